@@ -1,4 +1,5 @@
-"""Build the wheel: move the packages below `assayer._engine`, so that the wheel installs `assayer` only.
+"""Build the wheel: move the packages below `assayer._engine`, so that the wheel installs `assayer` only, and add the
+files of `assayer example`.
 
 In the repository, and in an editable installation, they stay at the top level. Reasons:
 docs/adr/0075-a-wheel-with-one-package.md."""
@@ -19,8 +20,12 @@ _DOTTED = re.compile(rf"((?:{'|'.join(MOVED)})(?:\.\w+)+)(?::\w+)?")
 """Text that may name a module or, after a colon, one of its functions."""
 
 
+EXAMPLES = ("corpus.jsonl", "ideas/quote-then-abstain.md")
+_RELATIVE_LINK = re.compile(r"\[([^\]]+)\]\((?!https?://)[^)]*\)")
+
+
 class BuildPy(build_py):
-    """Copy the packages, then move them."""
+    """Copy the packages, then move them and add the examples."""
 
     def run(self) -> None:
         if not self.editable_mode:
@@ -28,6 +33,10 @@ class BuildPy(build_py):
         super().run()
         if not self.editable_mode:
             move_packages(Path(self.build_lib))
+            for name in EXAMPLES:
+                target = Path(self.build_lib, *PARENT.split("."), "examples", name)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(Path("examples", name), target)
 
 
 class EggInfo(egg_info):
@@ -82,5 +91,14 @@ def _is_moved(module: str) -> bool:
     return module.partition(".")[0] in MOVED
 
 
+def description() -> str:
+    """Return the README without its relative links, which lead nowhere on the page of the package index."""
+    return _RELATIVE_LINK.sub(r"\1", Path("README.md").read_text("utf-8"))
+
+
 if __name__ == "__main__":
-    setup(cmdclass={"build_py": BuildPy, "egg_info": EggInfo})
+    setup(
+        cmdclass={"build_py": BuildPy, "egg_info": EggInfo},
+        long_description=description(),
+        long_description_content_type="text/markdown",
+    )

@@ -17,12 +17,15 @@ from assayer.version import __version__
 
 if TYPE_CHECKING:
     from assayer.errors import AssayerError
+    from assayer.reports.python_ranking import ProposalRanking, RankedProposal
     from assayer.reports.python_report import EvaluationReport, ReportFinding, ReportScore
-    from cluster.python_api import check, check_async, evaluate, evaluate_async
+    from cluster.python_api import check, check_async, evaluate, evaluate_async, rank, rank_async
 
 __all__ = [
     "AssayerError",
     "EvaluationReport",
+    "ProposalRanking",
+    "RankedProposal",
     "ReportFinding",
     "ReportScore",
     "__version__",
@@ -30,6 +33,8 @@ __all__ = [
     "check_async",
     "evaluate",
     "evaluate_async",
+    "rank",
+    "rank_async",
 ]
 
 

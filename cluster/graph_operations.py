@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.llm import Llm
@@ -27,7 +27,7 @@ from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 from cluster.database import open_database
-from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
+from cluster.graph_training import Holdout, NetworkEffort, ScorerKind, TrainingResult, train
 from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
 from cluster.language_model import open_models
 from cluster.settings import Settings
@@ -186,17 +186,16 @@ async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name:
 async def train_graph(
     settings: Settings,
     name: str | None,
-    scorer: Literal["best", "propagation", "network"],
+    scorer: ScorerKind,
     holdout: Holdout,
     effort: NetworkEffort,
     report_stage: ReportStage,
 ) -> TrainingResult:
-    options = settings.grapheval.model_copy(update={"scorer": scorer})
     async with open_database(settings) as database:
-        graph = stored_graph(settings, database, name or options.graph)
+        graph = stored_graph(settings, database, name or settings.grapheval.graph)
         contents = await graph.load()
         folder = await graph.folder()
-        return train(contents, folder, options, holdout, effort, SystemClock().now(), report_stage)
+        return train(contents, folder, scorer, holdout, effort, SystemClock().now(), report_stage)
 
 
 async def check_batch(
@@ -261,7 +260,7 @@ async def _batch_viewpoints(
 async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
     async with open_database(settings) as database:
         graph = stored_graph(settings, database, name or settings.grapheval.graph)
-        judge = await graph.judge(settings.grapheval)
+        judge = await graph.judge()
         used, calibration = judge.graph_used, judge.calibration
         order = ", from worst to best" if used.ordered else ""
         return {

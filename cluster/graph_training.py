@@ -4,16 +4,16 @@ network if it is the scorer."""
 import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import InputError
-from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.records import GraphContents
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import MEAN_VIEWPOINT, TFIDF
 from assayer.methods.grapheval.scoring.calibration import (
@@ -26,13 +26,18 @@ from assayer.methods.grapheval.scoring.calibration import (
 from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, described_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.scoring.label_propagation import FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import ScorerChoice
-from cluster.viewpoint_graphs import calibration_file, checkpoint_file, model_file
+from cluster.viewpoint_graphs import CALIBRATION_FILE, MODEL_FILE, NETWORK_FILE, NETWORK_HOPS
 from cluster.whole_files import write_whole
 
+if TYPE_CHECKING:
+    from workers.viewpoint_network import Checkpoint
+
+ScorerKind = Literal["best", "propagation", "network"]
+"""Scorer to train: the best one by comparison, or a set one."""
 _ROUNDS = 500
 """Number of bootstrap rounds."""
 
@@ -93,37 +98,33 @@ class TrainingResult(NamedTuple):
 def train(
     contents: GraphContents,
     folder: Path,
-    options: GraphEvalOptions,
+    scorer: ScorerKind,
     holdout: Holdout,
     effort: NetworkEffort,
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Train the scorer and write the files that verdicts need to the graph's folder: for `best` the chosen model,
-    otherwise the calibration, and for `network` also the checkpoint. Raises InputError if there are too few labelled
-    ideas."""
+    """Train the scorer and write the files that verdicts need to the graph's folder, in place of those of an earlier
+    training. Raises InputError if there are too few labelled ideas."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
     provenance = _provenance(contents, holdout, now)
     chosen: _Chosen | None = None
-    if options.scorer == "best":
-        chosen = _choose(contents, options, parts, holdout, progress)
+    checkpoint: Checkpoint | None = None
+    if scorer == "best":
+        chosen = _choose(contents, parts, holdout, progress)
         name, scores = chosen.choice.chosen, chosen.scores
-    elif options.scorer == "network":
-        name, scores = _network(contents, folder, options, parts, provenance, effort, progress)
+    elif scorer == "network":
+        name, scores, checkpoint = _network(contents, parts, provenance, effort, progress)
     else:
-        scorer = LocalScorer(LabelPropagation(options.rounds, options.strongest), options.reach)
-        name, scores = scorer.name, _held_out(scorer, arrays, parts, progress)
+        propagation = LocalScorer(FEW_EDGES, HOPS)
+        name, scores = propagation.name, _held_out(propagation, arrays, parts, progress)
     rows = np.concatenate(parts)
     truth = arrays.labels[rows]
-    title = f"{contents.plan.name}, {options.scorer}"
+    title = f"{contents.plan.name}, {scorer}"
     calibration = fit_calibration(title, name, contents.plan.classes, scores[rows], truth, provenance)
-    folder.mkdir(parents=True, exist_ok=True)
-    if chosen is None:
-        write_whole(calibration_file(folder, options), calibration.model_dump_json(indent=1) + "\n")
-    else:
-        model = _verdict_model(contents, chosen.choice, calibration)
-        write_whole(model_file(folder), model.model_dump_json(indent=1) + "\n")
+    model = None if chosen is None else _verdict_model(contents, chosen.choice, calibration)
+    _write_files(folder, calibration, model, checkpoint)
     probabilities = cross_fitted_probabilities(scores[rows], truth)
     # A calibration fitted on constant scores predicts the rates of the outcomes.
     usual = cross_fitted_probabilities(np.ones_like(probabilities), truth)
@@ -136,6 +137,23 @@ def train(
         len(rows),
         chosen.choice if chosen else None,
     )
+
+
+def _write_files(
+    folder: Path, calibration: ProbabilityCalibration, model: VerdictModel | None, checkpoint: "Checkpoint | None"
+) -> None:
+    """Write the files of a training, and remove those of an earlier one, so that verdicts use the last training."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (MODEL_FILE, CALIBRATION_FILE, NETWORK_FILE):
+        (folder / name).unlink(missing_ok=True)
+    if checkpoint is not None:
+        from workers.viewpoint_network import save_checkpoint
+
+        save_checkpoint(checkpoint, folder / NETWORK_FILE)
+    if model is not None:
+        write_whole(folder / MODEL_FILE, model.model_dump_json(indent=1) + "\n")
+    else:
+        write_whole(folder / CALIBRATION_FILE, calibration.model_dump_json(indent=1) + "\n")
 
 
 def _measured(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
@@ -154,7 +172,6 @@ _REGRESSIONS: dict[str, FeatureKind] = {TFIDF: "words", MEAN_VIEWPOINT: "mean vi
 
 def _choose(
     contents: GraphContents,
-    options: GraphEvalOptions,
     parts: tuple[NDArray[np.int32], ...],
     holdout: Holdout,
     report_stage: ReportStage,
@@ -162,7 +179,7 @@ def _choose(
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
     quality of the choice is measured with further choices, each made without one fold."""
     arrays = contents.arrays
-    possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}, options)
+    possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas})
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
     by_choice = _held_out(choosing, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts))
@@ -219,20 +236,18 @@ def _held_out(
 
 def _network(
     contents: GraphContents,
-    folder: Path,
-    options: GraphEvalOptions,
     parts: tuple[NDArray[np.int32], ...],
     provenance: TrainingProvenance,
     effort: NetworkEffort,
     report_stage: ReportStage,
-) -> tuple[str, NDArray[np.float64]]:
-    """Train one network per held-out part, whose scores the calibration needs, and one on all labels, which is saved.
-    Returns the scorer's name and the held-out scores (ideas, classes). Raises InputError if no idea has a label."""
+) -> tuple[str, NDArray[np.float64], "Checkpoint"]:
+    """Train one network per held-out part, whose scores the calibration needs, and one on all labels. Returns the
+    scorer's name, the held-out scores (ideas, classes) and the network trained on all labels. Raises InputError if no
+    idea has a label."""
     from workers.viewpoint_network import (
         FreshNetwork,
         NetworkScorer,
         TrainingSettings,
-        save_checkpoint,
         train_network,
     )
 
@@ -247,6 +262,4 @@ def _network(
         provenance,
         lambda epoch: report_stage(f"Network {epoch.member + 1}", epoch.epoch, epoch.epochs),
     )
-    folder.mkdir(parents=True, exist_ok=True)
-    save_checkpoint(checkpoint, checkpoint_file(folder))
-    return LocalScorer(NetworkScorer(checkpoint, contents.plan.embedder), options.reach).name, scores
+    return LocalScorer(NetworkScorer(checkpoint, contents.plan.embedder), NETWORK_HOPS).name, scores, checkpoint

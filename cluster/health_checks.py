@@ -252,7 +252,7 @@ async def _mail(settings: Settings) -> Finding:
     except AssayerError as error:
         return Finding("mail", "broken", str(error))
     except ImportError as error:
-        return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer-research[service]'.")
+        return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer-research[api]'.")
     return Finding("mail", "ok", f"{answer} Mails are sent from {sender.addr_spec}.")
 
 

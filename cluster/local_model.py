@@ -51,8 +51,7 @@ class ChosenModel:
         made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
             f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
-            f"{made_smaller}Answers are kept: a run may be interrupted."
-            "Answers are stored, so you can interrupt the run and resume it later."
+            f"{made_smaller}Answers are stored, so you can interrupt the run and resume it later."
         )
 
     @contextmanager

@@ -18,10 +18,12 @@ from workers.outbound.store import InMemorySharedState
 
 
 async def fetch_pdf(
-    source: str, locations: Sequence[PdfLocation], fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive
+    source: str, settings: Settings, fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive
 ) -> bytes:
-    """Return the PDF from the first location that has it. Raises FullTextError if none has it, or ConfigurationError if
-    there is no fetcher because fetching is disabled."""
+    """Return the PDF of a paper from the first location that has it. `source` is a web address, an arXiv id or a DOI.
+    Raises InputError for anything else, or if no location is known; FullTextError if no location has it;
+    ConfigurationError if there is no fetcher because fetching is disabled."""
+    locations = _pdf_locations(source, settings)
     if fetcher is None:
         raise ConfigurationError(
             f"{source} would have to be downloaded, but downloading full texts is disabled.",
@@ -41,10 +43,7 @@ async def fetch_pdf(
     raise failure or FullTextError(f"The copy of {source} in the document store is damaged.", "Fetch it again.")
 
 
-def pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
-    """Return the locations where a free PDF of a paper may be available. `source` is a web address, an arXiv id or a
-    DOI. Raises InputError for anything else, or if no location is known."""
-
+def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
     urls = (source,) if source.startswith(("http://", "https://")) else ()
     identifiers = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
     if not urls and identifiers == Identifiers():
@@ -61,9 +60,11 @@ def pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
 
 async def open_pdf_fetcher(
     settings: Settings, archive: FullTextArchive, clock: Clock, stack: AsyncExitStack
-) -> ArchivingPdfFetcher:
-    """Open a fetcher that archives the PDFs it downloads. It is closed together with `stack`."""
-
+) -> ArchivingPdfFetcher | None:
+    """Open a fetcher that archives the PDFs it downloads, or return None if fetching is disabled. It is closed together
+    with `stack`."""
+    if not settings.full_texts.fetch:
+        return None
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     arxiv = arxiv_pacer(settings.full_texts, InMemorySharedState(clock))
     stack.push_async_callback(arxiv.aclose)

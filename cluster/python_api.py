@@ -1,36 +1,49 @@
-"""Evaluations in a Python program, in its process and without a service: `assayer.evaluate` and `assayer.check`.
+"""Evaluations and rankings in a Python program, in its process and without a service: `assayer.evaluate`,
+`assayer.check` and `assayer.rank`.
 
 They run the code of the command line, and their names and parameters are a stable surface under semantic versioning."""
 
 import asyncio
 import datetime as dt
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assayer.errors import AssayerError, InputError
 from assayer.methods.check import METHOD as CHECK
-from assayer.models import Idea
+from assayer.models import Idea, judged_blind
 from assayer.ports import Progress, ProgressEvent
+from assayer.reports.python_ranking import ProposalRanking
 from assayer.reports.python_report import EvaluationReport
 from assayer_client.resources import DEFAULT_METHOD
+from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import day
 from cluster.cli.output import make_folder, safe_name
+from cluster.cli.rank import write_ranking
 from cluster.cli.written_report import write_report
 from cluster.engine import Engine
 from cluster.evaluation_processes import evaluate_in_processes
+from cluster.language_model import require_llm
+from cluster.ranker import RankingInputs, open_ranker
 from cluster.read_proposals import read_proposals
 from cluster.run_request import RunRequest
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
 
+if TYPE_CHECKING:
+    from workers.documents.idea_reader import RejectedInput
+
 OnProgress = Callable[[str, int, int], object]
 """Called with the name of a stage, the number of its finished steps, and the number of all its steps so far."""
 _TEXT = "text"
 """Source of a proposal that was passed as a text."""
+_REFUSALS_SHOWN = 5
+
+T = TypeVar("T")
 
 
 def evaluate(
@@ -116,6 +129,48 @@ async def check_async(
     return await _evaluate(proposal, settings, CHECK, corpus, cutoff, out, progress, blind)
 
 
+def rank(
+    proposals: str | Path | Iterable[str | Path],
+    *,
+    cut: int | None = None,
+    model: str | None = None,
+    out: str | Path | None = None,
+    progress: OnProgress | None = None,
+    blind: bool | None = None,
+    profile: Profile = "laptop",
+) -> ProposalRanking:
+    """Rank proposals by pairwise comparisons of a language model, with intervals, as `assayer rank` does.
+
+    `proposals` is a folder, or several paths, ids, addresses and texts. `cut` is the number of proposals that can be
+    selected. The other parameters are those of `evaluate`.
+
+    Raises `assayer.errors.AssayerError`, also if one of the proposals cannot be read."""
+    return _run(rank_async(proposals, cut=cut, model=model, out=out, progress=progress, blind=blind, profile=profile))
+
+
+async def rank_async(
+    proposals: str | Path | Iterable[str | Path],
+    *,
+    cut: int | None = None,
+    model: str | None = None,
+    out: str | Path | None = None,
+    progress: OnProgress | None = None,
+    blind: bool | None = None,
+    profile: Profile = "laptop",
+) -> ProposalRanking:
+    """Rank proposals as `rank` does, without blocking the event loop; cancel it to stop."""
+    settings = load_settings(profile, model)
+    require_llm(settings, "A ranking")
+    ideas = await _read_several([proposals] if isinstance(proposals, str | Path) else proposals, settings)
+    if out is not None:
+        make_folder(Path(out), "The ranking", "out")
+    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=True))
+    async with open_ranker(settings) as ranker:
+        ranked = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
+    files = write_ranking(ranked, Path(out)) if out is not None else []
+    return ProposalRanking(ranked.ranking, tuple(ranked.comparisons), tuple(files))
+
+
 @dataclass(frozen=True)
 class _Evaluate:
     """Work item for an engine. Returns the report."""
@@ -168,18 +223,53 @@ async def _evaluate(
 async def _read(
     proposal: str | Path, settings: Settings, method: str, cutoff: dt.date | None, blind: bool | None
 ) -> tuple[Idea, RunRequest]:
-    """Read the one proposal, or raise InputError. A text is read from a temporary file, like standard input."""
-    with TemporaryDirectory() as folder:
-        path, is_text = Path(proposal), isinstance(proposal, str) and _is_text(proposal)
-        if is_text:
-            path = Path(folder) / f"{_TEXT}.md"
-            path.write_text(str(proposal), "utf-8")
-        ideas, rejected, run_request = await read_proposals((path,), settings, method, cutoff, blind)
-    if rejected:
-        raise InputError(rejected[0].message.replace(str(path), f"The {_TEXT}") if is_text else rejected[0].message)
+    """Read the one proposal, or raise InputError."""
+    with _as_files([proposal]) as (paths, texts):
+        ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind)
+    _refuse(rejected, texts)
     if len(ideas) != 1:
         raise InputError(f"{proposal} holds {len(ideas)} proposals.", "Evaluate one at a time.")
-    return (ideas[0].model_copy(update={"source": _TEXT}) if is_text else ideas[0]), run_request
+    return _named(ideas[0], texts), run_request
+
+
+async def _read_several(proposals: Iterable[str | Path], settings: Settings) -> list[Idea]:
+    """Read all proposals, or raise InputError."""
+    with _as_files(proposals) as (paths, texts):
+        ideas, rejected = await read_idea_inputs(paths, settings)
+    _refuse(rejected, texts)
+    return [_named(idea, texts) for idea in ideas]
+
+
+@contextmanager
+def _as_files(proposals: Iterable[str | Path]) -> Iterator[tuple[list[Path], dict[str, str]]]:
+    """Yield a path for each proposal. A text is read from a temporary file, like standard input; also yield the names
+    of the texts by the paths of their files."""
+    with TemporaryDirectory() as folder:
+        paths, texts = list[Path](), dict[str, str]()
+        for proposal in proposals:
+            if isinstance(proposal, str) and _is_text(proposal):
+                path = Path(folder) / f"{_TEXT}{f'-{len(texts) + 1}' if texts else ''}.md"
+                path.write_text(proposal, "utf-8")
+                texts[str(path)] = path.stem
+            else:
+                path = Path(proposal)
+            paths.append(path)
+        yield paths, texts
+
+
+def _named(idea: Idea, texts: Mapping[str, str]) -> Idea:
+    return idea.model_copy(update={"source": texts[idea.source]}) if idea.source in texts else idea
+
+
+def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> None:
+    """Raise InputError if there are inputs that could not be read."""
+    if not rejected:
+        return
+    message = " ".join(item.message for item in rejected[:_REFUSALS_SHOWN])
+    for path, name in texts.items():
+        message = message.replace(path, f"The {name}")
+    more = len(rejected) - _REFUSALS_SHOWN
+    raise InputError(f"{message} (And {more:,} more.)" if more > 0 else message)
 
 
 def _is_text(proposal: str) -> bool:
@@ -193,7 +283,7 @@ def _is_text(proposal: str) -> bool:
         return True
 
 
-def _run(work: Coroutine[Any, Any, EvaluationReport]) -> EvaluationReport:
+def _run(work: Coroutine[Any, Any, T]) -> T:
     """Run the work to its end: in a thread of its own if an event loop already runs in this one, as in a notebook."""
     try:
         asyncio.get_running_loop()

@@ -14,8 +14,7 @@ from functools import partial
 from fastapi import FastAPI
 
 from assayer.errors import AssayerError
-from assayer.methods.innoeval.options import BoardOptions
-from assayer.methods.innoeval.personas import built_in_persona_pool, load_persona_pool
+from assayer.methods.innoeval.personas import built_in_persona_pool
 from assayer.ports import Clock
 from assayer.ranking.comparison import judging_now
 from cluster.clock import SystemClock
@@ -78,7 +77,7 @@ def api_services(
             else (),
             without_llm=frozenset(name for name, method in METHODS.items() if not method.asks_llm),
             overnight=settings.llm is not None and settings.llm.batch.enabled,
-            personas=_personas(board),
+            personas=len(built_in_persona_pool().personas),
             board_models=settings.evaluation.board_models,
         ),
         RewardJudges(known_judges(settings.debate), settings.debate.composition),
@@ -103,15 +102,6 @@ def api_services(
 def _without_llm(settings: Settings) -> dict[str, str]:
     methods = [name for name, method in METHODS.items() if method.needs_llm] if settings.llm is None else []
     return dict.fromkeys(methods, "It needs a language model, but none is configured.")
-
-
-def _personas(options: BoardOptions) -> int | None:
-    """Return the number of personas; None if their file cannot be read, in which case evaluations report the error."""
-    try:
-        pool = built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas)
-    except AssayerError:
-        return None
-    return len(pool.personas)
 
 
 def _identity_providers(settings: Settings, clock: Clock) -> dict[str, IdentityProvider]:
@@ -145,6 +135,8 @@ async def _check_language_model(engine: Engine) -> Check:
 
 
 _FIRST_TENANT = TenantId("default")
+LOCAL_TENANT = TenantId("mcp-local")
+"""Tenant of the agents that `assayer mcp --local` serves."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +180,10 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 async def create_first_key(database: Database) -> str | None:
     """Create a default tenant and a key with all permissions, and return the key, which cannot be shown again. Returns
-    None if a tenant already exists."""
+    None if a tenant already exists, other than that of local agents."""
     tenants = PgTenants(database)
-    if await tenants.list(limit=1) or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
+    others = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
+    if others or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
         return None
     key = generate_key()
     plan = KeyPlan(name="created at first start", scopes=frozenset({"submit", "read", "manage", "admin"}))

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval import GraphEvalOptions
+from assayer.errors import ConfigurationError
 from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
 from assayer.methods.grapheval.judge import GraphJudge
-from assayer.methods.grapheval.ports import Scorer
+from assayer.methods.grapheval.options import HOPS
+from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.scoring.label_propagation import ALL_EDGES, FEW_EDGES
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel
 from assayer.models import Absent
 from cluster.settings import Settings
@@ -22,6 +22,14 @@ from orchestrator.store import Database
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
 
 NO_GRAPH = Absent(reason="there is no graph of labelled ideas. Build one with assayer graph build FILE.jsonl.")
+_INDEX = "neighbours.faiss"
+MODEL_FILE = "verdict-model.json"
+"""Verdict model, written if the scorer was chosen by comparison."""
+CALIBRATION_FILE = "calibration.json"
+"""Calibration of a scorer that was set explicitly."""
+NETWORK_FILE = "network.safetensors"
+NETWORK_HOPS = 2
+"""Number of hops around an idea that affect the network's answer: it has two layers."""
 UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and scorer; run `assayer graph train`.")
 
 
@@ -58,17 +66,10 @@ class StoredGraph:
             self.neighbours.save(folder / _INDEX)
         return contents
 
-    async def judge(self, options: GraphEvalOptions) -> GraphJudge:
-        """Return a judge based on this graph. Raises InputError if the graph or a trained network is missing,
+    async def judge(self) -> GraphJudge:
+        """Return a judge based on this graph and its last training. Raises InputError if the graph is missing,
         ConfigurationError if a file cannot be used."""
-        contents = await self.load()
-        folder = await self.folder()
-        if options.scorer == "best" and (model := _model(model_file(folder))) is not None:
-            scorer = _chosen_scorer(model.choice.chosen, options)
-            return GraphJudge(contents, self.neighbours, scorer, options.reach, model.calibration, model)
-        scorer = _scorer(options, folder, contents.plan)
-        calibration = _calibration(calibration_file(folder, options))
-        return GraphJudge(contents, self.neighbours, scorer, options.reach, calibration)
+        return judge_from(await self.folder(), await self.load(), self.neighbours)
 
 
 def stored_graph(settings: Settings, database: Database, name: str) -> StoredGraph:
@@ -81,44 +82,23 @@ async def open_judge(settings: Settings, database: Database) -> GraphJudge | Abs
     graph = stored_graph(settings, database, settings.grapheval.graph)
     if await graph.plan() is None:
         return NO_GRAPH
-    return await graph.judge(settings.grapheval)
+    return await graph.judge()
 
 
-_INDEX = "neighbours.faiss"
-
-
-def calibration_file(folder: Path, options: GraphEvalOptions) -> Path:
-    return folder / f"calibration-{options.scorer}.json"
-
-
-def model_file(folder: Path) -> Path:
-    """Return the path of the verdict model, which is written if the scorer was chosen by comparison."""
-    return folder / "verdict-model.json"
-
-
-def checkpoint_file(folder: Path) -> Path:
-    return folder / "network.safetensors"
-
-
-def _scorer(options: GraphEvalOptions, folder: Path, plan: GraphPlan) -> Scorer:
-    if options.scorer != "network":
-        return LabelPropagation(options.rounds, options.strongest)
+def judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex) -> GraphJudge:
+    """Return a judge with the scorer of the last training, whose files are in the folder, or with uncalibrated label
+    propagation if there was none. Raises ConfigurationError if a file cannot be used."""
+    if (model := _model(folder / MODEL_FILE)) is not None:
+        # If a regression was chosen, propagation provides only the evidence.
+        scorer = ALL_EDGES if model.choice.chosen == LocalScorer(ALL_EDGES, HOPS).name else FEW_EDGES
+        return GraphJudge(contents, neighbours, scorer, HOPS, model.calibration, model)
+    calibration = _calibration(folder / CALIBRATION_FILE)
+    if not (folder / NETWORK_FILE).is_file():
+        return GraphJudge(contents, neighbours, FEW_EDGES, HOPS, calibration)
     from workers.viewpoint_network import NetworkScorer, load_checkpoint
 
-    path = checkpoint_file(folder)
-    if not path.is_file():
-        raise InputError(
-            f"No network was trained on the graph {plan.name!r}.", "Run assayer graph train --scorer network."
-        )
-    return NetworkScorer(load_checkpoint(path), plan.embedder)
-
-
-def _chosen_scorer(name: str, options: GraphEvalOptions) -> Scorer:
-    """Return the scorer for the graph; if a regression was chosen, the scorer provides only the evidence."""
-    paper = LabelPropagation(options.rounds)
-    return (
-        paper if name == LocalScorer(paper, options.reach).name else LabelPropagation(options.rounds, options.strongest)
-    )
+    network = NetworkScorer(load_checkpoint(folder / NETWORK_FILE), contents.plan.embedder)
+    return GraphJudge(contents, neighbours, network, NETWORK_HOPS, calibration)
 
 
 def _model(path: Path) -> VerdictModel | None:

@@ -75,10 +75,9 @@ class WorksAsIdeas:
         return next((paper for paper in found if paper.abstract), found[0] if found else None), failures
 
     async def _full_text(self, named: str, record: Paper | None, source: str) -> Idea:
-        from cluster.paper_pdfs import fetch_pdf, pdf_locations
+        from cluster.paper_pdfs import fetch_pdf
 
-        locations = pdf_locations(named, self.settings)
-        pdf = await fetch_pdf(named, locations, self.fetcher, self.archive)
+        pdf = await fetch_pdf(named, self.settings, self.fetcher, self.archive)
         idea = await read_pdf_idea(pdf, source, PdfLimits(), self.bibliography)
         return idea.model_copy(update={"title": record.title}) if record else idea
 

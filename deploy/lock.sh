@@ -4,7 +4,7 @@
 # bring one module. torch is left out, as its build is chosen when the image is made: with it go CUDA's libraries.
 set -eu
 cd "$(dirname "$0")/.."
-extras="models bge gnn web service pdf tables otel ingest mcp object-storage grobid"
+extras="models bge gnn web api service pdf tables otel ingest mcp object-storage grobid"
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 locked() {

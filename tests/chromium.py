@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["executable", "launch_options"]
-
 HEADLESS = "chromium-headless-shell"
 """Chromium without windows, tabs and menus: starts in half the processor time, and installs without a desktop."""
 NAMES = (HEADLESS, "chromium", "chromium-browser", "google-chrome")

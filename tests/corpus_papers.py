@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["OFF_FIELD", "ON_TOPIC", "REAL_PAPERS", "RECORDS", "record", "write_jsonl"]
-
 REAL_PAPERS = Path(__file__).parents[1].parent / "shared" / "data" / "papers" / "papers.jsonl.gz"
 """Beside the clone; tests that need it are skipped where it is not there."""
 

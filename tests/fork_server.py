@@ -31,8 +31,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn, Self
 
-__all__ = ["PROGRAM", "Ended", "Piped", "can_fork", "run_forked"]
-
 PROGRAM = Path(sys.executable).with_name("assayer")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = (

@@ -1,15 +1,25 @@
 """Invented ideas with viewpoints, for every test of a viewpoint graph."""
 
 import datetime as dt
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoint, Viewpoints
+from assayer.methods.grapheval.graph.arrays import GraphArrays
+from assayer.methods.grapheval.graph.growth import edges_of_new_ideas, label_rows
+from assayer.methods.grapheval.graph.records import (
+    GraphContents,
+    GraphPlan,
+    LabelledIdea,
+    PreparedIdea,
+    Viewpoint,
+    Viewpoints,
+)
 from assayer.models import IdeaId
 from assayer.ports import Vectors
-
-__all__ = ["CLASSES", "DIMENSIONS", "PLAN", "known", "new_idea", "unit_rows"]
+from index.viewpoint_neighbours import FaissNeighbours
 
 CLASSES = ("reject", "accept")
 DIMENSIONS = 12
@@ -52,3 +62,26 @@ def new_idea(number: int, size: int = 3, idea: LabelledIdea | None = None, **cha
     )
     viewpoints = Viewpoints(viewpoints=statements, maker="splitter v1")
     return PreparedIdea(idea or known(number), viewpoints, unit_rows(number, size))._replace(**changes)
+
+
+def graph_contents(plan: GraphPlan, *batches: Sequence[PreparedIdea]) -> GraphContents:
+    """Return the contents of a graph to which the batches of ideas were added in turn, without a database."""
+    prepared = tuple(chain.from_iterable(batches))
+    idea_of = np.repeat(np.arange(len(prepared)), [len(item.vectors) for item in prepared]).astype(np.int32)
+    neighbours, edges = FaissNeighbours(), []
+    for batch in batches:
+        first = len(neighbours)
+        neighbours.add(np.concatenate([item.vectors for item in batch]))
+        edges.append(edges_of_new_ideas(batch, neighbours, first, plan, idea_of))
+    ideas = tuple(item.idea for item in prepared)
+    arrays = GraphArrays(
+        np.concatenate([item.vectors for item in prepared]),
+        idea_of,
+        tuple(idea.id for idea in ideas),
+        label_rows(plan, (idea.label for idea in ideas)),
+        np.array([idea.day for idea in ideas], np.int32),
+        plan.classes,
+        *(np.concatenate(parts) for parts in zip(*edges, strict=True)),
+    )
+    viewpoints = chain.from_iterable(item.viewpoints.viewpoints for item in prepared)
+    return GraphContents(plan, "in memory", arrays, ideas, tuple(viewpoints))

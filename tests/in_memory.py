@@ -1,5 +1,6 @@
 """In-memory adapters of ports, for tests."""
 
+import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,8 +21,6 @@ from index.segments.gpus import MOST_SELECTED, GpuMatches
 from workers.embedding.hashing_embedder import WORD, HashingEmbedder
 from workers.literature_apis.capabilities import Snippet
 from workers.outbound.source_requests import RequestContext
-
-__all__ = ["GpuStandIn", "HashingLexicalEmbedder", "InMemorySource", "MemoryCorpusVersions"]
 
 
 @dataclass
@@ -150,3 +149,11 @@ def _weights(text: str) -> LexicalWeights:
         found[token] = max(found.get(token, 0.0), log(len(word)) * (1 + log(count)))
     tokens = sorted(found)
     return LexicalWeights(np.array(tokens, np.int32), np.array([found[item] for item in tokens], np.float32))
+
+
+class HangingSearch(InMemorySource):
+    """Source that never answers a search."""
+
+    async def search(self, *given: object) -> list[Paper]:
+        await asyncio.Event().wait()
+        return []

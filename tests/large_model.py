@@ -11,8 +11,6 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-__all__ = ["LARGE_MODEL"]
-
 LARGE_MODEL = Path(__file__).parents[1] / "build" / "models" / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
 _PARTS = 22
 _VERSION = "0.2.0"

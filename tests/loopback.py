@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import Any
 
-__all__ = ["Outbound", "loopback_only"]
-
 _ASKING = frozenset({"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"})
 _SENDING = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 
@@ -52,7 +50,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_hook)
-# Audit hooks stay for the life of the process: this one sleeps while nobody watches.
+# Audit hooks cannot be removed: this one does nothing unless a test watches.
 
 
 @contextmanager

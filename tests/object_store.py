@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["KINDS", "ObjectStore", "empty_address", "object_store"]
-
 KINDS = ("file", "memory", "s3")
 _NUMBERS = itertools.count()
 
@@ -39,7 +37,7 @@ class ObjectStore:
         }
 
     def new_bucket(self) -> str:
-        """Its address."""
+        """Create a bucket and return its address."""
         import boto3
 
         name = f"corpus-{os.getpid()}-{next(_NUMBERS)}"
@@ -59,7 +57,7 @@ class ObjectStore:
 
 @contextmanager
 def object_store() -> Iterator[ObjectStore]:
-    """Its variables are set meanwhile, for this process and those that it starts."""
+    """Run an object store; its variables are set for this process and its children meanwhile."""
     from s3fs import S3FileSystem
 
     store = ObjectStore()

@@ -5,8 +5,6 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-__all__ = ["LONGEST_SECONDS", "wait_until", "wait_until_async"]
-
 T = TypeVar("T")
 LONGEST_SECONDS = 400.0
 """Ends a test that hangs; says nothing about how quick anything is, as machines are shared."""

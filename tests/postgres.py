@@ -27,7 +27,7 @@ def serving_url(url: str) -> str:
 
 
 class SharedPostgres:
-    """Starts with its first user, stops with its last: processes that name one folder share it."""
+    """Server shared by processes that name the same folder: started by the first, stopped by the last."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

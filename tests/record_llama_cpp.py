@@ -14,8 +14,6 @@ from tests.real_model import SMALL_MODEL
 from workers.local_model.model_files import model_file
 from workers.local_model.server import LocalModelOptions, local_model, start_server
 
-__all__ = ["RECORDED"]
-
 RECORDED = Path(__file__).parent / "contract" / "llama_cpp_answers"
 _SCHEMA = {
     "type": "object",

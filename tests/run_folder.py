@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["close_run_folder", "made_once", "open_run_folder", "run_folder_of", "share_run_folder"]
-
 _FOLDER = pytest.StashKey[Path]()
 _SHARED_AS = "run_folder"
 

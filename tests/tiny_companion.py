@@ -29,22 +29,6 @@ from workers.policy_training.policy_conversation import PolicyTemplate, WrittenT
 from workers.policy_training.policy_transport import Generate
 from workers.policy_training.rated_ideas import RatedIdea, RatedIdeaFile, read_rated_ideas
 
-__all__ = [
-    "ANSWERS",
-    "BROKEN",
-    "CITATIONS",
-    "PAPERS",
-    "SCORES",
-    "chance",
-    "companion_tokenizer",
-    "fitted_policy",
-    "task_of",
-    "tiny_ideas",
-    "tiny_literature",
-    "tiny_training",
-    "usual_contexts",
-]
-
 SCORES = {"Quotes of the sky": 2, "Quotes of the sea": 9, "Quotes of the woods": 4, "Quotes of the hills": 7}
 """Known score of each idea, by title."""
 _TEXT = (

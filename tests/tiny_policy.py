@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["TinyPolicy", "random_llama", "tiny_policy"]
-
 _SPECIAL = ("<pad>", "<eos>", "<unk>")
 
 
@@ -20,7 +18,7 @@ class TinyPolicy(NamedTuple):
 
 
 def tiny_policy(words: tuple[str, ...], seed: int, *, width: int = 32, positions: int = 128) -> TinyPolicy:
-    """One token a word. The same seed gives the same weights."""
+    """Return a policy with one token per word; the same seed gives the same weights."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

@@ -9,8 +9,6 @@ from tests.tiny_policy import tiny_policy
 from workers.policy_training import PolicyTraining
 from workers.policy_training.configuration import GrpoSettings, PolicyModel, QuestionFile
 
-__all__ = ["ANSWERS", "ToyJudge", "toy_training"]
-
 ANSWERS = {"sky": "blue", "grass": "green", "blood": "red", "snow": "white"}
 _FILLERS = ("so", "then", "thus", "and")
 _WORDS = (*ANSWERS, *ANSWERS.values(), *_FILLERS)

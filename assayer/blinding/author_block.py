@@ -9,7 +9,7 @@ from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import is_list_of_people, person_of
+from assayer.blinding.names import has_given_name, is_list_of_people, person_of
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
@@ -78,10 +78,16 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
             elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
                 sort = "address"
                 lines[number] = line._replace(sort="address")
-        if sort == "unclear" and is_front_matter(line.text, small) and len(people_of_front(line.text, small)) > 1:
+        if sort == "unclear" and is_front_matter(line.text, small) and _begins_with_people(line.text, small):
             sort = "front"
         if sort != "unclear":
             yield BlockLine(line.start, line.end, KINDS[sort], line.text)
+
+
+def _begins_with_people(line: str, small: frozenset[str]) -> bool:
+    """Return whether a line names several people, or begins with the known first name of one."""
+    people = people_of_front(line, small)
+    return len(people) > 1 or any(has_given_name(item) and line.startswith(item.full) for item in people)
 
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:

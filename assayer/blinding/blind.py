@@ -25,9 +25,11 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 4
+RULES = 5
 """Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
 different evaluation."""
+_TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
+"""Matches a title into which the lines below it on a title page were read, with a course, a date or a number."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
@@ -128,6 +130,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
     people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
     people += [introduced_person.person for introduced_person in introduced_people(title)]
+    people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
     people += [item.person for item in introduced]
     inline = _inline(text, [item.span for item in introduced], people)
     return disjoint([*cut, *inline]), people

@@ -51,10 +51,15 @@ _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
 _PARTS = re.compile(r"\s*[:|–—]\s*")
 _DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
-    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+)"
-    r" ?[:–-] ?(?=[^\W\d_])|^by (?=[^\W\d_])",
+    r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+|cite as|"
+    r"how to cite|"
+    r"researcher|(?:phd |doctoral |graduate )?(?:student|candidate)|applicant|promot[eo]r|ACM Reference Format)"
+    r"(?: ?[:–-]|\*{0,2}:\*{0,2}|:? \*\*)[ \n]?(?=[^\W\d_])|^by (?=[^\W\d_])",
     re.I | re.M,
 )
+_NUMBER_AFTER = re.compile(r" ?\((?:ID|no\.?|student (?:id|number))?[:# ]{0,2}\d{5,10}\)", re.I)
+"""Number of a student after the name."""
+_AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")
 
 
 def people_beside_marks(text: str) -> Iterator[NamedPerson]:
@@ -64,7 +69,7 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
     for match in _NAME.finditer(text):
-        patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR)
+        patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER)
         if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):
             item = named_person(match)
             if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):
@@ -78,26 +83,29 @@ def _has_contact_after(text: str, end: int) -> bool:
 
 def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
-    a footnote mark, a degree or a membership follows, or if it is listed beside a name that counts."""
+    a footnote mark, a degree, a membership or an institution follows, or if it is listed beside a name that counts."""
     text = RUN_OF_NAMES.sub(_separated, _BEFORE_DIGIT.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)
-        if item is None or names_institution(match[0]):
+        if item is None or names_institution(item.person.full):
             continue
         likely = not has_small_word(item.person, small)
         titled = _TITLE_BEFORE.search(text, max(0, match.start() - _LONGEST_TITLE), match.start())
         marked = titled or _MARKED.match(text, item.span.end)
-        sure = has_given_name(item.person) or (likely and marked is not None)
+        place = _AT_PLACE.match(text, item.span.end)
+        at_place = place is not None and names_institution(place["place"])
+        at_place = at_place or (not text[: match.start()].strip(" *_#") and names_institution(text[item.span.end :]))
+        sure = has_given_name(item.person) or (likely and (marked is not None or at_place))
         if sure or likely:
             found.append((item, sure))
     kept = [sure for _, sure in found]
     for order in (range(1, len(found)), range(len(found) - 2, -1, -1)):
-        for place in order:
-            other = place + (1 if order.step < 0 else -1)
-            left, right = sorted((place, other))
+        for number in order:
+            other = number + (1 if order.step < 0 else -1)
+            left, right = sorted((number, other))
             between = text[found[left][0].span.end : found[right][0].span.start]
-            kept[place] = kept[place] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
+            kept[number] = kept[number] or (kept[other] and _BETWEEN.fullmatch(between) is not None)
     return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
 
 

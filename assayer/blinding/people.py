@@ -36,7 +36,7 @@ _NOT_AFTER_TITLE = words_of(
     """
     of in for at and the
     Phone Email E-mail Mobile Fax Tel Address ID ORCID Abstract Keywords Department
-    Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
+    Technische Universit Thesis Theses Degree Programme Program Program's Student Students Candidate School Of
     """
 )
 _FIRST_PERSON = (
@@ -67,7 +67,7 @@ _BYLINES = (
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M
     ),
     re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]))"),
-    re.compile(rf"^[ \t]{{0,4}}[—–][ \t]?(?={NAME}$)", re.M),
+    re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
 """Patterns before a name whose form tells that it is one, even if its first name is unknown."""
 _LIKELY = re.compile(
@@ -236,7 +236,7 @@ def people_from(text: str, place: int, small: frozenset[str] | None = None) -> I
     words is in `small`."""
     for _ in range(12):
         match = _NAME.match(text, place)
-        found = named_person(match) if match else None
+        found = _shortened(match, small) if match else None
         if match is None or found is None:
             return
         if not has_given_name(found.person) and (small is None or has_small_word(found.person, small)):
@@ -247,6 +247,22 @@ def people_from(text: str, place: int, small: frozenset[str] | None = None) -> I
         if between is None:
             return
         place = between.end()
+
+
+def _shortened(match: "re.Match[str]", small: frozenset[str] | None) -> NamedPerson | None:
+    """Return the person, without the words after the name that begin the next label of a form: `SUBMITTED BY: Jane Roe
+    REGISTRATION NUMBER`."""
+    found = named_person(match)
+    words = match["name"].split(" ")
+    while small and found and len(words) > 2 and not words[0].isupper():
+        last = words[-1]
+        if last.lower() not in small and not (last.isupper() and len(last) > 2):
+            break
+        words.pop()
+        start = match.start("name")
+        person = person_of(" ".join(words))
+        found = person and NamedPerson(MaskSpan(start, start + len(" ".join(words)), "name"), person)
+    return found
 
 
 def _cited_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:

@@ -6,14 +6,25 @@ from collections.abc import Iterator, Sequence
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
 from assayer.blinding.names import LETTER, NAME, UPPER, Person, has_given_name, person_of
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import eponyms
+from assayer.blinding.word_lists import english_words, eponyms, words_of
+from assayer.text.section_titles import is_known_title
 
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
-_CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?![\w-])")
+_CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?:-[{UPPER}]{LETTER}+){{0,3}}(?![\w-])")
 _HEAD = 1_500
 """Number of characters at the start or end of a text in which an author block can be."""
 _SHORT_LINE = 12
 """Maximum words of a line that is no sentence."""
+_OPENERS = words_of(
+    """
+    Thus However Conversely Then Hence Moreover Here Let Since If For We The It This In So Now But And Also Note
+    Therefore Furthermore Suppose By From Again Similarly To When Where While As At On These Those There Next First
+    Finally Consider Recall Assume Indeed Each Every All Both No Not
+    Although Yet Our Their Its
+    """
+)
+"""Words that begin a sentence after a letter, unlike a family name after an initial."""
+_WORD = re.compile(r"[^\W\d_]+")
 _CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Letters of scripts without capitals, in which names look like other words."""
 _CITED = re.compile(
@@ -37,7 +48,10 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
 def known_names_remain(text: str, people: Sequence[Person]) -> bool:
     """Return whether a masked text still has the family name of one of these people outside a citation."""
     families = {family for person in people if len(family := person.family.split(" ")[-1]) > 1}
-    return any(match[0] in families and not _CITED.match(text, match.end()) for match in _CAPITALISED.finditer(text))
+    return any(
+        not families.isdisjoint((match[0], *match[0].split("-"))) and not _CITED.match(text, match.end())
+        for match in _CAPITALISED.finditer(text)
+    )
 
 
 def verbatim(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
@@ -51,6 +65,14 @@ def verbatim(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
 def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
     person = person_of(match[0])
     if person is None or person.family in eponyms() or _CITED.match(match.string, match.end()):
+        return False
+    if (
+        is_known_title(person.family)
+        or person.given.split(" ")[0] in _OPENERS
+        or (len(person.given) == 2 and person.family in _OPENERS)
+    ):
+        return False
+    if english_words().issuperset(_WORD.findall(person.full.lower())) and not has_given_name(person):
         return False
     return not has_small_word(person, small)
 

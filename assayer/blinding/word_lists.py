@@ -19,6 +19,18 @@ def given_names() -> frozenset[str]:
 
 
 @cache
+def english_words() -> frozenset[str]:
+    """Return common English words, in small letters, and words of places and funders."""
+    others = words_of(
+        """
+        united states kingdom america africa asia europe republic zealand puerto rico carolina dakota north south
+        central national international american nsf stem reu nih nasa usa university
+        """
+    )
+    return others | {word for line in _lines("english_words.txt") for word in line.split()}
+
+
+@cache
 def eponyms() -> frozenset[str]:
     """Return the surnames that are also names of methods, laws and units."""
     return frozenset(name for line in _lines("eponyms.txt") for name in line.split())

@@ -1,51 +1,18 @@
-"""Parts of a document other than its plain text: front matter, notes in their place, and the record of which parts were
-read."""
+"""Notes of a document in their place, and the record of which of its parts were read."""
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
-import yaml
-
-from assayer.models import Document, FrontMatterField, Note, ReadingRecord, ReadSection, Section
+from assayer.models import Document, Note, ReadingRecord, ReadSection, Section
 from assayer.reference_lists.citation_marks import NOTE, count_citation_marks
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.languages import languages_of
 from assayer.text.scripts import words_of
 from assayer.text.section_titles import part_of, proposal_part_of
 
-_FRONT_MATTER = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
-_LONGEST_BLOCK = 8_000
-_MOST_BRACKETS = 100
-"""Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
-_LONGEST_VALUE = 2_000
 _MARKDOWN_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*){1,40}\|?[ \t]*$", re.M)
 """Line between the header and the rows of a table in Markdown."""
-
-
-def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
-    """Return the fields of a YAML block at the beginning of a Markdown text, and the text below it. A block that is not
-    a YAML mapping, or is nested too deeply, counts as text."""
-    match = _FRONT_MATTER.match(text[:_LONGEST_BLOCK])
-    if match is None or sum(map(match["block"].count, "[{")) > _MOST_BRACKETS:
-        return (), text
-    try:
-        fields = yaml.load(match["block"], Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes strings only
-    except (yaml.YAMLError, RecursionError):
-        return (), text
-    if not isinstance(fields, dict) or not fields or not all(isinstance(name, str) for name in fields):
-        return (), text
-    found = (FrontMatterField(name=name.strip().casefold(), value=_value(item)) for name, item in fields.items())
-    return tuple(found), text[match.end() :]
-
-
-def _value(item: object) -> str:
-    if isinstance(item, dict):
-        # The names of authors may be keys: `- Jane Roe: {institute: X}`.
-        parts = ((name if name[:1].isupper() else "", _value(part)) for name, part in item.items())
-        return "; ".join(text for pair in parts for text in pair if text)[:_LONGEST_VALUE]
-    if isinstance(item, list):
-        return "; ".join(map(_value, item))[:_LONGEST_VALUE]
-    return " ".join(str(item or "").split())[:_LONGEST_VALUE]
 
 
 def with_notes(document: Document) -> Iterator[Section]:
@@ -70,14 +37,12 @@ def _printed(note: Note) -> str:
 
 def read_sections(sections: Iterable[Section]) -> tuple[ReadSection, ...]:
     """Return titles, kinds and lengths of sections."""
-    return tuple(
-        ReadSection(
-            title=section.title,
-            kind=proposal_part_of(section.title) or part_of(section.title) or "",
-            words=len(words_of(section.text)),
-        )
-        for section in sections
-    )
+    return tuple(_read_section(section.title, len(words_of(section.text))) for section in sections)
+
+
+@lru_cache(maxsize=4_096)
+def _read_section(title: str, words: int) -> ReadSection:
+    return ReadSection(title=title, kind=proposal_part_of(title) or part_of(title) or "", words=words)
 
 
 def reading_record(document: Document, title: str, text: str, references: int) -> ReadingRecord:

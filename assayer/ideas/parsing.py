@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from itertools import islice
 
 from assayer.errors import InputError
-from assayer.ideas.documents import reading_record, split_front_matter, with_notes
+from assayer.ideas.documents import reading_record, with_notes
+from assayer.ideas.front_matter import split_front_matter
+from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
 from assayer.models import Document, Idea, IdeaId, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
 from assayer.text.sanitise import sanitise
+from assayer.text.scripts import unspaced_letters
 from assayer.text.section_titles import is_known_title
 from assayer.text.sentences import sentences
 from assayer.text.tex import looks_like_tex
@@ -26,9 +29,17 @@ UNTITLED = "Overview"
 
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿가-힯]|[^\s぀-ヿ㐀-鿿가-힯]++")
 """Pattern for counting words; in scripts without spaces each character counts as a word."""
+_LOOKED_AT = 1_000
+"""Characters in which the letters of scripts without spaces are counted."""
 _WORD_CHARACTER = re.compile(r"\w")
 _KIND = re.compile(r"^(?:research\s+)?(?:plan|proposal|idea|project(?:\s+proposal)?|title)\b\s*[:–—-]?\s*", re.I)
-_TITLE_LINE = re.compile(r"\A\s*(?:\*\*|__)?title(?:\*\*|__)?:(?:\*\*|__)?\s*(?P<title>\S.*)$", re.I | re.M)
+_TITLE_LINE = re.compile(
+    r"\A\s*(?:\*\*|__)?(?:\d{1,2}[.)] ?)?(?:(?:full |short )?(?:project |proposal |research )?title(?: of "
+    r"(?:the |this |your )?"
+    r"(?:project|proposal|research))?|titel|titre(?: du projet)?|título(?: del proyecto| do projeto)?|titolo)"
+    r"(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s*(?P<title>\S.*)$",
+    re.I | re.M,
+)
 _ANNOUNCES = re.compile(
     r"\b(?:we|this (?:study|project|proposal|research|work|plan)|our (?:aim|goal|hypothesis|idea))\b[^.]{0,40}"
     r"\b(?:aims?|hypothesi[sz]es?|propos\w+|investigat\w+|develop\w*|introduc\w+|examin\w+|test\w*|is|will)\b",
@@ -38,6 +49,7 @@ _EMPHASIS = re.compile(r"\*\*|__|`|^#+\s+|\[\^[\w-]+\]")
 
 _NAMES_PEOPLE = re.compile(
     r"author|creator|byline|^by$|^names?$|applicant|investigator|\bpis?\b|contact|supervisor|advis[eo]r|people|team|"
+    r"committee|director|promotor|examiner|studentname|"
     r"thanks|headers and footers",
     re.IGNORECASE,
 )
@@ -65,10 +77,12 @@ def _check(text: str, source: str) -> None:
         )
 
 
-def _check_length(text: str, source: str) -> None:
+def _check_word_count(text: str, source: str) -> None:
     """Raise InputError if too few words are left without front matter and reference lists."""
     found = (token for token in _TOKEN.finditer(text) if _WORD_CHARACTER.search(token[0]))
     words = sum(1 for _ in islice(found, FEWEST_WORDS))
+    if words < FEWEST_WORDS:
+        words = max(words, unspaced_letters(text[:_LOOKED_AT]) // 2)
     if words < FEWEST_WORDS:
         raise InputError(
             f"{source} has {words} word{'s' * (words != 1)}; that is too short to be judged as an idea.",
@@ -154,7 +168,7 @@ def parse_idea(
     front_matter, rest = split_front_matter(text)
     clean, flags = _stripped(rest)
     parted = part_lists(clean)
-    _check_length(parted.text, source)
+    _check_word_count(parted.text, source)
     own, sections = _title_and_sections(parted.text)
     named = title or next((field.value for field in front_matter if field.name == "title"), "")
     known = known or Document()
@@ -186,7 +200,7 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
         text += parted.text
         sections.append(Section(title=name, text=parted.text))
-    _check_length(text, source)
+    _check_word_count(text, source)
     draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 
@@ -221,6 +235,11 @@ def _idea(
         reference_list="\n\n".join(lists),
         references=references,
         references_reader=document.references_reader,
-        named_above=tuple(field.value for field in document.front_matter if _NAMES_PEOPLE.search(field.name)),
+        named_above=tuple(field.value for field in document.front_matter if _names_people(field.name)),
         reading=reading_record(document, name, text, len(references)),
     )
+
+
+def _names_people(field: str) -> bool:
+    """Return whether the name of a field above the text says that it holds names of people."""
+    return bool(_NAMES_PEOPLE.search(field)) or not PEOPLE_BY_LANGUAGE.isdisjoint(re.split(r"[\W_]+", field))

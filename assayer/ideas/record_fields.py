@@ -10,6 +10,7 @@ from typing import Any
 
 from assayer.ideas.record_vocabulary import (
     FILLERS,
+    GENERIC_TEXTS,
     INDEX_TERMS,
     KEYWORDS,
     ORGANISATIONS,
@@ -60,6 +61,7 @@ def shown_name(field: str) -> str:
     return SHOWN.get(name) or " ".join(words).capitalize()
 
 
+@lru_cache(maxsize=4_096)
 def known_part(field: str) -> str | None:
     """Return the part of an idea that a field holds, judged by the field's name; None if the name does not indicate a
     part."""
@@ -81,6 +83,12 @@ def part_order(field: str) -> int | None:
 def is_text_field(field: str) -> bool:
     """Return whether a field, judged by its name, can hold the text of an idea; a title cannot."""
     return normal_name(field) in TEXTS or known_part(field) is not None
+
+
+def is_generic_text(field: str) -> bool:
+    """Return whether a column's name says only that it holds text: `Description`, `Project narrative`."""
+    words = set(normal_name(field).split("_"))
+    return bool(words & GENERIC_TEXTS) and words <= GENERIC_TEXTS | FILLERS
 
 
 def title_field(fields: Iterable[str]) -> str | None:
@@ -106,7 +114,7 @@ def why_unread(field: str, value: Any) -> str | None:
         reason = "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "not text"
     elif name in REMARKS or (name.startswith("review") and known_part(field) is None):
         reason = "a remark about the proposal"
-    elif words & PEOPLE:
+    elif words & PEOPLE and not words & KEYWORDS:
         reason = PEOPLE_NAMED
     elif name in INDEX_TERMS:
         reason = "index terms"

@@ -4,7 +4,7 @@ names. Records are recognised by shape, so that unknown export formats are read 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assayer.ideas.record_fields import is_text_field, normal_name, title_field, why_unread
+from assayer.ideas.record_fields import is_generic_text, is_text_field, normal_name, title_field, why_unread
 from assayer.text.scripts import words_of
 
 _DEEPEST = 5
@@ -12,6 +12,7 @@ _CONTENT = "content"
 """Field of an OpenReview note that holds the fields of its submission form."""
 _WRAPPERS = frozenset({"idea", "data", "proposal", "text"})
 """Fields that hold text, or records with text."""
+_INVERTED = "abstract_inverted_index"
 _PROSE_WORDS = 20
 """Minimum number of words in an unknown field for its object to count as the record of an idea."""
 _VALUE = "value"
@@ -20,8 +21,8 @@ _REVIEW_FIELDS = frozenset({"rating", "review", "recommendation", "decision", "m
 
 
 def holds_idea(fields: Any) -> bool:
-    """Return whether any of the fields can hold the text of an idea; a title alone cannot."""
-    return any(is_text_field(str(field)) for field in fields)
+    """Return whether any of the columns can hold the text of an idea; a title alone cannot."""
+    return any(is_text_field(str(field)) or is_generic_text(str(field)) for field in fields)
 
 
 def records_in(content: Any) -> list[Any]:
@@ -69,6 +70,8 @@ def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the fields of a record by name. A note's content, or the only object that holds an idea, is replaced by
     its fields, and wrapped values are unwrapped."""
     fields = {str(name): _unwrapped(value) for name, value in record.items()}
+    if isinstance(fields.get(_INVERTED), Mapping):
+        fields = {"abstract": _in_order(fields.pop(_INVERTED)), **fields}
     inner = next((name for name in fields if normal_name(name) == _CONTENT), None)
     if inner is None and not _is_record(fields):
         nested = [name for name, value in fields.items() if isinstance(value, Mapping) and _is_record(value)]
@@ -79,6 +82,14 @@ def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
     if normal_name(inner) != _CONTENT and len(inner.split()) > 1 and title_field(content) is None:
         content = {"title": inner, **content}
     return content | {name: value for name, value in fields.items() if name not in content}
+
+
+def _in_order(index: Mapping[Any, Any]) -> str:
+    """Return the text of an index from words to their places, as OpenAlex holds abstracts."""
+    places = {place: word for word, found in index.items() if isinstance(found, list) for place in found}
+    return " ".join(
+        str(places[place]) for place in sorted(places, key=lambda place: place if isinstance(place, int) else -1)
+    )
 
 
 def _is_record(fields: Mapping[Any, Any]) -> bool:

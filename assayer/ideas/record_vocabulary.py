@@ -4,6 +4,9 @@
 TEXTS = frozenset({"text", "proposal", "proposal_text", "full_text", "project_description"})
 """Fields that hold the whole text."""
 
+LISTS = frozenset({"bib_entries", "bibentries", "refs", "cited_works", "citation_list", "referenced_works"})
+"""Fields that hold a reference list, beside those whose names are the title of one."""
+
 PARTS = (
     "abstract", "summary", "tldr", "idea", "background", "introduction", "motivation", "problem", "problem_statement",
     "research_question", "research_questions", "hypothesis", "hypotheses", "related_work", "objective",
@@ -17,7 +20,9 @@ PARTS = (
 
 _FILLER_WORDS = """
     project proposal award research idea short proposed full scientific technical tech plain lay public text txt
-    narrative narr narration statement section description content body the of for and"""
+    narrative narr narration statement section description content body the of for and full your our
+    de del du des do da della dello la le el van het der projet proyecto projeto progetto projekt projekts
+    projektu projektets projecten проекта проєкту"""
 FILLERS = frozenset(_FILLER_WORDS.split())
 """Words in a field's name that do not indicate which part of a proposal the field holds."""
 SYNONYMS = {
@@ -25,10 +30,31 @@ SYNONYMS = {
     "potential_impact": "impact", "planned_impact": "impact", "health_relevance": "impact", "phr": "impact",
     "significance": "impact", "innovation": "contributions", "tl_dr": "tldr", "tl_dr_": "tldr",
     "one_sentence_summary": "tldr", "specific_aims": "aims", "risk_factors_limitations": "limitations",
-    "existing_methods": "related_work", "case_support": "problem", "objectif": "objective", "resumen": "abstract",
-    "resume": "abstract", "résumé": "abstract", "resumo": "abstract", "zusammenfassung": "abstract", "摘要": "abstract",
+    "existing_methods": "related_work",
+    "abstract_note": "abstract", "case_support": "problem", "objectif": "objective", "resumen": "abstract",
 }  # fmt: skip
 """Part that a field holds, keyed by the field's name without fillers."""
+_PARTS_BY_LANGUAGE = {
+    "abstract": """
+        resumen resume résumé resumo riassunto sintesi zusammenfassung kurzfassung projektbeschreibung kurzbeschreibung
+        beschreibung samenvatting sammanfattning sammendrag resumé tiivistelmä streszczenie abstrakt anotace shrnutí
+        özet аннотация резюме анотація összefoglaló kivonat rezumat περίληψη kokkuvõte descripción descrição descrizione
+        摘要 中文摘要 项目摘要 項目摘要 研究摘要 計畫摘要 内容摘要 研究内容 研究內容 概要 研究概要 研究の概要
+        研究成果の概要 要旨 要約 요약 초록 연구내용 연구요약 연구개요 과제요약 الملخص תקציר सारांश บทคัดย่อ""",
+    "background": "contexte antecedentes contexto hintergrund contesto achtergrund bakgrund 研究背景 背景 연구배경",
+    "problem": "problématique problema problemstellung fragestellung forschungsfrage проблема 问题 研究问题",
+    "objectives": """
+        objectifs objetivos obiettivi ziele zielsetzung projektziele doel doelstelling syfte formål tavoitteet cele cíle
+        amaç цель цели мета 研究目标 研究目的 目的 연구목표 연구목적""",
+    "hypothesis": "hypothèse hipótesis hipótese ipotesi hypothese гипотеза 假设 研究仮説",
+    "methods": """
+        méthodologie méthode méthodes metodología metodologia métodos metodi methode methoden methodik vorgehen metod
+        metode menetelmät metodyka yöntem методы методика 研究方法 方法 技术路线 研究方案 연구방법""",
+    "impact": "retombées impacto impatto verwertung 预期成果 研究意义 기대효과",
+}
+SYNONYMS.update({word: part for part, words in _PARTS_BY_LANGUAGE.items() for word in words.split()})
+GENERIC_TEXTS = frozenset({"description", "narrative", "statement", "content", "body", "details"})
+"""Names of a column of proposals that say nothing about what it holds."""
 SHOWN = {
     "phr": "Public health relevance", "tldr": "TL;DR", "tl_dr": "TL;DR", "abst": "Abstract",
     "abst_narr": "Abstract", "tech_abstract": "Technical abstract",
@@ -38,7 +64,11 @@ SHOWN = {
 TITLES = (
     "title", "project_title", "proposal_title", "award_title", "idea_title", "paper_title", "research_title",
 )  # fmt: skip
-TITLE_WORDS = frozenset({"title", "titl", "titel", "titre", "titulo", "título", "题目", "标题", "项目名称"})
+_TITLE_NAMES = """
+    title titl titel titre titulo título titolo tittel títol tytuł název názov başlık otsikko cím titlu název название
+    назва τίτλος 题目 标题 項目名稱 项目名称 课题名称 計畫名稱 研究課題名 研究課題 課題名 題目
+    タイトル 과제명 연구과제명 제목"""
+TITLE_WORDS = frozenset(_TITLE_NAMES.split())
 OTHER_TITLES = frozenset({
     "short", "running", "journal", "venue", "container", "job", "series", "book", "call", "programme", "program",
     "person", "en", "alternative",
@@ -50,11 +80,22 @@ _PEOPLE_WORDS = """
     applicant applicants submitter leader leaders surname firstname lastname person people readers writers signatures
     nonreaders officer manager signatories researcher researchers principal team bibtex paperhash pdpi fellow
     supervisor supervisors"""
-PEOPLE = frozenset(_PEOPLE_WORDS.split())
+_PEOPLE_BY_LANGUAGE = """
+    antragsteller antragstellerin projektleiter projektleitung projektleiterin verantwortlich
+    coordinateur coordinatrice porteur responsable auteur auteurs investigador investigadora coordinador solicitante
+    autor autora autores pesquisador coordenador ricercatore responsabile coordinatore autore autori aanvrager
+    projectleider sökande huvudsökande projektledare söker prosjektleder ansøger hakija kierownik wnioskodawca autorzy
+    řešitel navrhovatel yürütücü başvuran руководитель заявитель автор авторы 负责人 项目负责人 主持人 申请人 作者 姓名
+    計畫主持人 研究代表者 研究分担者 研究者 代表者 氏名 연구책임자 책임자 저자 성명"""
+PEOPLE_BY_LANGUAGE = frozenset(_PEOPLE_BY_LANGUAGE.split())
+PEOPLE = frozenset(_PEOPLE_WORDS.split()) | PEOPLE_BY_LANGUAGE
 _ORGANISATION_WORDS = """
     organization organisation org orgs organizations organisations institution institutions university department
     awardee funder agency company affiliation affiliations coordinator participants participant ro ic institute address
-    street city state country region congressional district duns uei ipf"""
+    street city state country region congressional district duns uei ipf
+    einrichtung hochschule universität établissement organisme université institución universidad instituição
+    universidade ente università instelling universiteit lärosäte universitet uczelnia üniversite организация вуз
+    依托单位 单位 学校 所属機関 研究機関 所属 주관기관 소속"""
 ORGANISATIONS = frozenset(_ORGANISATION_WORDS.split())
 _REMARK_NAMES = """
     official_review meta_review metareview decision rating ratings confidence recommendation recommendations replies

@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
@@ -19,17 +20,20 @@ from assayer.ideas.record_fields import (
     why_unread,
 )
 from assayer.ideas.record_forms import flat_record, is_review
-from assayer.ideas.record_vocabulary import TEXTS
-from assayer.models import Document, FrontMatterField, Idea, LeftOut, Section
+from assayer.ideas.record_vocabulary import LISTS, TEXTS
+from assayer.models import CitedWork, Document, FrontMatterField, Idea, LeftOut, Section
+from assayer.reference_lists.bibliography_files import object_entries
+from assayer.reference_lists.list_titles import list_title
 
 _MOST_NAMED = 12
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*)\n\s*```\s*", re.DOTALL)
 _READ_ELSEWHERE = ("id", "cutoff")
 
 
 def decode_json(text: str, source: str) -> Any:
-    """Decode JSON. Raises InputError with line and column."""
+    """Decode JSON, also in a fence as language models write it. Raises InputError with line and column."""
     try:
-        return json.loads(text)
+        return json.loads(match["inner"] if (match := _FENCED.fullmatch(text)) else text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{source} is not valid JSON: {error.msg} at {place}.", "Check quotes and commas.") from None
@@ -72,6 +76,7 @@ class _ReadFields(NamedTuple):
     sections: list[Section]
     left_out: list[LeftOut]
     people: list[FrontMatterField]
+    references: list[CitedWork]
 
 
 def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = None) -> Idea:
@@ -91,16 +96,24 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     )
     titled = title_field(fields)
     title = fields[titled] if titled is not None else None
+    title = title[0] if isinstance(title, list) and len(title) == 1 else title
     if title is not None and not isinstance(title, str):
         raise InputError(f"{source}: the title is not a string.", "Put it in quotes.", "title")
     title = plain_words(title or "") or None
     read = _read_fields({name: value for name, value in fields.items() if name != titled})
     if read.text:
-        known = Document(front_matter=tuple(read.people), left_out=tuple(read.left_out))
+        known = Document(
+            front_matter=tuple(read.people), references=tuple(read.references), left_out=tuple(read.left_out)
+        )
         return parse_idea(read.text, source, title, cutoff, known)
     if not read.sections or (not any(known_part(name) for name in fields) and is_review(fields)):
         raise _refusal(record, fields, source)
-    document = Document(front_matter=tuple(read.people), sections=tuple(read.sections), left_out=tuple(read.left_out))
+    document = Document(
+        front_matter=tuple(read.people),
+        sections=tuple(read.sections),
+        references=tuple(read.references),
+        left_out=tuple(read.left_out),
+    )
     return idea_of_document(document, source, title, cutoff)
 
 
@@ -124,9 +137,15 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
     placed: list[tuple[int, Section]] = []
     left_out: list[LeftOut] = []
     people: list[FrontMatterField] = []
+    references: list[CitedWork] = []
     place = 0
     for name, value in fields.items():
         if normal_name(name) in (*_READ_ELSEWHERE, *TEXTS) or value in (None, "", [], {}):
+            continue
+        if works := _listed_works(name, value):
+            references += works
+            if untitled := len(value) - len(works):
+                left_out.append(LeftOut(part=f'{untitled} entries of the field "{name}"', why="they have no title"))
             continue
         reason = why_unread(name, value)
         words = "" if reason else plain_words(value)
@@ -135,9 +154,25 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
         if reason == PEOPLE_NAMED:
             people.append(FrontMatterField(name=normal_name(name), value="; ".join(plain_words(value).split("\n"))))
         elif reason or not words:
-            left_out.append(LeftOut(part=f'the field "{name}"', why=reason or "not text"))
+            left_out.append(_unread_field(name, reason or "not text"))
         else:
             order = part_order(name)
             place = place if order is None else order
             placed.append((place, Section(title=shown_name(name), text=words)))
-    return _ReadFields(text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people)
+    return _ReadFields(
+        text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people, references
+    )
+
+
+def _listed_works(name: str, value: Any) -> list[CitedWork]:
+    """Return the works in a field that holds a reference list as objects; empty for other fields."""
+    if not isinstance(value, list | Mapping) or not (normal_name(name) in LISTS or list_title(shown_name(name))):
+        return []
+    items = list(value.values()) if isinstance(value, Mapping) else value
+    return [entry.work for entry in object_entries(items)]
+
+
+@lru_cache(maxsize=256)
+def _unread_field(name: str, why: str) -> LeftOut:
+    """Return the remark about a field that is not read; rows of the same table share it."""
+    return LeftOut(part=f'the field "{name}"', why=why)

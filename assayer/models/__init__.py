@@ -64,12 +64,13 @@ from assayer.models.panel_review import (
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
-    FindingTopic,
     NamedRole,
     NamedWork,
+    NotedPoint,
     NumberedFinding,
     PanelEvidence,
     PanelFinding,
+    PanelNewness,
     PanelReview,
 )
 from assayer.models.paper import (

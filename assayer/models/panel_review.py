@@ -8,8 +8,6 @@ from assayer_client.points import Citation, Label
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
-FindingTopic = Literal["design", "comparison", "analysis", "earlier_work", "reach", "clarity"]
-"""Topic under which a further point is printed."""
 FindingSeverity = Literal["fatal", "major", "minor"]
 """Severity of a finding. `fatal` means that the planned work cannot show the main claim."""
 EvidenceRelation = Literal[
@@ -45,8 +43,6 @@ class PanelFinding(Frozen):
     axis: Axis
     severity: FindingSeverity | None
     """Severity of the finding; None for a strength."""
-    topic: FindingTopic | None = None
-    """Topic of the finding; None for strengths and major weaknesses."""
     lead: str
     """Headline of the finding; empty for further points."""
     text: str
@@ -76,6 +72,25 @@ class NamedWork(Frozen):
     """True if all sources that could search for the work gave an answer."""
 
 
+class PanelNewness(Frozen):
+    """Comparison of the plan with earlier work: which parts exist already, what remains new, who would use it."""
+
+    text: str
+    evidence: tuple[int, ...] = ()
+    """Indexes into the review's `evidence`."""
+    named: tuple[int, ...] = ()
+    """Indexes into the review's `named`."""
+
+
+class NotedPoint(Frozen):
+    """Point of a referee that is not on the page, in the referee's own words."""
+
+    kind: FindingKind
+    text: str
+    plan: PlanQuote
+    """Words from the plan that the point is about; the quote is empty if none was verified."""
+
+
 class ClosestWork(Frozen):
     """Paper close to what the plan claims as new."""
 
@@ -98,15 +113,20 @@ class PanelReview(Frozen):
     verdict: str
     strengths: tuple[PanelFinding, ...]
     """Strengths, beginning with the importance of the question."""
+    newness: PanelNewness | None
+    """Comparison with earlier work; None if the review has no editor."""
     major: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
     further: tuple[PanelFinding, ...]
-    """Lesser weaknesses and questions, grouped by topic."""
+    """Lesser weaknesses and questions, weightiest first."""
     closest: tuple[ClosestWork, ...]
     evidence: tuple[PanelEvidence, ...]
     """All passages, each once, in the order in which findings cite them."""
     named: tuple[NamedWork, ...] = ()
     """Works named from memory that findings refer to, in their order."""
+    noted: tuple[NotedPoint, ...] = ()
+    """Points of the referees for which the page had no room, in their order. Those that the editor found wrong are left
+    out."""
 
     @property
     def numbered(self) -> tuple[NumberedFinding, ...]:
@@ -124,6 +144,12 @@ class PanelReview(Frozen):
         texts = [self.verdict]
         for _, finding in self.numbered:
             texts += [finding.lead, finding.text, finding.fix, *(self.evidence[at].shows for at in finding.evidence)]
-            texts += [f"{self.named[at].author} {self.named[at].year or ''}" for at in finding.named]
+            texts += [self._reference(at) for at in finding.named]
+        if self.newness is not None:
+            texts += [self.newness.text, *(self.evidence[at].shows for at in self.newness.evidence)]
+            texts += [self._reference(at) for at in self.newness.named]
         texts += [f"{self.evidence[item.evidence].shows} {item.difference}" for item in self.closest]
         return sum(len(text.split()) for text in texts)
+
+    def _reference(self, at: int) -> str:
+        return f"{self.named[at].author} {self.named[at].year or ''}"

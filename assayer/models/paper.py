@@ -43,12 +43,19 @@ class PreprintVersions(Frozen):
 
 
 _RETRACTED = re.compile(
-    r"^\W{0,3}(?P<kind>retracted(?: article| paper| chapter)?|retraction(?: note| notice)?(?: to)?"
-    r"|withdrawn(?: article)?|removed)\W{0,3}[:.\])–—-]\W*"
-    r"|(?<!\W)\W+[\[(](?P<after>retracted(?: article)?|withdrawn)[\])]\W*$",
+    r"^\W{0,3}(?:article |paper )?(?P<kind>(?:retracted|withdrawn|removed)(?: article| paper| chapter)?"
+    r"|(?:editorial )?retraction(?: note| notice| statement)?(?: to)?|(?:notice|statement) of retraction(?: to)?"
+    r"|withdrawal notice(?: to)?|撤稿(?:声明)?|撤回)(?:\W{0,3}[:：.\])】*–—-]|(?<= to)\s{1,3}[\"“‘'])\W*"
+    r"(?:administrative duplicate publication\W+)?"
+    r"|^\W{0,3}(?P<notice>notice of retraction\s|retraction for [^,]{3,60},|(?-i:RETRACTED ARTICLE)\s)\W*"
+    r"|(?<!\W)\W+[\[(](?P<after>(?:retracted|withdrawn)(?: article)?(?:[.:;,] ?see [^()\[\]]{3,80})?"
+    r"|(?:retraction|withdrawal) of vol\b[^()\[\]]{3,80})[\])]\W*$",
     re.IGNORECASE,
 )
-"""Mark of a retraction before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `… [WITHDRAWN]`."""
+"""Mark of a retraction before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `Retraction notice to “…`,
+`Retraction for Lee et al., …`, `… [WITHDRAWN]`, `… (Retracted article. See vol. 12, 2015)`."""
+_QUOTED_TITLE = re.compile(r"^[^“”\"]*[”\"]\W*(?:\[[^\[\]]{3,120}\])?\.?$")
+"""Rest of a notice that quotes the title, after the opening quote; its own place in the journal may follow."""
 
 
 def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
@@ -56,13 +63,17 @@ def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
     match = _RETRACTED.search(title)
     if match is None:
         return None
-    kind = (match["kind"] or match["after"]).casefold()
-    return "withdrawn" if kind.startswith(("withdrawn", "removed")) else "retracted"
+    kind = (match["kind"] or match["notice"] or match["after"]).casefold()
+    return "withdrawn" if kind.startswith(("withdraw", "removed")) else "retracted"
 
 
 def title_without_retraction(title: str) -> str:
     """Return a title without the mark of a retraction before or after it."""
-    return _RETRACTED.sub("", title).strip()
+    match = _RETRACTED.search(title)
+    if match is None:
+        return title.strip()
+    rest = title[match.end() :] or title[: match.start()]
+    return (re.split(r"[”\"]", rest)[0] if _QUOTED_TITLE.match(rest) else rest).strip()
 
 
 class Paper(Frozen):

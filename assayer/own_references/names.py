@@ -7,7 +7,7 @@ from rapidfuzz import fuzz
 
 from assayer.literature.paper_identity import family_name
 from assayer.reference_lists.entry_fields import ORGANISATION
-from assayer.text.folding import folded, german_folded
+from assayer.text.folding import folded, german_folded, pinyin_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _PARTS = 4
@@ -20,7 +20,7 @@ _MISSPELT = 85.0
 _ACRONYM = re.compile(r"[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}")
 _SMALL = re.compile(r"\b(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und)\b", re.IGNORECASE)
 _GROUP_WORDS = re.compile(r"\b(?:the|collab(?:oration)?|consortium|group|team|authors)\b\.?", re.IGNORECASE)
-_FOLDS = (folded, german_folded)
+_FOLDS = (folded, german_folded, pinyin_folded)
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
 
@@ -44,6 +44,8 @@ def is_named_in(author: str, text: str) -> bool:
 def may_be_same(author: str, other: str) -> bool:
     """Return whether either family name appears in the other name, the family names differ only by a misprint, or both
     names denote the same organisation."""
+    if is_group(author) and is_group(other):
+        return _same_group(author, other)
     if is_named_in(author, other) or is_named_in(other, author) or _same_group(author, other):
         return True
     ours, theirs = _key(family_name(author)), _key(family_name(other))
@@ -51,9 +53,13 @@ def may_be_same(author: str, other: str) -> bool:
 
 
 def _same_group(author: str, other: str) -> bool:
+    """Return whether both names denote the same organisation: one has all words of the other, or is its acronym."""
     names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
-    if names[0] and _key(names[0]) == _key(names[1]):
-        return True
+    ours, theirs = (frozenset(map(_key, name.split())) for name in names)
+    if _key(names[0]) == _key(names[1]) or (
+        is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)
+    ):
+        return bool(ours and theirs)
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(
         short.isupper() and len(short) >= 2 and " " not in short and short == long
@@ -63,7 +69,7 @@ def _same_group(author: str, other: str) -> bool:
 
 def _families(author: str) -> set[str]:
     """Return the keys of the family name with and without its particles, and also of the last word if capitals do not
-    distinguish it from initials: `RUI GAO`. Umlauts are folded in both ways."""
+    distinguish it from initials: `RUI GAO`. Umlauts are folded in all ways."""
     family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
     bare = [word for word in family.split()[-1:] if family[:1].islower()]
@@ -72,7 +78,7 @@ def _families(author: str) -> set[str]:
 
 def _keys(text: str) -> set[str]:
     """Return the keys of all words and of joined neighbouring words, so that `Le Cun` and `LeCun` match. Umlauts are
-    folded in both ways."""
+    folded in all ways."""
     found = set[str]()
     for fold in _FOLDS:
         words = [_key(word, fold) for word in _WORD.findall(text)]

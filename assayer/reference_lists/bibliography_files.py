@@ -1,5 +1,5 @@
-"""Bibliographies as exported by reference managers: BibTeX, RIS, CSL-JSON and Zotero's CSV. The format of a file is
-recognised from its content."""
+"""Bibliographies as exported by reference managers: BibTeX, RIS, EndNote, CSL-JSON and Zotero's CSV. The format of
+a file is recognised from its content."""
 
 import csv
 import io
@@ -15,6 +15,8 @@ from assayer.reference_lists.bibtex import printed, read_bibtex
 from assayer.text.markup import strip_markup
 
 _RIS = re.compile(r"^TY  -", re.MULTILINE)
+_ENDNOTE = re.compile(r"^%0 ", re.MULTILINE)
+_ENDNOTE_FIELD = re.compile(r"^%(?P<tag>\S) (?P<value>.*)$", re.MULTILINE)
 _BIBTEX = re.compile(r"^[ \t]*@\s*\w+\s*[{(]", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _DAY = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?(?:[-/](\d{1,2}))?")
@@ -47,6 +49,8 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         entries = list(_csl_entries(start, source))
     elif _RIS.search(text):
         entries = list(_ris_entries(text, source))
+    elif _ENDNOTE.search(text):
+        entries = list(_endnote_entries(text))
     elif _BIBTEX.search(text):
         read = read_bibtex(text)
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
@@ -56,10 +60,15 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     elif start.startswith("<"):
         raise InputError(f"{source} is XML, which cannot be read as a bibliography.", _REMEDY)
     else:
-        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, CSL JSON or Zotero's CSV.", _REMEDY)
+        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, EndNote, CSL JSON or Zotero's CSV.", _REMEDY)
     if not entries:
         raise InputError(f"{source} has no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)
+
+
+def holds_tagged(text: str) -> bool:
+    """Return whether a text contains entries in RIS or in EndNote's format."""
+    return _RIS.search(text) is not None or _ENDNOTE.search(text) is not None
 
 
 def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: str, venue: str) -> BibliographyEntry:
@@ -120,33 +129,58 @@ def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
         yield _entry(str(record.get("id") or ""), fields, authors, date, venue if venue != title else "")
 
 
+def _endnote_entries(text: str) -> Iterator[BibliographyEntry]:
+    for record in _ENDNOTE.split(text)[1:]:
+        fields: dict[str, list[str]] = {}
+        for match in _ENDNOTE_FIELD.finditer(record):
+            fields.setdefault(match["tag"], []).append(match["value"].strip())
+        first = {tag: values[0] for tag, values in fields.items()}
+        if "T" in first:
+            known = {"title": first["T"], "abstract": first.get("X"), "doi": first.get("R"), "url": first.get("U")}
+            authors = [_given_first(name) for name in fields.get("A", fields.get("E", []))]
+            yield _entry(first.get("F", ""), known, authors, first.get("D", ""), first.get("J", first.get("B", "")))
+
+
 def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{source} is not valid JSON: {error}.", "Export it again.") from None
     items = content.get("items", [content]) if isinstance(content, dict) else content
-    for item in items if isinstance(items, list) else []:
+    return object_entries(items if isinstance(items, list) else [])
+
+
+def object_entries(items: Sequence[Any]) -> Iterator[BibliographyEntry]:
+    """Yield the entries in decoded JSON: CSL JSON, Zotero's, or objects with `title`, `authors` and `year`."""
+    for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("title"), str) or not item["title"].strip():
             continue
-        names = item.get("author") or item.get("creators") or item.get("editor") or []
-        authors = [name for person in names if isinstance(person, dict) and (name := _csl_name(person))]
+        names = item.get("author") or item.get("authors") or item.get("creators") or item.get("editor") or []
+        people = re.split(r"\s*;\s*|\s+and\s+", names) if isinstance(names, str) else names
+        authors = [name for person in people if (name := _csl_name(person))]
         fields = {"title": item["title"], "abstract": item.get("abstract") or item.get("abstractNote"),
-                  "doi": item.get("DOI"), "url": item.get("URL") or item.get("url")}  # fmt: skip
-        venue = item.get("container-title") or item.get("publicationTitle") or item.get("publisher") or ""
+                  "doi": item.get("DOI") or item.get("doi"), "url": item.get("URL") or item.get("url"),
+                  "arxiv": item.get("arxiv") or item.get("arxiv_id")}  # fmt: skip
+        venue = item.get("container-title") or item.get("publicationTitle") or item.get("publisher") or item.get(
+            "venue") or item.get("journal") or ""  # fmt: skip
         key = item.get("citation-key") or item.get("citationKey") or item.get("id") or item.get("key") or ""
         yield _entry(str(key), fields, authors, _csl_date(item), venue if isinstance(venue, str) else "")
 
 
-def _csl_name(person: Mapping[str, Any]) -> str:
-    parts = [person.get("given") or person.get("firstName"), person.get("non-dropping-particle"),
-             person.get("family") or person.get("lastName"), person.get("suffix")]  # fmt: skip
+def _csl_name(person: Any) -> str:
+    if isinstance(person, str):
+        return _given_first(person.strip()) if person.count(",") == 1 else person.strip()
+    if not isinstance(person, dict):
+        return ""
+    parts = [person.get("given") or person.get("firstName") or person.get("first"),
+             person.get("non-dropping-particle"), person.get("family") or person.get("lastName") or person.get("last"),
+             person.get("suffix")]  # fmt: skip
     named = " ".join(part for part in parts if isinstance(part, str) and part)
     return named or str(person.get("literal") or person.get("name") or "")
 
 
 def _csl_date(item: Mapping[str, Any]) -> str:
-    issued = item.get("issued") or item.get("date") or ""
+    issued = item.get("issued") or item.get("date") or item.get("year") or ""
     if isinstance(issued, dict):
         parts = issued.get("date-parts")
         if isinstance(parts, list) and parts and isinstance(parts[0], list):

@@ -3,6 +3,7 @@
 import re
 
 from assayer.models import CitedWork
+from assayer.reference_lists.bibliography_files import holds_tagged, read_bibliography
 from assayer.reference_lists.bibtex import holds_bibtex, read_bibtex
 from assayer.reference_lists.entry_fields import EntryFields, authors_in, fields_of, year_of
 from assayer.reference_lists.entry_splitting import split_entries
@@ -33,6 +34,8 @@ def parse_references(text: str) -> tuple[CitedWork, ...]:
     are filled if they are recognised."""
     text = text[:_LONGEST_LIST]
     if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
+        return works
+    if holds_tagged(text) and (works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)):
         return works
     found: list[CitedWork] = []
     for entry in split_entries(text)[:_MOST]:

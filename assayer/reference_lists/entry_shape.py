@@ -5,19 +5,26 @@ import re
 from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
+_MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
 DATE = (
-    rf"[(\[]?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
-"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `(n.d.)`, `[n.d.]`."""
+"""Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
 _NUMBER_MARK = re.compile(
-    r"^\s{0,8}(?:[-*+•–·▪◦] +)?(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
-    r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]"
+    r"^\s{0,8}(?:[-*+•–·▪◦] +|\.\. )?"
+    r"(?:[\[［【〔]\^?(?P<bracket>\d{1,3})[\]］】〕]:?\s*|[(（](?P<round>\d{1,3})[)）]\s*"
+    r"|(?P<dot>\d{1,3})[.．)、]\s+|(?P<cjk>\d{1,3})[.．、](?=[^\W\da-zA-Z])"
+    r"|(?P<glued>\d{1,3})(?=[^\W\d_a-z][^\W\d_A-Z]{1,30},? [^\W\d_a-z])|(?P<bare>\d{1,3})\s{1,4}(?=[^\W\d_a-z]"
     r"|(?:van|von|de|del|della|den|der|da|di|du|la|le|ter|ten|el|al) [^\W\d_a-z]))(?=\S)"
 )
-"""Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`."""
-_ITEM_MARK = re.compile(r"^\s{0,8}(?:[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
-"""Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `."""
+"""Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`, and `3` as a superscript directly before the names."""
+ITEM_MARK = re.compile(
+    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
+)
+"""Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
+_TAGGED = re.compile(r"@|TY {1,2}- |%0 ")
+"""Beginning of an entry of a reference manager: BibTeX, RIS or EndNote."""
 _DATED = re.compile(
     rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\bin press\b|\bforthcoming\b|\bto appear\b|https?://", re.IGNORECASE
 )
@@ -76,7 +83,7 @@ def begins_with_names(line: str) -> bool:
 
 def without_mark(line: str) -> str:
     """Return a line without the number, bullet or key before its entry."""
-    for mark in (_NUMBER_MARK, _ITEM_MARK):
+    for mark in (_NUMBER_MARK, ITEM_MARK):
         if match := mark.match(line):
             return line[match.end() :]
     return line
@@ -85,7 +92,7 @@ def without_mark(line: str) -> str:
 def begins_entry(line: str) -> bool:
     """Return whether a line begins with a list item mark, or like an entry."""
     return bool(
-        _NUMBER_MARK.match(line) or _ITEM_MARK.match(line) or begins_with_names(line) or line.lstrip()[:1] == "@"
+        _NUMBER_MARK.match(line) or ITEM_MARK.match(line) or begins_with_names(line) or _TAGGED.match(line.lstrip())
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import (
+    ITEM_MARK,
     begins_with_names,
     entry_number,
     is_dated,
@@ -19,8 +20,11 @@ _FEWEST_INLINE = 3
 _LARGEST_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
-_KEY = re.compile(r"^\s{0,8}(?P<mark>[-*+•–·▪◦] +|\[\^?[\w+:.&’' -]{1,40}\]:? +)(?=\S)")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
+_FEWEST_ROWS = 2
+_ROW = re.compile(r"\s*\|.*\|\s*$|[^|]{1,40} \| ")
+_RULE = re.compile(r":?-{2,}:?")
+"""Cell of the line below the header of a table."""
 _NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*", re.MULTILINE)
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
@@ -47,12 +51,27 @@ def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
     plain = html.unescape(_MARKUP.sub("", FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
-    lines = [line.rstrip() for line in plain.split("\n")]
+    lines = _without_table([line.rstrip() for line in plain.split("\n")])
     entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)
     if not entries:
         entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
+
+
+def _without_table(lines: Sequence[str]) -> Sequence[str]:
+    """Return the rows of a table as lines, a number in the first cell as the number of the entry; other lines
+    unchanged."""
+    rows = [line for line in lines if line.strip()]
+    if len(rows) < _FEWEST_ROWS or not all(_ROW.match(row) for row in rows):
+        return lines
+    parted = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
+    rule = next((place for place, cells in enumerate(parted) if all(map(_RULE.fullmatch, cells))), -1)
+    found: list[str] = []
+    for cells in parted[rule + 1 :]:
+        number = cells[0].strip("[]().")
+        found.append(f"[{number}] {' '.join(cells[1:])}" if number.isdecimal() else " ".join(cells))
+    return found
 
 
 def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
@@ -114,11 +133,11 @@ def _inline_numbers(text: str) -> list[PrintedEntry]:
 def _items(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the items of a list of bullets or keys; empty if the first line has neither."""
     first = next((line for line in lines if line.strip()), "")
-    if not _KEY.match(first):
+    if not ITEM_MARK.match(first):
         return []
     entries: list[list[str]] = []
     for line in lines:
-        if match := _KEY.match(line):
+        if match := ITEM_MARK.match(line):
             entries.append([line[match.end() :]])
         elif entries:
             entries[-1].append(line)

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import (
+    ITEM_MARK,
     begins_entry,
     begins_with_names,
     entry_number,
@@ -16,7 +17,7 @@ from assayer.reference_lists.entry_shape import (
 )
 from assayer.reference_lists.list_titles import ListTitle, list_title
 from assayer.text.headings import Heading, find_headings
-from assayer.text.section_titles import is_known_title, part_of
+from assayer.text.section_titles import is_known_title, number_of, part_of, without_number
 
 _MARKDOWN_LEVELS = 6
 _PLAIN = 7
@@ -36,6 +37,7 @@ _FOLLOWS = re.compile(
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
+_ENDED = re.compile(r"[.)\]\d»”\"’>/]\s*\Z")
 _ROW = re.compile(r"\s*\|.*\|\s*$|(?:[^|\n]* \| ){1,40}[^|\n]*$|(?:[^\t\n]*\t){2,40}[^\t\n]*$")
 """Row of a table: cells separated by bars or tabs."""
 _CAPTION = re.compile(
@@ -93,16 +95,16 @@ def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
             if certainty == "certain":
                 yield ListSpan(line.start, len(text), len(text))
             return
-        if certainty is None:
-            continue
         following = lines[place + 1 : place + 40]
+        if certainty is None or list_title(following[0].text) is not None:
+            continue
         hashes = _HASHES.match(line.text)
         if not _opens_list(certainty, bool(hashes), following):
             continue
         underline = re.fullmatch(r"\s*(?:=+|-{3,})\s*", following[0].text)
         level = len(hashes[1]) if hashes else (2 if underline else _PLAIN)
         inner = (following[0] if underline else line).end
-        end = _end(level, headings_by_start, islice(lines, place + 1, None), inner, text)
+        end = _end(line.text, level, headings_by_start, islice(lines, place + 1, None), inner, text)
         yield ListSpan(line.start, min(inner + 1, len(text)), end)
         position = end
 
@@ -117,11 +119,16 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line
 
 
 def _end(
-    level: int, headings_by_start: Mapping[int, Heading], following: Iterable[_Line], inner: int, text: str
+    own: str,
+    level: int,
+    headings_by_start: Mapping[int, Heading],
+    following: Iterable[_Line],
+    inner: int,
+    text: str,
 ) -> int:
-    """Return where the list under a heading of this level ends: at a heading of the same or an outer level, at a known
-    title, at a table or figure below it, or at a short line that stands alone. An entry may look like a heading, and
-    the list may itself be a table."""
+    """Return where the list under the heading `own` of this level ends: at a heading of the same or an outer level, one
+    with the next number, or one also in capitals; at a known title, at a table or figure below it, or at a short line
+    that stands alone. An entry may look like a heading, and the list may itself be a table."""
     outer = min(level, _MARKDOWN_LEVELS)
     is_table: bool | None = None
     for line in following:
@@ -129,19 +136,33 @@ def _end(
             is_table = _ROW.match(line.text) is not None
         if is_table is False and _begins_table(line):
             return line.start
+        if line.start > inner and _continues(own, line.text) and _ENDED.search(text, 0, line.start):
+            return line.start
         heading = headings_by_start.get(line.start)
         if line.start <= inner or not (heading or line.stands_alone):
             continue
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        known = is_known_title(title) or part_of(title) is not None or bool(_FOLLOWS.match(title))
+        known = is_known_title(without_number(title)) or part_of(title) is not None or bool(_FOLLOWS.match(title))
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
         if line.stands_alone and title[:1].isupper() and short and (known or level > _MARKDOWN_LEVELS):
             return line.start
     return len(text)
+
+
+def _continues(own: str, line: str) -> bool:
+    """Return whether a line is a short title that is numbered after the list's title, or set in capitals like it."""
+    title = without_number(line)
+    if not _TITLE_ALONE.match(title) or len(title.split()) > _TITLE_WORDS or reads_like_entry(title):
+        return False
+    numbers = [[int(part) for part in re.findall(r"\d+", number_of(item))] for item in (own, line)]
+    before = [[*numbers[1][:-1], numbers[1][-1] - 1] for _ in numbers[1][-1:]]
+    if numbers[0] and any(numbers[0][: len(number)] == number for number in before):
+        return True
+    return own.isupper() and line.isupper() and not numbers[1]
 
 
 def _begins_table(line: _Line) -> bool:
@@ -152,6 +173,8 @@ def _begins_table(line: _Line) -> bool:
 
 def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
     """Yield the last run of entries that are numbered from 1, or that each begin with authors and a year."""
+    if len(lines) < _FEWEST:
+        return
     run = _numbered_run(lines) or _dated_run(lines)
     if run:
         first, last = run
@@ -196,6 +219,12 @@ def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
     return run or (_run_to(tables[0], lines) if tables else None)
 
 
+def _is_listed_entry(line: str, whole: str) -> bool:
+    """Return whether an item of a list begins with names and has a date, as entries do whose date comes last."""
+    mark = ITEM_MARK.match(line)
+    return mark is not None and begins_with_names(line[mark.end() :]) and is_dated(whole)
+
+
 def _run_to(end: int, lines: Sequence[_Line]) -> tuple[int, int] | None:
     while end and _begins_table(lines[end - 1]):
         end -= 1
@@ -204,7 +233,8 @@ def _run_to(end: int, lines: Sequence[_Line]) -> tuple[int, int] | None:
         line = lines[place]
         if _begins_table(line):
             break
-        if reads_like_entry(" ".join(item.text for item in lines[place : min(place + 3, first)])):
+        whole = " ".join(item.text for item in lines[place : min(place + 3, first)])
+        if reads_like_entry(whole) or _is_listed_entry(line.text, whole):
             first, entries = place, entries + 1
         elif line.after_blank or first - place > 4:
             break

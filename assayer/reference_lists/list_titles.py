@@ -1,6 +1,8 @@
 """Titles of reference lists in the languages in which proposals are written."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from assayer.text.section_titles import joined_small_capitals, without_number
@@ -20,7 +22,8 @@ _CERTAIN = """
     referencias; referencias bibliográficas; bibliografía; referencias citadas; bibliografía citada;
     referências; referências bibliográficas; bibliografia; referências citadas;
     riferimenti bibliografici; riferimenti; bibliografia essenziale; referències; referències bibliogràfiques;
-    literatuurlijst; referenties; geraadpleegde literatuur; literatuurverwijzingen; bronnenlijst;
+    literatuurlijst; referenties; geraadpleegde literatuur; geraadpleegde bronnen; bronvermelding;
+    literatuurverwijzingen; bronnenlijst;
     referenslista; källförteckning; litteraturförteckning; referenser; referanser; referanseliste; litteraturliste;
     referencer; litteraturhenvisninger; lähdeluettelo; kirjallisuusluettelo; viitteet; lähteet; heimildaskrá;
     kaynakça; kaynaklar; bibliyografya; referanslar; piśmiennictwo; literatura cytowana; spis literatury;
@@ -59,14 +62,18 @@ _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 _EMPHASIS = re.compile(r"\*\*|__|[*_`【】\[\]〔〕]")
 _BRACKETED = re.compile(r"\s*[(（][^()（）]{1,40}[)）]$")
 _ALL = re.compile(r"^(?:complete|full|main|all|additional|combined|general|numbered)\s+", re.IGNORECASE)
+_AND = re.compile(r" (?:and|und|et|y|e|i|en|och|og|ja|ve|и|та|і) | ?[/,;、，及] ?")
 _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九十]{1,3}[、.．]\s*")
 
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    if len(line) > _LONGEST:
-        return None
-    bare = _ATTRIBUTES.sub("", line.lstrip("# "))
+    return _list_title(line) if len(line) <= _LONGEST else None
+
+
+@lru_cache(maxsize=4_096)
+def _list_title(line: str) -> ListTitle | None:
+    bare = _ATTRIBUTES.sub("", line.lstrip("#= "))
     plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
     plain = joined_small_capitals(_BRACKETED.sub("", plain)).strip(" .:：")
     for candidate in (
@@ -77,7 +84,16 @@ def list_title(line: str) -> ListTitle | None:
         re.sub(r"^\d{1,2}\.?\s+", "", plain),
     ):
         key = " ".join(candidate.casefold().replace("&", "and").split()).strip(" .:：")
-        for certainty, titles in _BY_CERTAINTY:
-            if key in titles:
-                return certainty
+        if certainty := _certainty(key) or _certainty_of_parts(_AND.split(key)):
+            return certainty
     return None
+
+
+def _certainty(key: str) -> ListTitle | None:
+    return next((certainty for certainty, titles in _BY_CERTAINTY if key in titles), None)
+
+
+def _certainty_of_parts(parts: Sequence[str]) -> ListTitle | None:
+    """Return the certainty of a title that joins several: `sources and further reading`."""
+    found = [_certainty(part.strip()) for part in parts] if len(parts) > 1 else [None]
+    return None if None in found else "certain" if "certain" in found else "possible"

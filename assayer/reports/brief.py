@@ -132,7 +132,7 @@ def _clipped(text: str, most: int) -> str:
 
 def _subtitle(report: Report) -> str:
     method = wording.METHODS.get(report.method, report.method)
-    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: all literature considered"
+    until = f"literature up to {report.cutoff.isoformat()}" if report.cutoff else "no cutoff: papers of any date"
     blind = f"judged blind: {wording.masked_counts(report.idea.blinding)}" if report.idea.blinding else "not blinded"
     return f"{method} · {until} · {blind}"
 
@@ -207,7 +207,14 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
         for title, places in wording.named_groups(review)
     ]
-    return [*groups[:2], _group("Closest work", closest, size.points), *groups[2:], *named]
+    new = [_plain_point(review.newness.text, size)] if review.newness else []
+    return [
+        groups[0],
+        _group("New against earlier work", new, 1),
+        *groups[1:],
+        _group("Closest work", closest, size.points),
+        *named,
+    ]
 
 
 def _named(work: NamedWork) -> str:

@@ -21,6 +21,8 @@ class DossierRow(Frozen):
     """Flags that a person should review; empty if there are none."""
     people: str
     """Opinions of reviewers, if the reader is allowed to see them."""
+    decision: str
+    """Decision with amount and reason, if the reader is allowed to see it."""
 
 
 class Dossier(Frozen):

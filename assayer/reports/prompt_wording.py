@@ -1,8 +1,9 @@
 """Wording for the questions asked of a language model, for readers who do not know the names of the prompts."""
 
 QUESTIONS: dict[str, str] = {
-    "review.referee": "What would a referee with one speciality say of the proposal?",
+    "review.referee": "What would a referee say of the proposal as a whole?",
     "review.referee_brief": "What would a referee say of the proposal in a few points?",
+    "review.walkthrough": "What would a specialist say of the proposal, sentence by sentence?",
     "review.scores": "How sound is the proposal, and what would it add, read by itself?",
     "review.look": "Which of the papers found are worth reading for the referees' points?",
     "review.reading": "What do these papers say about the referees' points?",

@@ -3,7 +3,7 @@
 The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from assayer.errors import ConfigurationError
 from assayer.models import Absent, Report
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
+from assayer.reports.scores import score_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -79,6 +80,15 @@ class EvaluationReport:
         }
 
     @cached_property
+    def total(self) -> ReportScore:
+        """Score by which reports are ordered, 0 to 100. It is not the mean of the parts: without an overall part it is
+        the lowest of them."""
+        score = score_of(self._full)
+        if isinstance(score, Absent):
+            return ReportScore(None, 0.0, 100.0, score.reason)
+        return ReportScore(round(100 * score, 1), 0.0, 100.0)
+
+    @cached_property
     def findings(self) -> tuple[ReportFinding, ...]:
         """Findings, the most important of each kind first."""
         if self._full.panel_review is not None:
@@ -98,15 +108,8 @@ class EvaluationReport:
 
     def to_pandas(self) -> "DataFrame":
         """Return the findings as a table with one row each. Raises ConfigurationError if pandas is not installed."""
-        try:
-            from pandas import DataFrame
-        except ModuleNotFoundError:
-            raise ConfigurationError(
-                "Tables need pandas, which is missing.",
-                "Install it with: pip install 'assayer-research[pandas]'.",
-            ) from None
         rows = [{"title": self.title, "method": self.method, **finding._asdict()} for finding in self.findings]
-        return DataFrame(rows, columns=["title", "method", *ReportFinding._fields])
+        return table(rows, ["title", "method", *ReportFinding._fields])
 
     def __repr__(self) -> str:
         scores = "".join(f", {name} {score.value}" for name, score in self.scores.items())
@@ -114,8 +117,7 @@ class EvaluationReport:
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which a notebook shows with the page's own styles."""
-        page = html.escape(self.to_html())
-        return f'<iframe srcdoc="{page}" sandbox="allow-popups" style="width:100%;height:40em;border:0"></iframe>'
+        return framed(self.to_html())
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -149,3 +151,21 @@ class EvaluationReport:
             yield ReportFinding("closest", near.paper.quote or "", None, (self._titles[near.paper.label],))
         for citation in evidence.limitations:
             yield ReportFinding("limitation", citation.quote or "", None, (self._titles[citation.label],))
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFrame":
+    """Return rows as a table. Raises ConfigurationError if pandas is not installed."""
+    try:
+        from pandas import DataFrame
+    except ModuleNotFoundError:
+        raise ConfigurationError(
+            "Tables need pandas, which is missing.",
+            "Install it with: pip install 'assayer-research[pandas]'.",
+        ) from None
+    return DataFrame(rows, columns=list(columns))
+
+
+def framed(page: str) -> str:
+    """Return a page as a frame for a notebook."""
+    page = html.escape(page)
+    return f'<iframe srcdoc="{page}" sandbox="allow-popups" style="width:100%;height:40em;border:0"></iframe>'

@@ -184,6 +184,9 @@ class ReportPage:
         """Panel findings or assessments that rely on each reference: name and anchor, in page order."""
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
+        if review is not None and review.newness is not None:
+            for at in review.newness.evidence:
+                places[review.evidence[at].label].append(FindingPlace("New against earlier work", "newness"))
         for number, finding in review.numbered if review else ():
             for label in dict.fromkeys(review.evidence[at].label for at in finding.evidence if review):
                 places[label].append(FindingPlace(number, f"finding-{number}"))

@@ -10,7 +10,6 @@ from assayer.models import (
     Blinding,
     EvidenceRelation,
     Familiarity,
-    FindingTopic,
     MaskedKind,
     MaskedText,
     NamedRole,
@@ -132,16 +131,6 @@ RELATIONS: dict[EvidenceRelation, str] = {
     "background": "Background",
 }
 """Relation of a passage to the point for which it was read."""
-
-TOPICS: dict[FindingTopic | None, str] = {
-    "design": "Design and feasibility",
-    "comparison": "Comparisons",
-    "analysis": "Measures and analysis",
-    "earlier_work": "Earlier work",
-    "reach": "Reach and use",
-    "clarity": "Not stated or not clear",
-}
-"""Heading under which a review's further points are printed."""
 
 NAMED_ROLES: dict[NamedRole, str] = {
     "already_does": "Already does it",

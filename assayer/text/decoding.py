@@ -29,6 +29,8 @@ _NAMES = {
     "cp932": "Shift-JIS", "cp949": "EUC-KR", "cp874": "Windows-874", "mac_roman": "Mac Roman",
     "mac_latin2": "Mac Latin 2", "mac_cyrillic": "Mac Cyrillic",
 }  # fmt: skip
+_TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]")
+"""Letter that a lead byte of UTF-8 becomes in Windows-1252, before a character that its continuation becomes."""
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\b\x1b")
@@ -44,7 +46,7 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
     if b"\0" in data:
         return data.decode(_utf16(data, source), "replace")
     if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
-        return text
+        return _decoded_again(text) if _TWICE.search(text) else text
     if declared and (text := _strictly(data, declared)) is not None:
         return text
     lenient = data.decode("utf-8", "replace")
@@ -52,6 +54,19 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
     if special and _mostly_intact(special, lenient.count("\ufffd")):
         return lenient
     return data.decode(_recognised(data, source), "replace")
+
+
+def _decoded_again(text: str) -> str:
+    """Return a text that was saved as UTF-8 after UTF-8 had been read as Windows-1252, as it was; other texts
+    unchanged."""
+    try:
+        return b"".join(_windows_bytes(character) for character in text).decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def _windows_bytes(character: str) -> bytes:
+    return character.encode("latin-1" if "\x80" <= character <= "\x9f" else "cp1252")
 
 
 def encoding_of(file: BinaryIO, source: str) -> str:

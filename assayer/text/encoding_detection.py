@@ -12,7 +12,7 @@ import unicodedata
 from charset_normalizer import from_bytes
 from charset_normalizer.constant import FREQUENCIES
 
-_LATIN = ("cp1252", "cp1250", "iso8859_2", "mac_roman", "cp1254", "cp1257", "cp850", "mac_latin2")
+_LATIN = ("cp1252", "cp1250", "iso8859_2", "mac_roman", "cp1254", "cp1257", "cp850", "mac_latin2", "iso8859_15")
 """Encodings of Latin letters; if several fit equally well, the first is used."""
 _OTHERS = (
     "gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1251", "koi8_r", "koi8_u", "mac_cyrillic", "iso8859_5", "cp866",

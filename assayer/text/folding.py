@@ -1,6 +1,7 @@
 """Folding of names and titles, which removes differences in spelling: accents, case, and letters that are sometimes
 written out."""
 
+import re
 import unicodedata
 
 _LETTERS = str.maketrans(
@@ -29,3 +30,8 @@ def folded(text: str) -> str:
 def german_folded(text: str) -> str:
     """Return a text folded with its umlauts written out: `Müller` becomes `mueller`, `Høst` becomes `hoest`."""
     return folded(unicodedata.normalize("NFC", text).casefold().translate(_WRITTEN_OUT))
+
+
+def pinyin_folded(text: str) -> str:
+    """Return a text folded with the `ü` of Chinese names as passports write it: `Lü` becomes `lyu`."""
+    return folded(re.sub("(?<=[ln])ü", "yu", unicodedata.normalize("NFC", text).casefold()))

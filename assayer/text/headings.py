@@ -10,12 +10,17 @@ from assayer.text.section_titles import is_known_title
 LONGEST = 120
 MOST_WORDS = 12
 
-_MARKDOWN = re.compile(r"^ {0,3}(#{1,6})\s++(\S.*)$")
+_MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
+"""Heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
 _UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
-_INLINE = re.compile(r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?:(?:\*\*|__)?\s+(?=\S)")
+_INLINE = re.compile(
+    r"^(?:[-*]\s+)?(?:\*\*|__)?(?P<title>[A-Za-z][A-Za-z -]{2,40}?)(?:\*\*|__)?(?::| \|)(?:\*\*|__)?\s+(?=\S)"
+)
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
+_ATTRIBUTES = re.compile(r"\s\{[#.-][^{}]{0,200}\}$")
+"""Attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
 _EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
 
 
@@ -53,7 +58,7 @@ def _lines(text: str) -> Iterator[_Line]:
 
 
 def _plain(title: str) -> str:
-    return _EMPHASIS.sub("", title.strip()).strip().rstrip(":").strip()
+    return _EMPHASIS.sub("", _ATTRIBUTES.sub("", title.strip())).strip().rstrip(":").strip()
 
 
 def _reads_like_title(title: str) -> bool:
@@ -64,10 +69,9 @@ def _marked(line: _Line) -> Heading | None:
     """Return the heading marked by Markdown; None if the line is not such a heading."""
     end = line.start + len(line.text)
     if match := _MARKDOWN.match(line.text):
-        title = match[2].rstrip("# \t\r\f\v") or match[2][0]
+        title = match[2].rstrip(f"{match[1][0]} \t\r\f\v") or match[2][0]
         return Heading(line.start, end, len(match[1]), _plain(title))
-    title = _plain(line.text)
-    if line.after_blank and title and len(title) <= LONGEST and (match := _UNDERLINE.match(line.below)):
+    if line.after_blank and (match := _UNDERLINE.match(line.below)) and 0 < len(title := _plain(line.text)) <= LONGEST:
         return Heading(line.start, end + 1 + len(line.below), 1 if match[1][0] == "=" else 2, title)
     return None
 
@@ -76,7 +80,7 @@ def _unmarked(line: _Line) -> Heading | None:
     """Return the heading recognised by a number, bold type or wording; None if the line is not a heading."""
     end = line.start + len(line.text)
     alone = line.after_blank and line.before_blank
-    bare = _plain(line.text)
+    bare = _plain(line.text) if len(line.text) <= 2 * LONGEST else ""
     if match := _NUMBERED.match(bare):
         depth = len(re.findall(r"\w+", match["number"]))
         title = match["title"]
@@ -84,7 +88,7 @@ def _unmarked(line: _Line) -> Heading | None:
             return Heading(line.start, end, 6 + depth, title)
     if is_known_title(bare):
         return Heading(line.start, end, 7, bare)
-    if _BOLD.match(line.text.strip()) and alone and _reads_like_title(bare):
+    if bare and alone and _BOLD.match(line.text.strip()) and _reads_like_title(bare):
         return Heading(line.start, end, 11, bare)
     if (match := _INLINE.match(line.text)) and is_known_title(match["title"]):
         return Heading(line.start, line.start + match.end(), 12, match["title"])

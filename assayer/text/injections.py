@@ -151,6 +151,18 @@ def find_instructions(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each suspected instruction, in the order of the patterns."""
     folded = _fold(text)
     for order in _ORDERS:
-        if all(any(need in folded for need in group) for group in order.needs):
+        if _has_needs(order, folded):
             for match in order.pattern.finditer(folded):
                 yield match.span()
+
+
+def _has_needs(order: _Order, folded: str) -> bool:
+    """Return whether a text has a word of each group. Loops take half the time of `any` here, and most of the time that
+    a text takes is spent in them."""
+    for group in order.needs:
+        for need in group:
+            if need in folded:
+                break
+        else:
+            return False
+    return True

@@ -54,16 +54,19 @@ def languages_of(text: str) -> tuple[str, ...]:
     """Return the languages of a text, most common first; empty if none is recognised. At most one of them is recognised
     by its words; the others have scripts of their own."""
     sample = text[:_READ]
-    letters = sum(map(str.isalpha, sample))
+    words = Counter(_WORD.findall(sample.casefold()))
+    letters = sum(len(word) * count for word, count in words.items())
     if not letters:
         return ()
     scripts = () if sample.isascii() else _SCRIPTS
     found = Counter({name: len(pattern.findall(sample)) for name, pattern in scripts})
     if found["Japanese"]:
         found["Japanese"] += found.pop("Chinese", 0)
-    words = _WORD.findall(sample.casefold())
-    owned = Counter(language for word in words for language in _OWNERS.get(word, ()))
+    owned = Counter[str]()
+    for word in words.keys() & _OWNERS.keys():
+        for language in _OWNERS[word]:
+            owned[language] += words[word]
     language = max(_COMMON, key=owned.__getitem__)
-    if owned[language] >= _FEWEST * max(len(words), 1):
+    if owned[language] >= _FEWEST * words.total():
         found[language] = letters - sum(found.values())
     return tuple(name for name, count in found.most_common() if count >= _SHARE * letters)

@@ -39,12 +39,17 @@ WORD_LETTER = rf"(?:[^\W_]|[{MARKS}])"
 
 UNSPACED_LETTER = re.compile(rf"(?![{MARKS}])[{UNSPACED}]")
 _WORD = re.compile(rf"(?![{MARKS}])[{UNSPACED}][{MARKS}]*|(?:(?![{UNSPACED}]){WORD_LETTER}|_)+")
+_PLAIN_WORD = re.compile(r"\w+")
+_SPECIAL = re.compile("[\u0483-\u1fff\u3000-\U0010ffff]")
+"""Matches every letter of MARKS and UNSPACED, and others; a class of two ranges is quickly searched for."""
 
 
 def words_of(text: str) -> list[str]:
     """Return the words in lower case, without punctuation. In scripts without spaces, each letter with its marks is
     a word."""
-    return _WORD.findall(text.casefold())
+    folded = text.casefold()
+    # The long pattern takes ten times as long, and few texts need it.
+    return (_WORD if _SPECIAL.search(folded) else _PLAIN_WORD).findall(folded)
 
 
 def unspaced_letters(text: str) -> int:

@@ -34,7 +34,7 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await page.goto(f"{address}/console")
         await page.get_by_label("API key").fill(key)
         await page.keyboard.press("Enter")
-        await page.get_by_role("heading", name="Calls").wait_for()
+        await page.get_by_role("heading", name="Funding calls").wait_for()
 
         async def sort() -> None:
             await page.get_by_role("link", name="Score", exact=True).click()
@@ -64,7 +64,7 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await _opened(page, "rankings of the call", f"{here}/rankings", times)
         await _opened(page, "compare two", f"{address}/console/compare?id=ev_7&id=ev_8", times)
         await _opened(page, "who reviews what", f"{here}/assignments", times)
-        await _opened(page, "most missing opinions", f"{here}/assignments?sort=missing", times)
+        await _opened(page, "most missing reviews", f"{here}/assignments?sort=missing", times)
         await _opened(page, "what reviewers think", f"{here}/panel", times)
         await _opened(page, "widest spread first", f"{here}/panel?sort=spread&only=apart", times)
         await _opened(page, "last page of opinions", f"{here}/panel?page=100", times)

@@ -1,13 +1,12 @@
 """The 158 rows of a call: 118 files, and a table with 37 more proposals and three invalid rows."""
 
 import csv
-import gzip
 import io
-import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from benchmarks.records import read_records
 
 _FILES, _MORE = 118, 37
 _BROKEN = (("A-2026-0901", "Empty", ""), ("A-2026-0902", "Too short", "Later."), ("A-2026-0903", "", ""))
@@ -54,8 +53,8 @@ def real(data: Path) -> list[ProposalFile]:
     """Return real ideas from the data folder: 48 of ScholarIdeas, 49 of AI-Researcher, 21 awards, and 37 more awards as
     table rows."""
     texts = [path.read_text("utf-8") for path in sorted(data.glob("scholarideas/*/*.txt")) if path.name != "cutoff.txt"]
-    texts += [line["text"] for line in _lines(data / "ai_researcher" / "ideas.jsonl.gz")]
-    awards = [(line["title"], line["abstract"]) for line in _lines(data / "grants" / "nsf_2026.jsonl.gz")]
+    texts += [line["text"] for line in read_records(data / "ai_researcher" / "ideas.jsonl.gz")]
+    awards = [(line["title"], line["abstract"]) for line in read_records(data / "grants" / "nsf_2026.jsonl.gz")]
     wanted = _FILES - len(texts)
     texts += [f"# {title}\n\n{text}" for title, text in awards[:wanted]]
     files = [ProposalFile(f"A-2026-{at:04}.txt", text.encode()) for at, text in enumerate(texts, 1)]
@@ -85,8 +84,3 @@ def _table(rows: list[tuple[str, str, str]]) -> ProposalFile:
     table.writerow(("id", "title", "text"))
     table.writerows([*rows, *_BROKEN])
     return ProposalFile("more.csv", text.getvalue().encode())
-
-
-def _lines(path: Path) -> Iterator[dict[str, str]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

@@ -135,7 +135,7 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
     await page.get_by_role("link", name="New call").click()
     await page.get_by_label("Name", exact=True).fill("Spring call 2026")
     await page.get_by_label("Tags").fill("spring, round 1")
-    await page.get_by_label("Opinions due by").fill("2027-01-31")
+    await page.get_by_label("Reviews due by").fill("2027-01-31")
     sent = [{"name": file.name, "mimeType": "application/octet-stream", "buffer": file.content} for file in files]
     await page.locator("#files").set_input_files(sent)  # type: ignore[arg-type]
     await page.get_by_role("button", name="Check and estimate").click()
@@ -188,12 +188,12 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
     await walk.show(page, "blind")
     await page.get_by_label("4", exact=True).check()
     await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
-    await page.get_by_role("button", name="Give first opinion").click()
+    await page.get_by_role("button", name="Give first review").click()
     await page.get_by_role("heading", name="What the program found").wait_for()
     await _judge_a_claim(walk, page)
     await page.get_by_label("3", exact=True).check()
     await page.get_by_role("button", name="Revise").click()
-    await page.get_by_text("First opinion (cannot be changed)").wait_for()
+    await page.get_by_text("First review (cannot be changed)").wait_for()
     walk.tell("one proposal reviewed by hand: blind, then with the findings, revised")
     return evaluation
 
@@ -201,7 +201,7 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
 async def _judge_a_claim(walk: Walk, page: Page) -> None:
     for part in await page.locator("details.folded > summary").all():
         await part.click()
-    claim = page.locator("li:has(details.judge)").first
+    claim = page.locator("li:has(.judge)").first
     if not await claim.count():
         walk.tell("the report has no claim to judge")
         return
@@ -271,7 +271,7 @@ async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
     await walk.show(page, "panel")
     figures = " · ".join((await page.locator("dl.figures").inner_text()).split("\n"))
-    await page.get_by_label("Decision (optional)").fill("The first twenty by score, ties by the panel.")
+    await page.get_by_label("Note on the decision (optional)").fill("The first twenty by score, ties by the panel.")
     await page.get_by_role("button", name="Sign off this call").click()
     tip = await page.locator("code.tip").inner_text()
     await page.evaluate("scrollTo(0, 0)")

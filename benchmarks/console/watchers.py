@@ -48,7 +48,7 @@ async def time_watchers(service: ServedConsole, key: str, database: Database) ->
         await page.goto(f"{service.address}/console")
         await page.get_by_label("API key").fill(key)
         await page.keyboard.press("Enter")
-        await page.get_by_role("heading", name="Calls").wait_for()
+        await page.get_by_role("heading", name="Funding calls").wait_for()
         await page.goto("about:blank")
         pauses = {"nothing ends": None, "one ends in 4 s": 4.0, "one ends each second": 1.0}
         alone = {name: await _share(service, database, pause) for name, pause in pauses.items()}

@@ -34,9 +34,6 @@ from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources
 from workers.literature.settings import LiteratureSettings
 
-__all__ = ["main"]
-
-
 _COLUMNS = "entries | told apart | extra | checked | accused | undecided | planted | found | words | lacking"
 _ACCUSATIONS = ("differs", "not_found", "retracted")
 

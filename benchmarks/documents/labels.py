@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from assayer.models import CitedWork, Frozen
 
-__all__ = ["Label", "LabelledDocument", "covers", "letters", "match_entries"]
-
 _LENGTH = 5
 """Length of the letter sequences that are compared, which tolerate line ends and hyphens."""
 _TITLE, _ENTRY = 0.8, 0.35

@@ -1,12 +1,14 @@
 """`python -m benchmarks.documents.large`: seconds and memory to read a 300-page PDF, a 50 MB Word file and a table of
 100,000 rows.
 
-The files are made in a temporary folder and read as `assayer read` does, each in a process of its own. The memory is
-the peak of that process and of the sandboxed parsers that it starts.
+The files are made in a temporary folder and read as `assayer read` does, each in a process of its own; the table also
+as the service reads the upload of a batch, row by row. The memory is the peak of that process and of the sandboxed
+parsers that it starts.
 """
 
 import asyncio
 import csv
+import datetime as dt
 import random
 import resource
 import subprocess
@@ -16,13 +18,15 @@ import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.measuring import command_line, heading
+from orchestrator.batches.csv_rows import csv_rows
+from orchestrator.batches.rows import AcceptedRow, LineCounter
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from workers.documents.idea_reader import read_ideas
-
-__all__ = ["main"]
+from workers.documents.limits import DocumentLimits
 
 _WORDS = ("plans", "bees", "judge", "scores", "graph", "office", "reads", "model", "works", "field", "claim", "panel")
 _PAGES, _ROWS, _MEGABYTES = 300, 100_000, 49
@@ -33,9 +37,10 @@ def main() -> None:
     parser = command_line("documents.large", __doc__)
     parser.add_argument("--rows", type=int, default=_ROWS)
     parser.add_argument("--read", type=Path, help="read this file and print what it took; what the processes do")
+    parser.add_argument("--upload", action="store_true", help="read it as the upload of a batch")
     options = parser.parse_args()
     if options.read:
-        _read(options.read)
+        _measure(options.read, _uploaded if options.upload else _read)
         return
     print(heading(), "\n| file | MB | ideas | words | seconds | of processor | memory, reader | parser |", sep="\n")
     print("|:--|--:|--:|--:|--:|--:|--:|--:|", flush=True)
@@ -44,22 +49,47 @@ def main() -> None:
             path = Path(folder) / name
             made(path, options.rows)
             size = path.stat().st_size / 1e6
-            ended = subprocess.run(
-                [sys.executable, "-m", __spec__.name, "--read", str(path)], capture_output=True, text=True, check=False
-            )
-            print(f"| {name} | {size:.1f} | {ended.stdout.strip() or ended.stderr[-400:]} |", flush=True)
+            for option, shown in (("", name), ("--upload", f"{name}, uploaded")):
+                if option and path.suffix != ".csv":
+                    continue
+                command = [sys.executable, "-m", __spec__.name, "--read", str(path), *filter(None, [option])]
+                ended = subprocess.run(command, capture_output=True, text=True, check=False)
+                print(f"| {shown} | {size:.1f} | {ended.stdout.strip() or ended.stderr[-400:]} |", flush=True)
 
 
-def _read(path: Path) -> None:
-    begun = time.monotonic()
+class _Counts(NamedTuple):
+    ideas: int
+    words: int
+    refusal: str = ""
+
+
+def _read(path: Path) -> _Counts:
     found = asyncio.run(read_ideas([path]))
-    seconds = time.monotonic() - begun
     words = sum(len(idea.text.split()) for idea in found.ideas)
+    return _Counts(len(found.ideas), words, next((item.message for item in found.rejected), ""))
+
+
+def _uploaded(path: Path) -> _Counts:
+    """Read the rows as the service does; it writes each to the database before it reads the next."""
+    most = DocumentLimits().text_bytes
+    lines = LineCounter(2 * _ROWS, lambda: False)
+    ideas = words = 0
+    with path.open("rb") as file:
+        for row in csv_rows(file, "", 1, most, dt.datetime.now(dt.UTC).date(), lines):
+            if isinstance(row, AcceptedRow) and row.idea:
+                ideas += 1
+                words += len(row.idea.text.split())
+    return _Counts(ideas, words)
+
+
+def _measure(path: Path, read: Callable[[Path], _Counts]) -> None:
+    begun = time.monotonic()
+    found = read(path)
+    seconds = time.monotonic() - begun
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(item.ru_utime + item.ru_stime for item in used)
     memory = " | ".join(f"{item.ru_maxrss / 1e3:,.0f} MB" for item in used)
-    print(f"{len(found.ideas):,} | {words:,} | {seconds:.1f} | {cpu:.1f} | {memory}", end="")
-    print("".join(f" {item.message}" for item in found.rejected[:1]))
+    print(f"{found.ideas:,} | {found.words:,} | {seconds:.1f} | {cpu:.1f} | {memory} {found.refusal}")
 
 
 def _lines(chance: random.Random, number: int) -> list[str]:

@@ -21,8 +21,6 @@ from assayer.models import Frozen
 from benchmarks.measuring import command_line, heading
 from workers.documents.idea_reader import read_ideas
 
-__all__ = ["main"]
-
 _WORD = r"[A-Z][\w.’'-]*"
 _CITED = re.compile(
     rf"(?:['’]s)?(?:,? (?:and |& )?{_WORD}(?: {_WORD}){{0,2}}){{0,8}},?(?: et al\.?,?)? ?"

@@ -26,8 +26,6 @@ from benchmarks.documents.words import words_in, words_of_file, words_of_reading
 from benchmarks.measuring import command_line, heading
 from workers.documents.idea_reader import read_ideas
 
-__all__ = ["main"]
-
 _TEXTS = (".txt", ".md", ".tex", ".html", ".csv", ".tsv", ".json", ".jsonl")
 _PLAIN = (".txt", ".md")
 _PACKAGES = (".docx", ".odt", ".xlsx")

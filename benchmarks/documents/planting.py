@@ -11,8 +11,6 @@ from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_shape import without_mark
 from assayer.reference_lists.identifiers import ADDRESS
 
-__all__ = ["Planted", "plant_inventions"]
-
 _PLANTED = 2
 _FIRST = ["Seasonal", "Adaptive", "Delayed", "Recurrent", "Sparse", "Robust", "Coupled", "Layered"]
 _SECOND = ["drift", "calibration", "inference", "labelling", "sedimentation", "negotiation", "signalling", "triage"]

@@ -13,8 +13,6 @@ from lxml import etree, html
 from assayer.models import Idea
 from assayer.text.decoding import decode_text
 
-__all__ = ["missing_words", "words_in", "words_of_file", "words_of_reading"]
-
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _XML_PARTS = re.compile(
     r"word/(?:document|footnotes|endnotes)\.xml|content\.xml|xl/(?:sharedStrings|worksheets/\w+)\.xml"

@@ -4,14 +4,13 @@ Pass the figure to `assayer corpus plan --texts-per-second`.
 """
 
 import asyncio
-import gzip
-import json
 import time
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 from benchmarks.measuring import command_line, heading
+from benchmarks.records import read_records
 from cluster.settings_loading import load_settings
 from index.segments.passages import paper_text
 from workers.embedding.embedder import local_embedder
@@ -26,9 +25,8 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=3)
     options = parser.parse_args()
     print(heading(), flush=True)
-    with gzip.open(options.papers, "rt", encoding="utf-8") as lines:
-        records = (record for record in map(json.loads, lines) if record.get("abstract"))
-        texts = [paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
+    records = (record for record in read_records(options.papers) if record.get("abstract"))
+    texts = [paper_text(record["title"], record["abstract"]) for record in islice(records, options.texts)]
     asyncio.run(_measure(texts, options.turns))
 
 

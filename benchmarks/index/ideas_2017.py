@@ -5,8 +5,6 @@ and neither words nor vectors know the authors. The share of ideas with such a p
 compares rankings with each other, though it has no absolute meaning, and common names add noise.
 """
 
-import gzip
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.index.measures import Figure
+from benchmarks.records import read_records
 from index import Corpus
 from index.search.hybrid_ranking import rank_candidates
 from index.search.version_reader import VersionReader
@@ -28,11 +27,9 @@ class Submission(NamedTuple):
 
 
 def read_submissions(path: Path) -> list[Submission]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
     return [
         Submission(f"{record['title']}\n{record['abstract']}", frozenset(name.lower() for name in record["authors"]))
-        for record in records
+        for record in read_records(path)
     ]
 
 

@@ -17,6 +17,7 @@ from benchmarks.index.measures import Figure, approximate, fit, latency, recall
 from benchmarks.index.memory import resident_mb
 from benchmarks.index.questions import read_ideas, sample, sentences_of
 from benchmarks.measuring import command_line, heading
+from benchmarks.records import DATA
 from index import Corpus, build_corpus, read_manifest
 from index.corpus_fit import fit_passages
 from index.search.version_reader import VersionReader
@@ -25,7 +26,6 @@ from index.versions.version_store import VersionStore
 from workers.embedding.embedder import SentenceTransformerEmbedder
 from workers.embedding.settings import EmbedderSettings
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
 _SAMPLE = 500
 _APPROXIMATE: tuple[ApproximateIndexKind, ...] = ("ivf_sq8", "ivf_pq")
 

@@ -22,7 +22,7 @@ from benchmarks.measuring import command_line, heading
 from benchmarks.quality.claim_support.items import SETS
 from benchmarks.quality.claim_support.part import support
 from benchmarks.quality.given import Asked, Given
-from benchmarks.quality.grapheval.data import DATA, inno_eval
+from benchmarks.quality.grapheval.data import inno_eval
 from benchmarks.quality.grapheval.graphs import Vectoriser
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME
 from benchmarks.quality.judge.part import TESTS
@@ -32,6 +32,7 @@ from benchmarks.quality.judges import JUDGES, Judge, settings_for
 from benchmarks.quality.own_references import own_references
 from benchmarks.quality.papers import idea_of
 from benchmarks.quality.rewards.part import add_rewards_options, rewards
+from benchmarks.records import DATA
 from cluster.methods import METHODS
 from cluster.settings_loading import load_settings
 from workers.embedding.embedder import local_embedder

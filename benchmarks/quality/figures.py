@@ -26,7 +26,7 @@ class Figure(Frozen):
     scorer: str
     kind: Kind
     value: float | None
-    """None if nobody answered or the measure is not defined; `note` says why."""
+    """None if there were no answers or the measure is not defined; `note` says why."""
     low: float | None
     high: float | None
     items: int

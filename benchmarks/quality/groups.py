@@ -4,8 +4,6 @@ In each group, one paper was rejected and the others were a poster, a spotlight 
 counts as wrong in every measure.
 """
 
-import gzip
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -21,10 +19,11 @@ from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
-from benchmarks.quality.grapheval.data import CATEGORIES, DATA, InnoEval
+from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
 from benchmarks.quality.grapheval.graphs import Embedded
 from benchmarks.quality.kept import Kept, Outcome, do_the_rest, spent_on
 from benchmarks.quality.learned import scorers, values_in_groups
+from benchmarks.records import DATA, read_records
 from cluster.clock import SystemClock
 
 
@@ -89,9 +88,7 @@ async def order_of(group: Group, llm: Llm, options: RankingOptions, seed: int) -
 def read_groups(path: Path = DATA / "innoeval" / "groups.jsonl.gz", seed: int = 0) -> list[Group]:
     """Read the groups in file order, with the papers of each group shuffled."""
     random = Random(seed)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines if line.strip()]
-    return [_group(f"{number:02}", record, random) for number, record in enumerate(records)]
+    return [_group(f"{number:02}", record, random) for number, record in enumerate(read_records(path))]
 
 
 def _group(name: str, record: dict[str, Any], random: Random) -> Group:

@@ -24,9 +24,9 @@ from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from benchmarks.quality.given import Given
-from benchmarks.quality.grapheval.data import DATA
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.reference_lists import Planted, Proposal, corpus_works, proposals
+from benchmarks.records import DATA
 from cluster.clock import SystemClock
 from index import Corpus, build_corpus
 from workers.documents.document_ideas import read_pdf_idea

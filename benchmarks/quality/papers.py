@@ -1,15 +1,12 @@
 """InnoEval's labelled papers as ideas, with cutoffs."""
 
 import datetime as dt
-import gzip
-import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea, IdeaId
-from benchmarks.quality.grapheval.data import DATA, Labelled
+from benchmarks.quality.grapheval.data import Labelled
+from benchmarks.records import DATA, read_records
 
 EARLIEST = dt.date(2024, 9, 1)
 """Before the deadlines of both conferences: papers of unknown date are judged only by what was published until then."""
@@ -25,12 +22,7 @@ def cutoffs(folder: Path = DATA / "innoeval") -> dict[IdeaId, dt.date]:
     """Return the submission days of papers, where the groups contain them."""
     return {
         IdeaId(str(paper.get("paper_id", paper.get("id")))): dt.date.fromisoformat(paper["creation_date"])
-        for group in _records(folder / "groups.jsonl.gz")
+        for group in read_records(folder / "groups.jsonl.gz")
         for paper in [group["query"], *(item["paper"] for item in group["matches"].values())]
         if paper.get("creation_date")
     }
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from (json.loads(line) for line in lines if line.strip())

@@ -4,17 +4,16 @@ Real entries are written as people write them: in six styles, with initials, `et
 missing subtitle, and lines broken at 80 columns.
 """
 
-import gzip
-import json
 import random
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
+from benchmarks.records import read_records
 
 Kind = Literal[
     "real", "written otherwise", "invented", "wrong year", "wrong first author", "added author", "longer title"
@@ -54,7 +53,7 @@ def corpus_works(data: Path) -> dict[str, Work]:
         record["id"]: Work(
             record["title"], tuple(record["authors"]), record["year"], _YEAR.sub("", record["venue"]).strip()
         )
-        for record in _records(data / "papers" / "papers.jsonl.gz")
+        for record in read_records(data / "papers" / "papers.jsonl.gz")
         if record["authors"] and record["year"]
     }
 
@@ -62,10 +61,10 @@ def corpus_works(data: Path) -> dict[str, Work]:
 def proposals(data: Path, works: Mapping[str, Work], count: int, seed: int) -> list[Proposal]:
     """Make proposals from randomly drawn papers that cite enough of the corpus, with styles in rotation."""
     lot = random.Random(seed)
-    texts = {record["id"]: record for record in _records(data / "citations_ml" / "papers.jsonl.gz")}
+    texts = {record["id"]: record for record in read_records(data / "citations_ml" / "papers.jsonl.gz")}
     lists = {
         record["id"]: [name for name in record["in_corpus"] if name in works]
-        for record in _records(data / "citations_ml" / "references.jsonl.gz")
+        for record in read_records(data / "citations_ml" / "references.jsonl.gz")
         if record["id"] in texts
     }
     citing = sorted(name for name, cited in lists.items() if len(cited) >= _SHORTEST)
@@ -181,8 +180,3 @@ def _people(authors: Sequence[str], style: Style, lot: random.Random) -> str:
         return f"{listed[0]}{others}" + "." * (style in ("author-year", "quoted"))
     last = " and " if style not in ("medical", "author-year") else ", & " if style == "author-year" else ", "
     return last.join([", ".join(listed[:-1]), listed[-1]]) if len(listed) > 1 else listed[0]
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)

@@ -24,6 +24,7 @@ from assayer.models import Idea, Report
 from assayer.reports.json_and_csv import as_json
 from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import command_line, heading
+from benchmarks.records import DATA
 from benchmarks.throughput.asked import Evaluate
 from benchmarks.throughput.comparing import Alone, compared
 from benchmarks.throughput.ideas import copies, scholar_ideas
@@ -34,8 +35,6 @@ from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from simulator.counters import Stats
 from simulator.process import Simulator
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 
 class Original(NamedTuple):

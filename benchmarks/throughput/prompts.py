@@ -24,7 +24,8 @@ from assayer.errors import AssayerError
 from assayer.models import Idea, Message
 from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import command_line, heading
-from benchmarks.throughput.__main__ import DATA, METHODS
+from benchmarks.records import DATA
+from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
@@ -133,17 +134,7 @@ async def _evaluated(options: argparse.Namespace, ideas: Sequence[Idea]) -> list
         await asyncio.gather(*map(evaluate, ideas))
         async with open_database(settings) as database:
             rows: Sequence[Any] = await database.fetch(_CALLS)
-    return [
-        Prompt(
-            run=row["run_id"],
-            task=row["task"],
-            tokens=row["prompt_tokens"],
-            cached=row["cached_prompt_tokens"],
-            answered=row["completion_tokens"],
-            text=_text(row["messages"]),
-        )
-        for row in rows
-    ]
+    return [Prompt._make((*row[:5], _text(row["messages"]))) for row in rows]
 
 
 def _text(stored: bytes) -> str:

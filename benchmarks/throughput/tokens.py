@@ -17,14 +17,13 @@ from assayer.errors import AssayerError
 from assayer.models import Idea
 from assayer.run.no_progress import NoProgress
 from benchmarks.measuring import command_line
+from benchmarks.records import DATA
 from benchmarks.throughput.__main__ import METHODS
 from benchmarks.throughput.ideas import scholar_ideas
 from cluster.database import open_database
 from cluster.engine import open_engine
 from cluster.settings_loading import load_settings
 from simulator.process import Simulator
-
-DATA = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 _BY_RUN_AND_MODEL = """
     SELECT run_id, model, count(*) AS calls, sum(prompt_tokens)::bigint AS prompt,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assayer_client.accounts import KeyBody, TenantBody, TenantPatch
     from assayer_client.async_client import AsyncClient
     from assayer_client.batches import BatchPatch, BatchQuery, MoreRowsQuery
+    from assayer_client.calls import CallBody, CallTerms, ReviewAnswers, ReviewField, ReviewForm
     from assayer_client.client import Client
     from assayer_client.comparisons import ComparisonBody
     from assayer_client.corpus import CorpusBody
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         ScoreBody,
         ScoredIdeaBody,
     )
+    from assayer_client.decisions import ApplicantBody, DecisionBody, ProposalToDecide
     from assayer_client.errors import (
         ApiProblem,
         ClientError,
@@ -39,11 +41,27 @@ if TYPE_CHECKING:
         ServiceUnreachable,
     )
     from assayer_client.evaluations import EvaluationBody, IdeaBody, SectionBody
+    from assayer_client.letters import (
+        AnswerBody,
+        LetterTemplates,
+        LetterTemplatesBody,
+        ObjectionBody,
+        ReleaseBody,
+        SentBody,
+    )
     from assayer_client.people import MemberBody, MemberPatch
     from assayer_client.rankings import RankedIdeaBody, RankingBody
     from assayer_client.references import ReferencesBody
     from assayer_client.requests import Upload
-    from assayer_client.reviewing import AssignBody, ConflictBody, JudgementBody, OpinionBody, OverrideBody, SignOffBody
+    from assayer_client.reviewing import (
+        AssignBody,
+        AssignOneBody,
+        ConflictBody,
+        JudgementBody,
+        OpinionBody,
+        OverrideBody,
+        SignOffBody,
+    )
     from assayer_client.rewards import (
         CompareBody,
         Composition,
@@ -56,11 +74,16 @@ if TYPE_CHECKING:
     from assayer_client.webhooks import WebhookBody, verified
 
 __all__ = [
+    "AnswerBody",
     "ApiProblem",
+    "ApplicantBody",
     "AssignBody",
+    "AssignOneBody",
     "AsyncClient",
     "BatchPatch",
     "BatchQuery",
+    "CallBody",
+    "CallTerms",
     "Client",
     "ClientError",
     "CompareBody",
@@ -71,30 +94,40 @@ __all__ = [
     "CorpusBody",
     "CuratedPaperBody",
     "CurationBody",
+    "DecisionBody",
     "Deleted",
     "EvaluationBody",
     "IdeaBody",
     "InvalidRequest",
     "JudgementBody",
     "KeyBody",
+    "LetterTemplates",
+    "LetterTemplatesBody",
     "MemberBody",
     "MemberPatch",
     "MoreRowsQuery",
+    "ObjectionBody",
     "OpinionBody",
     "OverrideBody",
     "ProblemAt",
     "ProposalBody",
+    "ProposalToDecide",
     "QuestionBody",
     "RankedIdeaBody",
     "RankingBody",
     "ReferencesBody",
+    "ReleaseBody",
     "RetryPolicy",
+    "ReviewAnswers",
+    "ReviewField",
+    "ReviewForm",
     "RewardItemBody",
     "RewardsBody",
     "RolloutListBody",
     "ScoreBody",
     "ScoredIdeaBody",
     "SectionBody",
+    "SentBody",
     "ServiceUnreachable",
     "SignOffBody",
     "TenantBody",
@@ -108,8 +141,9 @@ __all__ = [
 ]
 
 _MODULES = (
-    *("errors", "settings", "requests", "evaluations", "batches", "comparisons", "rankings", "rewards", "curation"),
-    *("references", "corpus", "people", "reviewing", "accounts", "webhooks", "client", "async_client"),
+    *("errors", "settings", "requests", "evaluations", "calls", "batches", "comparisons", "rankings", "rewards"),
+    *("curation", "references", "corpus", "people", "reviewing", "decisions", "letters", "accounts", "webhooks"),
+    *("client", "async_client"),
 )
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
+from assayer_client.calls import CallTerms
 from assayer_client.errors import InvalidRequest
 from assayer_client.evaluations import BoardSize
 from assayer_client.requests import ApiCall, Upload, path, reads, reads_file_of
@@ -69,11 +70,19 @@ class BatchPatch(Body):
     tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
     opinions_due: dt.date | None = None
     """Due date for the batch's reviewers; null for none."""
+    terms: CallTerms = CallTerms()
+    """Terms of the batch as a funding call. Criteria and review form cannot change once a review has been given."""
+    version: int | None = Field(default=None, ge=0)
+    """Version of the call's details on which the change is based (`GET /v1/batches/{id}/terms`). If another change came
+    first, this one is rejected. Null: the change is made in any case."""
 
 
 class MoreRowsQuery(RowsQuery):
     first: int = Field(ge=1, le=1_000_000_000)
     """Number of the part's first row: `next_row` in the response to the previous part."""
+    reopen: bool = False
+    """Add the rows even if the batch is closed, as long as it is not signed off. `first` is then `next_row` of the
+    batch."""
 
 
 class RowError(Resource):
@@ -220,6 +229,8 @@ class BatchSummary(Resource):
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
+    next_row: int
+    """Number of the first row that can be added."""
     waiting: str | None = None
     """Reason why the first queued evaluation is not running yet; null if none is queued."""
     outcomes: dict[EvaluationOutcome, int] | None = None

@@ -6,8 +6,6 @@ from typing import Any, TypeVar, cast
 
 import httpx2
 
-__all__ = ["BlockingHttp", "blocking_sleep", "finish"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from assayer_client.resources import Page
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
-__all__ = ["Client"]
-
 T = TypeVar("T")
 
 

@@ -12,7 +12,8 @@ class ErasureBody(Body):
     """Erasure request with exactly one of `source` and `batch`."""
 
     source: str | None = Field(default=None, min_length=1, max_length=300)
-    """Name under which you submitted the idea: a file name, or the id in its table row."""
+    """Name of the applicant, or the name under which you submitted the idea: a file name, or the id in its table
+    row."""
     batch: str | None = Field(default=None, max_length=100)
     dry_run: bool = False
     """Only report what would be deleted."""

@@ -18,18 +18,6 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import ValidationError
 
-__all__ = [
-    "ApiProblem",
-    "ClientError",
-    "ConfigurationError",
-    "Deleted",
-    "InvalidRequest",
-    "ProblemAt",
-    "ServiceUnreachable",
-    "problem_of",
-    "seconds_to_wait",
-]
-
 _RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 _GONE = 410
 _NO_ROUTES_PATH = "/-/routes"

@@ -13,8 +13,6 @@ from assayer_client.settings import RetryPolicy
 if TYPE_CHECKING:
     from httpx2 import ServerSentEvent
 
-__all__ = ["EventReader", "EventStream"]
-
 E = TypeVar("E", bound=BaseModel)
 
 

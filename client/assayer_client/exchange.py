@@ -21,8 +21,6 @@ from assayer_client.retries import next_poll, options
 from assayer_client.settings import RetryPolicy
 from assayer_client.transport import RequestBuilder
 
-__all__ = ["Exchange"]
-
 T = TypeVar("T")
 E = TypeVar("E", bound=BaseModel)
 

@@ -12,8 +12,6 @@ from typing import IO
 
 from assayer_client.errors import InvalidRequest
 
-__all__ = ["atomic_file"]
-
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:

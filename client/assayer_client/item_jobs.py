@@ -8,8 +8,6 @@ from pydantic import Field, model_validator
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import TERMINAL, Absent, Dollars, JobState, Problem, Resource
 
-__all__ = ["MOST_ITEMS", "AcceptedItems", "ItemCounts", "ItemLinks", "ItemOutcome", "ItemsPage", "items_call"]
-
 Ended = TypeVar("Ended")
 
 MOST_ITEMS = 1_000

@@ -18,28 +18,6 @@ from assayer_client.item_jobs import ItemsPage, items_call, next_items_call
 from assayer_client.requests import ApiCall, HttpMethod, Response, path, reads, reads_file_of, reads_nothing
 from assayer_client.resources import TERMINAL, Event, Page
 
-__all__ = [
-    "Async",
-    "Method",
-    "Namespace",
-    "Sync",
-    "by_id",
-    "creating",
-    "deleting",
-    "download",
-    "downloading",
-    "event_stream",
-    "events_of",
-    "items_of",
-    "listing",
-    "operation",
-    "outcomes_of",
-    "sending",
-    "sending_to",
-    "waiting_for",
-    "waiting_for_items",
-]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

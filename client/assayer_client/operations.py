@@ -7,12 +7,15 @@ from assayer_client import (
     accounts,
     audit_log,
     batches,
+    calls,
     comparisons,
     contestation,
     corpus,
     curation,
+    decisions,
     erasures,
     evaluations,
+    letters,
     model_calls,
     people,
     rankings,
@@ -45,8 +48,6 @@ from assayer_client.namespaces import (
 )
 from assayer_client.requests import ApiCall, path, reads
 from assayer_client.resources import Page
-
-__all__ = ["Operations"]
 
 M = TypeVar("M")
 _PDF = "application/pdf"
@@ -92,6 +93,8 @@ class Batches(Namespace[M]):
             numbered=False,
         )
     )
+    create_call = sending("POST", "calls", calls.CallBody, batches.BatchResource)
+    get_terms = by_id("GET", "batches/{}/terms", calls.CallDetails)
     update = sending_to("PATCH", "batches/{}", batches.BatchPatch, batches.BatchResource)
     cancel = by_id("DELETE", "batches/{}", batches.BatchResource)
     retry = by_id("POST", "batches/{}/retry", batches.RetriedBatch)
@@ -195,6 +198,7 @@ class Reviewing(Namespace[M]):
     choose_reviewers = sending_to("PUT", "batches/{}/reviewers", reviewing.CallReviewersBody, reviewing.ChosenOutcome)
     invite_reviewer = sending_to("POST", "batches/{}/reviewers", reviewing.CallInvitationBody, people.Member)
     assign = sending_to("POST", "batches/{}/assignments", reviewing.AssignBody, reviewing.AssignmentOutcome)
+    assign_reviewer = operation(reviewing.assign_reviewer)
     list_assignments = operation(reviewing.assignments)
     withdraw_assignment = operation(reviewing.withdraw_assignment)
     list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])
@@ -202,6 +206,7 @@ class Reviewing(Namespace[M]):
         "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest
     )
     clear_conflict = operation(reviewing.clear_conflict)
+    get_review_terms = by_id("GET", "evaluations/{}/terms", calls.CallTerms)
     get_proposal_text = by_id("GET", "evaluations/{}/proposal", reviewing.ProposalToRead)
     give_opinion = sending_to("POST", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
     revise_opinion = sending_to("PATCH", "evaluations/{}/opinions", reviewing.OpinionBody, reviewing.Opinion)
@@ -214,7 +219,28 @@ class Reviewing(Namespace[M]):
     list_remarks = by_id("GET", "evaluations/{}/remarks", Page[reviewing.Remark])
     get_panel = operation(reviewing.panel)
     override_score = sending_to("POST", "evaluations/{}/override", reviewing.OverrideBody, reviewing.ScoreOverride)
+    get_applicant = by_id("GET", "evaluations/{}/applicant", decisions.Applicant)
+    change_applicant = sending_to("PUT", "evaluations/{}/applicant", decisions.ApplicantBody, decisions.Applicant)
+    get_decisions = by_id("GET", "batches/{}/decisions", decisions.CallDecisions)
+    decide = sending_to("POST", "batches/{}/decisions", decisions.DecisionBody, decisions.CallDecisions)
     sign_off = sending_to("POST", "batches/{}/sign-off", reviewing.SignOffBody, reviewing.SignOff)
+
+
+class Letters(Namespace[M]):
+    get_templates = by_id("GET", "batches/{}/letter-templates", letters.StoredTemplates)
+    change_templates = sending_to(
+        "PUT", "batches/{}/letter-templates", letters.LetterTemplatesBody, letters.StoredTemplates
+    )
+    list = by_id("GET", "batches/{}/letters", Page[letters.Letter])
+    save = download(letters.save_letters)
+    mark_sent = sending_to("POST", "batches/{}/letters/sent", letters.SentBody, Page[letters.Letter])
+    release_comments = sending_to(
+        "PUT", "evaluations/{}/released-comments", letters.ReleaseBody, Page[letters.ReleasedComment]
+    )
+    list_released_comments = by_id("GET", "evaluations/{}/released-comments", Page[letters.ReleasedComment])
+    record_objection = sending_to("POST", "evaluations/{}/objections", letters.ObjectionBody, letters.Objection)
+    list_objections = by_id("GET", "evaluations/{}/objections", Page[letters.Objection])
+    answer_objection = operation(letters.answer_objection)
 
 
 class Erasures(Namespace[M]):
@@ -275,6 +301,7 @@ class Operations(Generic[M]):
         self.methods: Methods[M] = Methods(exchange, finish)
         self.members: Members[M] = Members(exchange, finish)
         self.reviewing: Reviewing[M] = Reviewing(exchange, finish)
+        self.letters: Letters[M] = Letters(exchange, finish)
         self.erasures: Erasures[M] = Erasures(exchange, finish)
         self.audit_log: AuditLog[M] = AuditLog(exchange, finish)
         self.webhooks: Webhooks[M] = Webhooks(exchange, finish)

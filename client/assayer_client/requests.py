@@ -12,20 +12,6 @@ from pydantic_core import PydanticSerializationError
 
 from assayer_client.errors import InvalidRequest, ServiceUnreachable
 
-__all__ = [
-    "ApiCall",
-    "HttpMethod",
-    "Response",
-    "Upload",
-    "path",
-    "reads",
-    "reads_file_of",
-    "reads_lines",
-    "reads_nothing",
-    "reads_text",
-    "reads_text_of",
-]
-
 T = TypeVar("T")
 HttpMethod = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, str | int | None]

@@ -9,8 +9,6 @@ from tenacity import RetryCallState, retry_if_exception, stop_after_attempt, sto
 from assayer_client.errors import ApiProblem, ServiceUnreachable
 from assayer_client.settings import RetryPolicy
 
-__all__ = ["may_retry", "next_poll", "options", "pause"]
-
 _LOG = logging.getLogger(__name__)
 _FIRST_POLL, _LAST_POLL = 0.2, 5.0
 

@@ -1,10 +1,11 @@
 """Reviewing: assignments, conflicts of interest, opinions, the panel and sign-off. Reviewers score from 1 to 5."""
 
 import datetime as dt
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from assayer_client.calls import ReviewAnswers
 from assayer_client.people import Affiliation, Email, Member, PersonRole
 from assayer_client.requests import ApiCall, path, reads, reads_nothing
 from assayer_client.resources import (
@@ -35,8 +36,14 @@ class AssignBody(Body):
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
     """Reviewers to assign, from those who review the call; null: all of them. If no reviewers were chosen for the call,
     all reviewers are eligible."""
+    max_load: int | None = Field(default=None, ge=1, le=1_000)
+    """Maximum number of this call's proposals for each reviewer, including those already assigned; null: no limit."""
     dry_run: bool = False
     """Only report the assignments without making them."""
+
+
+class AssignOneBody(Body):
+    reviewer: ReviewerId
 
 
 class CallReviewersBody(Body):
@@ -67,13 +74,23 @@ class OpinionBody(Body):
     score: ScoreOfPerson
     """Score from 1 (weak) to 5 (outstanding)."""
     note: Note = ""
+    """Comments to the panel."""
+    answers: ReviewAnswers = ReviewAnswers()
+    """Answers to the call's criteria and review form; all that the form asks for are required."""
 
 
 class JudgementBody(Body):
     point: str = Field(max_length=300)
     """JSON Pointer to a point of the report, such as `/parts/0/strengths/2`."""
     agrees: bool
-    reason: Reason
+    reason: str = Field(default="", max_length=5_000)
+    """Reason; required to disagree (at least 3 characters)."""
+
+    @model_validator(mode="after")
+    def _explains_disagreement(self) -> Self:
+        if not self.agrees and len(self.reason.strip()) < 3:
+            raise ValueError("Give a reason for disagreeing (at least 3 characters)")
+        return self
 
 
 class OverrideBody(Body):
@@ -93,6 +110,8 @@ class SignOffBody(Body):
     despite_unfinished: bool = False
     """Sign off even if evaluations have not ended; their number is recorded. They continue until they end and cannot be
     cancelled."""
+    despite_undecided: bool = False
+    """Sign off even if some proposals have a decision and others have none; their number is recorded."""
 
 
 class CallReviewers(Resource):
@@ -125,9 +144,9 @@ class ConflictOfInterest(Resource):
 
     evaluation: JobId
     member: MemberId
-    source: Literal["declared", "name", "affiliation"]
-    """Source of the conflict: declared by a person, or found because the reviewer's name or affiliation occurs among
-    the words that identify the proposal's authors."""
+    source: Literal["declared", "declined", "name", "affiliation"]
+    """Source of the conflict: declared by a person; declined by the reviewer for another reason; or found because the
+    reviewer's name or affiliation occurs among the words that identify the proposal's authors."""
     reason: str
     """Reason in words; for a conflict that was found, the matching words of the proposal."""
     cleared: str | None
@@ -178,6 +197,11 @@ class Assignment(Resource):
     opinion: Literal["none", "blind", "revised"]
     due: dt.date | None
     """Due date of the opinion, as set by the person who runs the call."""
+    call: str
+    """Name of the call, or its id if it has no name."""
+    signed_off: bool
+    """True if the call is signed off, so that nothing can be changed. Assignments without an opinion are then no longer
+    in the reviewer's own list."""
 
 
 class ProposalToRead(Resource):
@@ -200,10 +224,13 @@ class Opinion(Resource):
     """Name of the reviewer; for a signed-off call, the name at the time of the sign-off."""
     blind_score: ScoreOfPerson
     blind_note: str
+    blind_answers: ReviewAnswers
     blind_at: dt.datetime
     score: ScoreOfPerson
     """Current score, equal to the blind score until it is revised."""
     note: str
+    answers: ReviewAnswers
+    """Current answers to the call's criteria and review form."""
     revised_at: dt.datetime | None
     conflict: bool
     """True if the reviewer has an active conflict of interest that became known later: the opinion is shown but does
@@ -300,6 +327,8 @@ class PanelRow(PanelProposal):
     """Proposal with an assigned reviewer, or with a score set by an officer, together with all opinions on it."""
 
     opinions: tuple[Opinion, ...]
+    criteria: dict[str, float]
+    """Mean of the reviewers' current scores from 1 to 10 by criterion; criteria without a score are missing."""
 
 
 class Panel(Resource):
@@ -327,6 +356,11 @@ def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page
     """List assignments: for reviewers only their own, those without an opinion first; for other roles all
     assignments."""
     return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
+
+
+def assign_reviewer(evaluation: str, body: AssignOneBody) -> ApiCall[None]:
+    """Assign a proposal to one reviewer, chosen by hand."""
+    return ApiCall("POST", path("evaluations", evaluation, "assignments"), reads_nothing, body=body)
 
 
 def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:

@@ -2,8 +2,6 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["DEFAULT_URL", "RetryPolicy", "Timeouts"]
-
 DEFAULT_URL = "http://127.0.0.1:8765"
 
 

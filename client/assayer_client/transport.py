@@ -21,8 +21,6 @@ from assayer_client.requests import ApiCall, Response
 from assayer_client.settings import DEFAULT_URL, Timeouts
 from assayer_client.version import __version__
 
-__all__ = ["RequestBuilder"]
-
 
 @dataclass(frozen=True)
 class RequestBuilder:

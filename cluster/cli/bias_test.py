@@ -50,7 +50,7 @@ def bias_test(
         typer.Option(
             "--attribute",
             metavar="|".join(ATTRIBUTES),
-            help="What to vary; repeat for several. All by default: 17 evaluations an idea.",
+            help="What to vary; repeat for several. All by default: 17 evaluations per idea.",
         ),
     ] = None,
     persuasive: Annotated[

@@ -30,7 +30,7 @@ def innoeval(
     reports: Annotated[Path, typer.Option(metavar="FOLDER", help="JSON reports of InnoEval on these ideas.")],
     classes: Annotated[str, typer.Option(help="Outcomes from worst to best, separated by commas.")],
     name: Annotated[str, typer.Option(help="Name of the calibration, shown in reports: a-z, 0-9, - and _.")],
-    source: Annotated[str, typer.Option(help="Whose decisions these are; shown in reports.")],
+    source: Annotated[str, typer.Option(help="Origin of the decisions; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
     profile: WithProfile = "laptop",
@@ -40,7 +40,9 @@ def innoeval(
     settings = load_settings(profile)
     outcomes = comma_separated(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
-        raise InputError(f"--classes {classes!r} must name two outcomes or more, each once.", "The worst comes first.")
+        raise InputError(
+            f"--classes {classes!r} must name two or more different outcomes.", "List them from worst to best."
+        )
     labels = read_labels(labelled, label_field)
     made_on = dt.datetime.now(dt.UTC).date()
     calibration = fit_calibration(name, made_on, labels, source, reports, outcomes, seed)
@@ -51,28 +53,31 @@ def innoeval(
         _show(calibration, path)
 
 
-def _show(made: DecisionCalibration, path: Path) -> None:
-    starts = ["lowest", *(_shown(threshold) for threshold in made.thresholds)]
-    rows = [(*row[:1], f"{row[1]:,}", row[2]) for row in zip(made.outcomes, made.counts, starts, strict=True)]
+def _show(calibration: DecisionCalibration, path: Path) -> None:
+    starts = ["lowest", *(_shown(threshold) for threshold in calibration.thresholds)]
+    counts = map("{:,}".format, calibration.counts)
+    rows = list(zip(calibration.outcomes, counts, starts, strict=True))
     headings = ("Outcome", "Labelled", "From a final score of")
     show_table(headings, rows, figures=headings[1:])
-    if made.unscored:
-        say(f"{made.unscored:,} labelled ideas have no final score and were left out.")
-    worth = made.performance
-    often = made.outcomes[max(range(len(made.counts)), key=made.counts.__getitem__)]
+    if calibration.unscored:
+        say(f"{calibration.unscored:,} labelled ideas have no final score and were left out.")
+    performance = calibration.performance
+    commonest = calibration.outcomes[max(range(len(calibration.counts)), key=calibration.counts.__getitem__)]
     say(
-        f"On held-out ideas: accuracy {worth.accuracy:.3f} (always {escape(often)}: {worth.always_most_frequent:.3f}), "
-        f"macro-F1 {worth.macro_f1:.3f} ({worth.macro_f1_most_frequent:.3f}), mean recall "
-        f"{worth.balanced_accuracy:.3f} (chance: {worth.chance:.3f})."
+        f"On held-out ideas: accuracy {performance.accuracy:.3f} "
+        f"(always {escape(commonest)}: {performance.always_most_frequent:.3f}), "
+        f"macro-F1 {performance.macro_f1:.3f} ({performance.macro_f1_most_frequent:.3f}), "
+        f"mean recall {performance.balanced_accuracy:.3f} (chance: {performance.chance:.3f})."
     )
-    if worth.accuracy <= worth.always_most_frequent:
+    if performance.accuracy <= performance.always_most_frequent:
         say(
-            f"[yellow]![/] Always answering {escape(often)} is right as often: these decisions use all "
+            f"[yellow]![/] Always answering {escape(commonest)} is right as often: these decisions use all "
             "outcomes, but are not more often right."
         )
     say(
         escape(
-            f"Written: {path}. Use it with --calibration {made.name}; it applies only to boards with the same settings."
+            f"Written: {path}. Use it with --calibration {calibration.name}; it applies only to boards with the same "
+            "settings."
         )
     )
 

@@ -144,7 +144,7 @@ def build(
     embed_anew: Anew = False,
 ) -> None:
     """Build the corpus from paper records; the current version is replaced only when the new version is complete."""
-    asyncio.run(_build(paths, shards, embed_anew, load_settings()))
+    asyncio.run(build_from_records(paths, shards, embed_anew, load_settings()))
 
 
 @app.command()
@@ -157,7 +157,7 @@ def update(
     asyncio.run(_update(paths or [], remove, embed_anew, load_settings()))
 
 
-async def _build(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings) -> None:
+async def build_from_records(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings) -> None:
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding.embedder import local_embedder

@@ -60,8 +60,8 @@ def build_on_ray(
     directory = settings.corpus_path.absolute()
     with ExitStack() as stack:
         folder = stack.enter_context(private_environment()) if address is None else None
-        # Ray reads its environment when it is imported. Its core would tell the terminal of a fault in Ray Data's pools
-        # (ray#57733); what goes wrong with what is ours is raised.
+        # Set before Ray is imported, which reads it then. Otherwise Ray's core prints messages about a fault in Ray
+        # Data's pools (ray#57733); errors of this command are raised anyway.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan
         from cluster.corpora.ray_build import build_on_ray as build

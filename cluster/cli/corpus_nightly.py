@@ -42,18 +42,18 @@ def nightly(
 
     If an update fails, the previous version stays in use; the reason is printed and the exit code is 2.
     """
-    night = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
+    update = asyncio.run(_nightly(folder, fetch, keep, usd_per_hour, max_usd))
     if as_json:
-        print_json(night)
+        print_json(update)
         return
-    say(_outcome_sentence(night))
-    for item in night.set_aside:
+    say(_outcome_sentence(update))
+    for item in update.set_aside:
         say(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
-    if night.contents_usd is not None:
-        say(f"Names and claims of {night.contents_read:,} papers read for ${night.contents_usd:,.4f}.")
-    for item in night.contents_left:
+    if update.contents_usd is not None:
+        say(f"Names and claims of {update.contents_read:,} papers read for ${update.contents_usd:,.4f}.")
+    for item in update.contents_left:
         say(f"[yellow]Left to patterns[/] {item.count:,} × {escape(item.reason)}")
-    for stage in night.stages:
+    for stage in update.stages:
         say(f"{stage.seconds:>9.1f} s  {stage.name}")
 
 
@@ -66,19 +66,19 @@ def history(
     from index.versions.version_store import VersionStore
 
     directory = load_settings().corpus_path
-    nights = NightlyHistory(directory).runs(last)
-    if not nights:
+    updates = NightlyHistory(directory).runs(last)
+    if not updates:
         VersionStore(directory).current_path()
     if as_json:
-        print_json(nights)
-    elif not nights:
+        print_json(updates)
+    elif not updates:
         say(f"No nightly update is recorded in {escape(str(directory))}.")
     else:
-        rows = [[cell(night) for cell in _COLUMNS.values()] for night in nights]
+        rows = [[cell(update) for cell in _COLUMNS.values()] for update in updates]
         show_table([*_COLUMNS], rows, figures=[*_COLUMNS][2:])
-        for night in nights:
-            if night.why:
-                say(f"{_began(night)} {night.outcome}: {escape(night.why)}")
+        for update in updates:
+            if update.why:
+                say(f"{_began(update)} {update.outcome}: {escape(update.why)}")
 
 
 async def _nightly(
@@ -110,7 +110,7 @@ async def _updated(
     from workers.embedding.embedder import local_embedder
 
     release = CorpusRelease.configured(settings, options.keep)
-    night = NightlyUpdate(
+    update = NightlyUpdate(
         settings.corpus_path,
         folder,
         local_embedder(settings.embedder),
@@ -118,14 +118,14 @@ async def _updated(
         options,
         usd_per_hour,
         reader,
-        prepare=None if release is None else partial(release.begin_update, repeats=True),  # changes stay till published
+        prepare=None if release is None else partial(release.begin_update, repeats=True),  # kept until published
         publish=None if release is None else release.publish,
     )
     if not fetch:
-        return await night.run(_fetch_nothing)
+        return await update.run(_fetch_nothing)
     from cluster.corpora.ingest import fetch_changes
 
-    return await night.run(partial(fetch_changes, folder, settings))
+    return await update.run(partial(fetch_changes, folder, settings))
 
 
 async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
@@ -149,27 +149,27 @@ async def _fetch_nothing() -> "tuple[RejectionCount, ...]":
     return ()
 
 
-def _outcome_sentence(night: "NightlyRun") -> str:
-    if night.outcome == "unchanged":
-        return f"Nothing has changed: {night.papers:,} papers, version {night.after}."
+def _outcome_sentence(update: "NightlyRun") -> str:
+    if update.outcome == "unchanged":
+        return f"Nothing has changed: {update.papers:,} papers, version {update.after}."
     return (
-        f"Published in {night.seconds:.1f} s: {night.new:,} new, {night.changed:,} changed, {night.removed:,} removed, "
-        f"{night.unchanged:,} unchanged; {night.embedded:,} texts embedded. {night.papers:,} papers, "
-        f"version {night.after}."
+        f"Published in {update.seconds:.1f} s: {update.new:,} new, {update.changed:,} changed, {update.removed:,} "
+        f"removed, {update.unchanged:,} unchanged; {update.embedded:,} texts embedded. {update.papers:,} papers, "
+        f"version {update.after}."
     )
 
 
-def _began(night: "NightlyRun") -> str:
-    return f"{night.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
+def _began(update: "NightlyRun") -> str:
+    return f"{update.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
 
 
 _COLUMNS: "dict[str, Callable[[NightlyRun], str]]" = {
     "Began (UTC)": _began,
-    "Outcome": lambda night: night.outcome,
-    "Papers": lambda night: f"{night.papers:,}",
-    "New": lambda night: f"{night.new:,}",
-    "Changed": lambda night: f"{night.changed:,}",
-    "Removed": lambda night: f"{night.removed:,}",
-    "Seconds": lambda night: f"{night.seconds:,.1f}",
+    "Outcome": lambda update: update.outcome,
+    "Papers": lambda update: f"{update.papers:,}",
+    "New": lambda update: f"{update.new:,}",
+    "Changed": lambda update: f"{update.changed:,}",
+    "Removed": lambda update: f"{update.removed:,}",
+    "Seconds": lambda update: f"{update.seconds:,.1f}",
 }
 """Columns of `assayer corpus history`, which fit a terminal 80 columns wide; --json outputs all figures."""

@@ -40,7 +40,7 @@ def plan(
 
     wanted = CapacityRequest(
         papers=_count(papers),
-        model=model.rsplit("/", 1)[-1],  # whoever publishes it
+        model=model.rsplit("/", 1)[-1],  # without its publisher
         profile=profile,
         full_texts=full_texts,
         daily=daily,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def publish(
     to: Annotated[
         str | None,
-        typer.Option("--to", help="Where to, as s3://bucket/corpus; by default ASSAYER_CORPUS__SOURCE."),
+        typer.Option("--to", help="Destination, such as s3://bucket/corpus; by default ASSAYER_CORPUS__SOURCE."),
     ] = None,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep there, including this one.")] = 3,
     force: Annotated[

@@ -35,7 +35,7 @@ def curate(
             callback=from_standard_input,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="JSONL file for the results, a line a paper.")] = Path("curated.jsonl"),
+    out: Annotated[Path, typer.Option(help="JSONL file for the results, one line per paper.")] = Path("curated.jsonl"),
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,7 +73,7 @@ async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
 
 
 def _show(papers: list[CuratedPaper]) -> None:
-    kinds = Counter("not told" if isinstance(paper.kind, Absent) else paper.kind for paper in papers)
+    kinds = Counter("unknown" if isinstance(paper.kind, Absent) else paper.kind for paper in papers)
     counts_text = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in kinds.most_common())
     asked = [paper for paper in papers if paper.attempts]
     usable = [item for item in asked if not isinstance(item.question, Absent)]

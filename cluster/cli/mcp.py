@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from assayer.errors import ConfigurationError, InputError
-from cluster.cli.options import WithProfile
+from cluster.cli.options import WithModel, WithProfile
 from cluster.listening import listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -28,10 +28,21 @@ def mcp(
             help="With --http: a host name under which it is reached, besides this machine's. May be repeated."
         ),
     ] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="Evaluate in this process, over stdio, without a running service or a key.")
+    ] = False,
+    model: WithModel = None,
     profile: WithProfile = "laptop",
 ) -> None:
-    """Offer the service's tools to agents over the Model Context Protocol (MCP); stdio by default."""
-    settings = load_settings(profile)
+    """Offer tools to agents over the Model Context Protocol (MCP), from a service or from this machine."""
+    if local and http is not None:
+        raise InputError("--local offers tools over stdio only.", "Omit --http, or run `assayer serve`.")
+    if model is not None and not local:
+        raise InputError("--model requires --local.", "A running service has its own model.")
+    settings = load_settings(profile, model)
+    if local:
+        asyncio.run(_in_this_process(settings))
+        return
     if http is None:
         if allowed_host:
             raise InputError("--allowed-host requires --http.")
@@ -58,10 +69,20 @@ async def _over_stdio(settings: Settings) -> None:
     if settings.api_key is None:
         raise ConfigurationError(
             "There is no API key.",
-            "Set ASSAYER_API_KEY in the client's configuration; `assayer admin keys create` creates one.",
+            "Set ASSAYER_API_KEY in the client's configuration (`assayer admin keys create` creates one), or use "
+            "--local.",
         )
     service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
     await mcp_server(service, ServerState()).run_stdio_async()
+
+
+async def _in_this_process(settings: Settings) -> None:
+    from cluster.mcp.local import local_service
+    from cluster.mcp.server import mcp_server
+    from cluster.mcp.waiting import ServerState
+
+    async with local_service(settings) as service:
+        await mcp_server(service, ServerState()).run_stdio_async()
 
 
 async def _over_http(settings: Settings, host: str, listening: socket, names: list[str]) -> None:

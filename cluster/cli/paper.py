@@ -54,7 +54,7 @@ def paper(
     as_json: WithJson = False,
 ) -> None:
     """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
-    # What GROBID has read once is taken from the store of documents.
+    # Papers that GROBID has parsed before are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
@@ -95,9 +95,7 @@ async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings
         pool = await stack.enter_async_context(GrobidPool(settings.grobid)) if settings.grobid.urls else None
         teis = TeiReader(settings.full_texts.pdf, settings.full_texts.parsers_at_once)
         export = PaperExport(archive, pool, teis, settings.full_texts.work_seconds)
-        fetcher = None
-        if settings.full_texts.fetch:
-            fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
+        fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         return [await _exported(source, forms, export, fetcher, settings) for source in sources]
 
 
@@ -124,11 +122,11 @@ async def _content(
     source: str, fetcher: "ArchivingPdfFetcher | None", export: "PaperExport", settings: Settings
 ) -> bytes:
     """Return the content of a file, or of the first copy that is available."""
-    from cluster.paper_pdfs import fetch_pdf, pdf_locations
+    from cluster.paper_pdfs import fetch_pdf
 
     if source.lower().endswith((".pdf", ".xml")) and "://" not in source:
         return await asyncio.to_thread(_read, Path(source))
-    return await fetch_pdf(source, pdf_locations(source, settings), fetcher, export.archive)
+    return await fetch_pdf(source, settings, fetcher, export.archive)
 
 
 def _read(path: Path) -> bytes:

@@ -1,6 +1,6 @@
 """`assayer rank`: ranking of ideas, with its uncertainty."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -90,7 +90,7 @@ def rank(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are surely in, surely out, or undecided."
+            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     by: Annotated[
@@ -110,7 +110,7 @@ def rank(
     ] = None,
     known: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these are not asked again."),
+        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these pairs are not judged again."),
     ] = None,
     labelled: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl): adds baselines.")
@@ -133,7 +133,7 @@ def rank(
     options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
     with chosen_model(profile, model, local_model) as chosen:
         made = run_resumable(_rank(_with_options(chosen.settings, by, calls_per_idea), options, out))
-    files = _write(made, out, formats)
+    files = write_ranking(made.ranked, out, formats, made.kept, made.names)
     if as_json:
         print_json({"ranking": made.ranked.ranking, "remarks": made.remarks, "files": files})
     else:
@@ -239,10 +239,18 @@ def _labelled(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ..
     return ideas, outcomes
 
 
-def _write(made: _RankResult, out: Path, formats: Sequence[RankingFormat] | None) -> list[Path]:
-    pages = write_formats(out / "ranking", made.ranked, _RENDER, formats)
-    names = made.names | {idea.id: idea.reference for idea in made.ranked.ranking.ideas if idea.reference}
-    comparisons = comparisons_to_jsonl([*made.ranked.comparisons, *made.kept], names)
+def write_ranking(
+    ranked: "CompletedRanking",
+    out: Path,
+    formats: Sequence[RankingFormat] | None = None,
+    kept: Sequence[Comparison] = (),
+    names: Mapping[IdeaId, str] | None = None,
+) -> list[Path]:
+    """Write a ranking in the formats (by default all) and its comparisons, those that are kept among them with the
+    names of their ideas; return the paths. Raises InputError."""
+    pages = write_formats(out / "ranking", ranked, _RENDER, formats)
+    names = {**(names or {}), **{idea.id: idea.reference for idea in ranked.ranking.ideas if idea.reference}}
+    comparisons = comparisons_to_jsonl([*ranked.comparisons, *kept], names)
     return [*pages, *write_files({out / _COMPARISONS: comparisons})]
 
 

@@ -15,7 +15,7 @@ from cluster.settings_loading import load_settings
 
 def read(
     paths: IdeaPaths,
-    text: Annotated[bool, typer.Option("--text", help="Print the text that would be judged as well.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Also print the text that would be judged.")] = False,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:

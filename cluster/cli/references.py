@@ -32,7 +32,7 @@ class BibliographyFormat(StrEnum):
 
 def references(
     paths: IdeaPaths,
-    limit: Annotated[int, typer.Option(min=1, max=100, help="References for one idea, at most.")] = 10,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Maximum number of references per idea.")] = 10,
     cutoff: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: ignore papers published later. An idea's own cutoff still applies.")
     ] = None,

@@ -53,10 +53,10 @@ def reward(
         ),
     ],
     judge: Annotated[str | None, typer.Option(help="Judge; by default the configured one.")] = None,
-    out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line an item.")] = Path("rewards.jsonl"),
+    out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line per item.")] = Path("rewards.jsonl"),
     pages: Annotated[
         Path | None,
-        typer.Option(help="Folder for one HTML page an item: the debate, vote by vote. By default no pages."),
+        typer.Option(help="Folder for one HTML page per item: the debate, vote by vote. By default no pages."),
     ] = None,
     profile: WithProfile = "laptop",
     model: WithModel = None,
@@ -88,7 +88,7 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     text = decode_text(read_whole(file), str(file))
     items = [_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not items:
-        raise InputError(f"{file} holds no items.", "Give one JSON object a line: question, idea, abstract.")
+        raise InputError(f"{file} holds no items.", "Give one JSON object per line: question, idea, abstract.")
     return items
 
 

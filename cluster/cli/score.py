@@ -37,7 +37,7 @@ def score(
             metavar="FILE", help="Your own dimensions (.toml); novelty, feasibility, effectiveness by default."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="JSONL file for the scores, a line an idea.")] = Path("scores.jsonl"),
+    out: Annotated[Path, typer.Option(help="JSONL file for the scores, one line per idea.")] = Path("scores.jsonl"),
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
     as_json: WithJson = False,

@@ -33,11 +33,11 @@ def serve_on_ray(
     """Run the service on Ray until it is stopped. Raises ConfigurationError."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
-    # The database stays open here: it must not end with the process that happened to open it first.
+    # The database stays open in this process; otherwise it would stop with the pool process that opened it first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
-        # In somebody else's Ray the proxy of an earlier start may listen there still, and is taken over.
+        # In an existing Ray, the proxy of an earlier start may still use the port; it is taken over.
         with ExitStack() as trying:
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
@@ -47,7 +47,7 @@ def serve_on_ray(
         folder = stack.enter_context(private_environment()) if place.address is None else None
         if folder is not None and own_api:
             stack.enter_context(shared_figures(folder))
-        # Not before: what counts decides on import where it does.
+        # Imported only now: metrics decide at import where they are stored.
         from cluster.database import open_database
         from cluster.service import create_first_key
 

@@ -11,13 +11,13 @@ from assayer.errors import InputError
 
 
 def with_standard_input(ctx: typer.Context, paths: list[Path] | None) -> list[Path] | None:
-    """Return the paths with `-` replaced by a temporary file of what is on standard input."""
+    """Return the paths with `-` replaced by a temporary file with the contents of standard input."""
     return paths and [from_standard_input(ctx, path) for path in paths]
 
 
 def from_standard_input(ctx: typer.Context, path: Path) -> Path:
-    """Return the path or, if it is `-`, a file of what is on standard input, deleted when the command ends. Its ending
-    tells what it holds: a PDF, JSON, JSON Lines, or text. Raises InputError if there is nothing to read."""
+    """Return the path or, if it is `-`, a file with the contents of standard input, deleted when the command ends. Its
+    suffix states its format: PDF, JSON, JSON Lines or text. Raises InputError if there is nothing to read."""
     if str(path) != "-" or ctx.resilient_parsing:
         return path
     content = sys.stdin.buffer.read()

@@ -43,7 +43,7 @@ def write_report(stem: Path, report: Report, formats: Sequence[ReportFormat] | N
     """Write a report in the formats (by default its pages), and a method's graph if there is one; return the paths.
     `stem` is their path without suffixes. Raises InputError."""
     files = write_formats(stem, report, _RENDER, formats or _PAGES)
-    if report.graph is not None:  # of a method that builds one
+    if report.graph is not None:
         files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
     return files
 

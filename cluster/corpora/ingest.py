@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from cluster.clock import SystemClock
-from cluster.corpora.shared_turns import open_shared_turns
+from cluster.corpora.shared_pacing import open_shared_pacer
 from cluster.settings import Settings
 from index.disk_access import folder_lock
 from index.hashing import hash64
@@ -54,7 +54,7 @@ async def ingest_s2_release(
     key = settings.s2.api_key.get_secret_value()
     address = settings.s2.base_url or _S2
     async with (
-        open_shared_turns(settings, "semantic_scholar") as pace,
+        open_shared_pacer(settings, "semantic_scholar") as pace,
         _transfers(settings, settings.s2.spacing_seconds, pace) as transfers,
     ):
         service = S2Datasets(transfers, address, key)
@@ -99,7 +99,7 @@ async def ingest_arxiv(
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
     async with (
-        open_shared_turns(settings, "arxiv") as pace,
+        open_shared_pacer(settings, "arxiv") as pace,
         _transfers(settings, settings.arxiv.spacing_seconds, pace) as transfers,
     ):
         with _exclusive(to):

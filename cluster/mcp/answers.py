@@ -58,7 +58,7 @@ class EvaluationAnswer(ToolAnswer):
     waiting: str | None = Field(default=None, description="Why it has not begun.")
     problem: str | None = Field(default=None, description="Why it has no report, and what to do.")
     cost_usd: float | None = Field(default=None, description="Null while it is not known; not zero.")
-    summary: EvaluationSummary | None = Field(default=None, description="Null until the state is `done`.")
+    summary: EvaluationSummary | None = Field(default=None, description="Null until the state is succeeded.")
     next_step: str
 
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeAlias
 
+import httpx2
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import ValidationError
@@ -32,11 +33,12 @@ def bearer_key(header: str | None) -> str | None:
     return key.strip() or None if scheme.lower() == _SCHEME else None
 
 
-def with_own_key(url: str | None, key: str) -> ClientOpener:
-    """Return a client opener for stdio, which uses the key of the user who started this process."""
+def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> ClientOpener:
+    """Return a client opener for stdio, which uses the key of the user who started this process. `transport` leads to
+    a service in this process."""
 
     def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
-        return _client(url, key)
+        return _client(url, key, transport)
 
     return opened
 
@@ -84,10 +86,12 @@ class AcceptedKeys:
 
 
 @asynccontextmanager
-async def _client(url: str | None, key: str) -> AsyncIterator[AsyncClient]:
+async def _client(
+    url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None
+) -> AsyncIterator[AsyncClient]:
     """Open a client; errors of the service or of the request body become ToolErrors with the same message."""
     try:
-        async with AsyncClient(url, key, retries=_RETRIES) as client:
+        async with AsyncClient(url, key, retries=_RETRIES, transport=transport) as client:
             yield client
     except ValidationError as error:  # raised by a request body
         raise ToolError(str(InvalidRequest.of(error))) from error

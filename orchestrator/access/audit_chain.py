@@ -21,7 +21,10 @@ from orchestrator.jobs.models import BatchId, TenantId
 ACTS_IN_THE_LOG: tuple[AuditedAct, ...] = get_args(AuditedAct)
 
 ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
-    {"blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"}
+    {
+        *("blind opinion given", "opinion revised", "point judged", "score overridden", "remark added", "signed off"),
+        *("decision made", "comments released", "letters sent", "objection recorded", "objection answered"),
+    }
 )
 """Acts whose content states people's judgements. Machines are not allowed to read this content."""
 

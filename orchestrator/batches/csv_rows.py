@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from assayer.errors import InputError
 from assayer.ideas.csv_table import csv_ideas
+from assayer.ideas.own_columns import applicant_of
 from assayer.ideas.records import record_source
 from assayer.ideas.tables import TableIdeas, notice_above
 from assayer.text.bounded_lines import bounded_lines
@@ -43,4 +44,4 @@ def table_rows(table: TableIdeas, name: str, first: int) -> Iterator[RowOrNotice
         if isinstance(idea, InputError):
             yield rejected_row(row, record_source(fields, source), idea, "text" if fields else "")
         else:
-            yield AcceptedRow(row, source, idea, None)
+            yield AcceptedRow(row, source, idea, None, applicant_of(fields))

@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import BinaryIO
 
 from assayer.errors import InputError
+from assayer.ideas.own_columns import applicant_of
 from assayer.ideas.record_forms import records_in
 from assayer.ideas.records import decode_json, idea_of_record, record_source
 from assayer.text.bounded_lines import BoundedLine, bounded_lines, check_readable
@@ -68,6 +69,7 @@ def _check(line: BoundedLine, source: str, encoding: str, most: int) -> None:
 
 def _row(row: int, source: str, record: object, latest_cutoff: dt.date) -> AcceptedRow | RowError:
     try:
-        return AcceptedRow(row, source, idea_of_record(record, source, latest_cutoff), None)
+        idea = idea_of_record(record, source, latest_cutoff)
+        return AcceptedRow(row, source, idea, None, applicant_of(record))
     except InputError as error:
         return rejected_row(row, record_source(record, source), error, "text" if isinstance(record, dict) else "")

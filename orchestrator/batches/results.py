@@ -9,11 +9,13 @@ from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import Field
 
 from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report, ScoreCertainty
 from assayer.models.sender_references import own_reference
 from assayer.reports.escaping import cell
 from assayer_client.batches import RowError
+from assayer_client.decisions import DecisionOutcome
 from assayer_client.rankings import Band
 from assayer_client.resources import Dollars
 from orchestrator.jobs.models import JobId, JobState, Problem
@@ -29,12 +31,14 @@ RowOutcome: TypeAlias = EvaluationOutcome | Literal["refused"]
 
 SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
+_PREFIXES = {"scores": SCORE_PREFIX, "columns": "column_"}
+"""Prefixes of the columns that are made of a mapping, by its name."""
 FlatResult: TypeAlias = dict[str, Any]
 """Row of a result table: values by column. None is an empty cell, never zero. The column `scores` maps the parts of the
 method to their scores, on the report's scale; parts without a score are missing."""
 
 _INTEGERS = ("row", "rank", "opinions", "papers_found", "papers_cited", "quotes_unverified")
-_NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "cost_usd")
+_NUMBERS = ("score", "rank_low", "rank_high", "chance_in", "reviewers_score", "awarded", "requested", "cost_usd")
 
 
 class RowStanding(Frozen):
@@ -63,6 +67,16 @@ class RowStanding(Frozen):
     """Number of reviewers' opinions that count. None if the caller is not allowed to see them; machines never are."""
     reviewers_score: float | None = None
     """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current opinions."""
+    panel_decision: DecisionOutcome | None = None
+    """Decision of the call's officers on the proposal."""
+    awarded: float | None = None
+    """Amount awarded, in the call's currency."""
+    applicant: str | None = None
+    institution: str | None = None
+    requested: float | None = None
+    """Amount that the applicant asked for."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Columns of the row that are not part of the proposal's text."""
 
 
 _NO_STANDING = RowStanding()
@@ -182,23 +196,25 @@ def _repeats(report: Report) -> str | None:
     return f"{repeats.kind} of {repeats.title or repeats.idea}" if isinstance(repeats, RepeatedIdea) else None
 
 
-def parts_of(results: Sequence[FlatResult]) -> list[str]:
-    """Return every part that has a score in any result, in the order of the reports."""
-    return list(dict.fromkeys(name for result in results for name in result["scores"]))
+def parts_of(results: Sequence[FlatResult], name: str = "scores") -> list[str]:
+    """Return every part that has a score in any result, in the order of the reports; or every key of another mapping of
+    the results."""
+    return list(dict.fromkeys(key for result in results for key in result[name]))
 
 
 _COLUMNS = tuple(flat_result(RowError(row=0, source="", field="", detail="")))
 
 
 def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of the columns, including one for each part's scores, and the values of each row."""
-    parts = parts_of(results)
+    """Return the names of the columns, including one for each part's scores and for each column of the proposals' own
+    rows, and the values of each row."""
     names, rows = list[str](), [list[Any]() for _ in results]
     for column in _COLUMNS:
-        is_scores = column == "scores"
-        names += [f"{SCORE_PREFIX}{part}" for part in parts] if is_scores else [column]
+        prefix = _PREFIXES.get(column)
+        keys = parts_of(results, column) if prefix else []
+        names += [f"{prefix}{key}" for key in keys] if prefix else [column]
         for row, result in zip(rows, results, strict=True):
-            row.extend(map(result[column].get, parts) if is_scores else [result[column]])
+            row.extend(map(result[column].get, keys) if prefix else [result[column]])
     return names, rows
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 from assayer.errors import InputError
+from assayer.ideas.own_columns import ApplicantRecord
 from assayer.models import Frozen, Idea
 from assayer.reports.escaping import one_line
 from assayer.text.bounded_lines import TooManyLines
@@ -20,6 +21,8 @@ class AcceptedRow(NamedTuple):
     idea: Idea | None
     """Idea in the row; None for a document, which is parsed when its job starts."""
     document: bytes | None
+    applicant: ApplicantRecord = ApplicantRecord()
+    """Applicant as the row states it, and columns of the row that are not part of the proposal."""
 
 
 class FileNotice(Frozen):

@@ -32,8 +32,13 @@ _AFTER_PARTS = {
     "band": "Shortlist",
     "chance_in": "Chance of being in (0 to 1)",
     "reviewers_score": "Reviewers' score (1 to 5)",
-    "opinions": "Opinions",
-    "decision": "Decision",
+    "opinions": "Reviews",
+    "panel_decision": "Decision",
+    "awarded": "Awarded",
+    "applicant": "Applicant",
+    "institution": "Institution",
+    "requested": "Asked for",
+    "decision": "Decision of the simulated board",
     "repeats": "Repeats",
     "papers_found": "Papers found",
     "papers_cited": "Papers cited",
@@ -50,8 +55,8 @@ _AFTER_PARTS = {
 def as_xlsx(results: Sequence[FlatResult]) -> bytes:
     """Return the results as an Excel workbook. Text is stored as text, so that no cell is a formula, and numbers as
     numbers. The first row is frozen, and filters are on."""
-    parts = parts_of(results)
-    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values()]
+    parts, own = parts_of(results), parts_of(results, "columns")
+    names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values(), *own]
     book = Workbook(write_only=True)
     sheet = book.create_sheet("Results")
     sheet.freeze_panes = "A2"
@@ -67,7 +72,8 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
     sheet.append([stored(name) for name in names])
     for result in results:
         before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
-        sheet.append([stored(value) for value in (*before, *map(result["scores"].get, parts), *after)])
+        values = (*before, *map(result["scores"].get, parts), *after, *map(result["columns"].get, own))
+        sheet.append([stored(value) for value in values])
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()

@@ -5,7 +5,7 @@ import asyncio
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
@@ -28,6 +28,7 @@ from orchestrator.web.path_parameters import PathId
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
 PerProposal = Annotated[int, Field(ge=1, le=10)]
+MaxLoad = Annotated[int, Field(ge=1, le=1_000)]
 _CONFLICTS = 200
 
 
@@ -41,6 +42,7 @@ class _Pair(Frozen, extra="ignore"):
 
 class AssignedQuery(AssignedView):
     per_proposal: PerProposal | None = None
+    max_load: MaxLoad | Literal[""] = ""
     find: str = Field(default="", max_length=200)
     """Words of a reviewer's name, address or institutions that filter the list of reviewers to choose from."""
 
@@ -63,7 +65,8 @@ class PlanAsShown(NamedTuple):
 async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
     """Show the current assignments and, if a number of reviewers is specified, the planned assignments."""
     call = await context.find_batch(id)
-    return await shown_assignments(context, call, per_proposal=query.per_proposal, view=query, find=query.find)
+    body = None if query.per_proposal is None else _body(query.per_proposal, query.max_load or None)
+    return await shown_assignments(context, call, body=body, view=query, find=query.find)
 
 
 @router.post("")
@@ -72,16 +75,30 @@ async def assign(
     context: Assigner,
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
+    max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the plan that was shown. If it has changed since, show the new plan instead."""
     call = await context.find_batch(id)
-    body = AssignBody(per_proposal=per_proposal)
+    body = _body(per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
-        return await shown_assignments(context, call, per_proposal=per_proposal, fault=changed)
+        return await shown_assignments(context, call, body=body, fault=changed)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
+
+
+@router.post("/one")
+async def assign_one(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
+    """Assign a proposal to a reviewer chosen by hand."""
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, form.evaluation)
+    planner = context.services.assignment_planner
+    try:
+        await planner.assign_one(context.tenant, call.id, job, MemberId(form.reviewer), context.by)
+    except (HttpProblem, ReviewRefused) as refusal:
+        return await shown_assignments(context, call, refusal=refusal)
+    return RedirectResponse(f"/console/calls/{call.id}/assignments#proposals", 303)
 
 
 @router.post("/withdraw")
@@ -136,7 +153,7 @@ async def shown_assignments(
     context: PageContext,
     call: BatchStatus,
     *,
-    per_proposal: int | None = None,
+    body: AssignBody | None = None,
     view: AssignedView | None = None,
     find: str = "",
     ended: EndedByChoice | None = None,
@@ -151,9 +168,9 @@ async def shown_assignments(
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant
-    if per_proposal is not None and context.caller.may("assign reviewers"):
+    if body is not None and context.caller.may("assign reviewers"):
         try:
-            draft = await services.assignment_planner.draft(tenant, call.id, AssignBody(per_proposal=per_proposal))
+            draft = await services.assignment_planner.draft(tenant, call.id, body)
         except HttpProblem as problem:
             fault, status = problem.detail, problem.status_code
     page, loads, conflicts, members, chosen, sign_off = await asyncio.gather(
@@ -174,18 +191,21 @@ async def shown_assignments(
         people = with_proposals
     else:
         people = [*choice.asked, *(member for member in with_proposals if member.id not in asked)]
-    return context.page(
+    return await context.call_page(
         "assignments.html",
+        call,
+        "reviewers",
         status=status,
-        call=call,
         fault=fault,
         draft=draft,
         plan=_plan_as_shown(draft) if draft else None,
         not_blind=not_blind,
         digest=_digest(draft) if draft else "",
-        per_proposal=per_proposal,
+        per_proposal=body.per_proposal if body else None,
+        max_load=body.max_load if body else None,
         view=view,
-        parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True) | {"per_proposal": per_proposal},
+        parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
+        | ({"per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
         names={str(member.id): member.name for member in members} | signed,
         choice=choice,
@@ -198,6 +218,10 @@ async def shown_assignments(
         conflicts=conflicts,
         sign_off=sign_off,
     )
+
+
+def _body(per_proposal: int, max_load: int | None) -> AssignBody:
+    return AssignBody(per_proposal=per_proposal, max_load=max_load)
 
 
 def _plan_as_shown(draft: DraftOfAssignments) -> PlanAsShown:

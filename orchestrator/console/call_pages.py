@@ -1,9 +1,8 @@
 """Pages under `/console`: a tenant's calls, and for each call its table and plots, cancellation and retry."""
 
 import asyncio
-import datetime as dt
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Form, Query
@@ -19,7 +18,7 @@ from orchestrator.jobs.outcome_wording import OUTCOMES
 from orchestrator.jobs.submissions import BatchStatus, Cursor, count_unfinished
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, with_program
-from orchestrator.services.batch_summaries import batch_summary, tags_in
+from orchestrator.services.batch_summaries import batch_summary
 from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
 from orchestrator.web.path_parameters import PathId
@@ -48,8 +47,15 @@ async def calls(
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
     batches = await services.jobs.batches(tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
+    due = {item.id: item.opinions_due for item in batches[:_CALLS]}
+    progress = await services.call_progress.of(tenant, due, now.date())
     page = [
-        (batch_summary(item, now), await services.tables.counts(tenant, item.id), await _waiting(context, item))
+        (
+            batch_summary(item, now),
+            await services.tables.counts(tenant, item.id),
+            await _waiting(context, item),
+            progress[item.id],
+        )
         for item in batches[:_CALLS]
     ]
     return context.page(
@@ -71,9 +77,12 @@ async def table(id: PathId, context: CallReader, view: Annotated[TableView, Quer
     page = await services.tables.page(tenant, call.id, view, of_field)
     outcomes = await services.tables.outcomes(tenant, call.id)
     parts = {part.name: part.title for row in page.rows if row.figures for part in row.figures.parts}
-    return context.page(
+    summary = batch_summary(call, context.now)
+    return await context.call_page(
         "table.html",
-        call=batch_summary(call, context.now),
+        call,
+        "proposals",
+        summary=summary,
         waiting=await _waiting(context, call),
         month=await services.usage.month(tenant),
         rejected=call.rejected,
@@ -88,9 +97,14 @@ async def table(id: PathId, context: CallReader, view: Annotated[TableView, Quer
         parts=parts,
         outcomes=OUTCOMES,
         view=view,
-        columns=_columns(parts, certain=outcomes.certain > 0 or view.sort == "certainty"),
+        columns=_columns(
+            parts,
+            certain=outcomes.certain > 0 or view.sort == "certainty",
+            people=context.caller.may("see the panel"),
+        ),
         views=await services.tables.views(tenant),
         rankings=await services.rankings.listed(tenant, batch=call.id, state="succeeded"),
+        twins=await services.applicants.same_texts(tenant, [row.id for row in page.rows]),
         parameters=view.model_dump(exclude_defaults=True),
     )
 
@@ -99,7 +113,9 @@ _COLUMNS = {
     "row": "Row",
     "title": "Proposal",
     "source": "File or reference",
-    "score": "Score",
+    "people": "Reviews, 1–5",
+    "decision": "Decision",
+    "score": "Program’s score",
     "certainty": "Certainty",
     "fit": "Corpus fit",
     "flags": "Flags",
@@ -110,10 +126,11 @@ _COLUMNS = {
 }
 
 
-def _columns(parts: Mapping[str, str], *, certain: bool) -> dict[str, str]:
+def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
     """Return the titles of the columns by key. `parts` maps the names of parts to titles. The certainty column is
-    omitted unless `certain`, because it would be empty."""
-    named = {key: title for key, title in _COLUMNS.items() if certain or key != "certainty"}
+    omitted unless `certain`, because it would be empty; what people think is omitted unless `people`."""
+    left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
+    named = {key: title for key, title in _COLUMNS.items() if key not in left_out}
     return named | {f"part:{name}": title for name, title in parts.items()}
 
 
@@ -136,9 +153,10 @@ async def plots(
         services.series.ranks(tenant, call.id, ranking),
         _first_opinions(context, call),
     )
-    return context.page(
+    return await context.call_page(
         "plots.html",
-        call=batch_summary(call, context.now),
+        call,
+        "plots",
         bars=distribution(series.scores),
         scored=len(series.scores),
         unscored=series.proposals - len(series.scores),
@@ -184,33 +202,20 @@ async def retry(id: PathId, context: CallRunner) -> Response:
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
-@router.post("/calls/{id}/details")
-async def change_details(
-    id: PathId,
-    context: CallRunner,
-    name: Annotated[str, Form(max_length=200)] = "",
-    tags: Annotated[str, Form(max_length=500)] = "",
-    opinions_due: Annotated[dt.date | Literal[""], Form()] = "",
-) -> Response:
-    """Change a call's name, its tags, separated by commas, and the day by which opinions are due."""
-    call = await context.find_batch(id)
-    details = {"name": name.strip(), "tags": tags_in(tags), "opinions_due": opinions_due or None}
-    await context.services.call_details.change(context.tenant, call.id, details, context.by)
-    return RedirectResponse(f"/console/calls/{call.id}", 303)
-
-
 @router.post("/calls/{id}/views")
 async def save_view(
     id: PathId,
     context: CallRunner,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
+    replace: Annotated[bool, Form()] = False,
 ) -> Response:
+    """Save a view for everybody. A view of the same name is replaced only if the form says so."""
     call = await context.find_batch(id)
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)
-    many = {"outcome", "fit", "hide", "band"}
+    many = {"outcome", "fit", "hide", "show", "band"}
     try:
         TableView.model_validate({key: values if key in many else values[-1] for key, values in parameters.items()})
     except ValidationError:
@@ -218,7 +223,10 @@ async def save_view(
             "invalid-request",
             "These parameters are not a valid view of the table. Open the table and save the view again.",
         ) from None
-    await context.services.tables.save_view(context.tenant, name, query)
+    if not await context.services.tables.save_view(context.tenant, name, query, replace=replace):
+        raise HttpProblem(
+            "conflict", f"A view called “{name}” exists. Choose another name, or tick “Replace a view of this name”."
+        )
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 
 

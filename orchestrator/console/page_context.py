@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse
@@ -13,9 +13,21 @@ from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import not_there
+from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
 from orchestrator.web.services import ServicesDependency
 from orchestrator.web.signed_in import SignedInDependency, allowed_to
+
+CallTab = Literal["proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots"]
+
+
+class CallHeader(NamedTuple):
+    """Header of all pages of a call."""
+
+    call: str
+    name: str
+    progress: CallProgress
+    tab: CallTab
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,14 @@ class PageContext(RouteContext):
         if job is None or job.batch != call.id:
             raise not_there("evaluation", id, "proposal in this call")
         return job.id
+
+    async def call_page(
+        self, template: str, call: BatchStatus, tab: CallTab, *, status: int = 200, **values: object
+    ) -> HTMLResponse:
+        """Render a page of a call, with its header: name, stages, next step and tabs. `tab` is the page's own tab."""
+        progress = await self.services.call_progress.of(self.tenant, {call.id: call.opinions_due}, self.now.date())
+        header = CallHeader(call.id, call.name or call.id, progress[call.id], tab)
+        return self.page(template, status=status, call=call, header=header, **values)
 
     def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:
         return page_response(template, self.request, self.caller, status=status, **values)

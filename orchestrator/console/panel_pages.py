@@ -4,6 +4,7 @@ sign-off."""
 import asyncio
 import math
 from typing import Annotated
+from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
@@ -39,14 +40,21 @@ async def override(
     evaluation: Annotated[str, Form(max_length=64)],
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
+    back: Annotated[str | None, Form(max_length=500)] = None,
 ) -> Response:
-    """Set the final score of a proposal of the call, overriding the reviewers' combined score."""
+    """Set the final score of a proposal of the call, overriding the reviewers' combined score. `back` is the query of
+    the panel's page to return to, with its question mark; None to return to the proposal."""
     call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
     await context.reviewing.decisions.override(context.tenant, job, score, reason.strip(), context.by)
-    return RedirectResponse(f"/console/proposals/{job}#people", 303)
+    if back is None:
+        return RedirectResponse(f"/console/proposals/{job}#people", 303)
+    asked = parse_qsl(back.removeprefix("?"))
+    view = PanelView.model_validate({**dict(asked), "only": [value for name, value in asked if name == "only"]})
+    query = urlencode(view.model_dump(exclude_defaults=True), doseq=True)
+    return RedirectResponse(f"/console/calls/{call.id}/panel{f'?{query}' if query else ''}#{job}", 303)
 
 
 @router.post("/sign-off")
@@ -56,14 +64,15 @@ async def sign_off(
     note: Annotated[str, Form(max_length=5_000)] = "",
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
+    despite_undecided: Annotated[bool, Form()] = False,
 ) -> Response:
     """Sign off the call, which can no longer be changed afterwards."""
     call = await context.find_batch(id)
     try:
-        despite = SignedDespite(despite_missing, despite_unfinished)
+        despite = SignedDespite(despite_missing, despite_unfinished, despite_undecided)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
-        return await _show(context, call, fault=str(refusal), note=note)
+        return await _show(context, call, fault=refusal.message, note=note)
     return RedirectResponse(f"/console/calls/{call.id}/panel#sign-off", 303)
 
 
@@ -80,17 +89,23 @@ async def _show(
     )
     proposals = [proposal.evaluation for proposal in page.rows]
     opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
-    return context.page(
+    details = await context.services.call_details.get(context.tenant, call.id)
+    use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
+    return await context.call_page(
         "panel.html",
+        call,
+        "reviews",
         status=409 if fault else 200,
-        call=call,
+        terms=details.terms,
+        decided=use.funded + use.reserved + use.declined,
+        undecided=use.undecided,
         panel=panel,
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
         rows=rows_of(page.rows, opinions),
         view=view,
-        parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True),
+        parameters=view.model_dump(include={"sort", "only", "page"}, exclude_defaults=True),
         fault=fault,
         note=note,
         people={str(member.id): member.name for member in members} | signed,

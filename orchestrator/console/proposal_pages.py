@@ -8,9 +8,11 @@ from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
+from assayer.ideas.own_columns import amount_in
 from assayer.models import Report
 from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
+from assayer_client.decisions import ApplicantBody
 from assayer_client.reviewing import RemarkText
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.page_context import CallReader, CallRunner, Commenter, PageContext
@@ -19,7 +21,7 @@ from orchestrator.console.proposal_text import proposal_html
 from orchestrator.jobs.models import Job, JobId
 from orchestrator.jobs.report_figures import ReportFigures, figures_of
 from orchestrator.jobs.submissions import NewJob
-from orchestrator.problems import not_there, required
+from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
 from orchestrator.services.reports import stored_report
@@ -57,7 +59,26 @@ async def proposal(id: PathId, context: CallReader) -> Response:
         ranks=await services.rankings.of_proposal(tenant, job.id),
         waiting=await services.jobs.waiting_reason(tenant, job.id),
         again=await services.jobs.retriable(tenant, job=job.id),
+        applicant=await services.applicants.of(tenant, job.id),
+        decision=await services.reviewing.proposal_decisions.of(tenant, job.id) if sees else None,
     )
+
+
+@router.post("/proposals/{id}/applicant")
+async def change_applicant(
+    id: PathId,
+    context: CallRunner,
+    name: Annotated[str, Form(max_length=1_000)] = "",
+    institution: Annotated[str, Form(max_length=1_000)] = "",
+    amount: Annotated[str, Form(max_length=40)] = "",
+) -> Response:
+    asked = amount_in(amount.strip())
+    if amount.strip() and asked is None:
+        raise HttpProblem("conflict", "The amount must be a number, such as 75,000.")
+    body = ApplicantBody(name=name, institution=institution, amount=asked)
+    if not await context.services.applicants.change(context.tenant, JobId(id), body, context.by):
+        raise not_there("evaluation", id, "proposal")
+    return RedirectResponse(f"/console/proposals/{id}#applicant", 303)
 
 
 @router.post("/proposals/{id}/remarks")

@@ -76,9 +76,10 @@ async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered,
             expected = await _estimate(context, call, choice)
         except HttpProblem as problem:
             fault = problem.detail
-    return context.page(
+    return await context.call_page(
         "rankings.html",
-        call=call,
+        call,
+        "rankings",
         listed=await context.services.rankings.listed(context.tenant, batch=call.id),
         choice=choice,
         estimate=expected,

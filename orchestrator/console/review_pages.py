@@ -2,13 +2,18 @@
 opinion."""
 
 import asyncio
-from typing import Annotated, NamedTuple
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Form
 from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
 from starlette.responses import Response
 
-from assayer_client.reviewing import JudgementBody, Reason
+from assayer_client.calls import CallTerms
+from assayer_client.reviewing import Assignment, JudgementBody, Opinion, OpinionBody, Reason
 from orchestrator.console.evidence_view import evidence_of
 from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.console.proposal_text import proposal_html
@@ -16,6 +21,7 @@ from orchestrator.jobs.models import JobId
 from orchestrator.jobs.report_figures import figures_of
 from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
 from orchestrator.web.path_parameters import PathId
@@ -24,18 +30,24 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 
 class _Refused(NamedTuple):
-    """Opinion that was refused: the reason, and the values entered."""
+    """Review that was refused: the reason, and the values entered."""
 
     why: str
-    score: int
-    note: str
+    values: Mapping[str, str]
+
+
+_FIRST = "first"
+"""Value of the form's field `seen` before the first review; afterwards, the time of the latest one."""
 
 
 @router.get("/queue")
 async def queue(context: Reviewer) -> Response:
     """Show the reviewer's own assignments, starting with those that still need an opinion."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
-    return context.page("queue.html", assigned=assigned, today=context.now.date())
+    by_call = defaultdict[str, list[Assignment]](list)
+    for item in assigned:
+        by_call[item.batch].append(item)
+    return context.page("queue.html", assigned=assigned, by_call=by_call.values(), today=context.now.date())
 
 
 @router.get("/review/{id}")
@@ -46,20 +58,24 @@ async def review(id: PathId, context: Reviewer) -> Response:
 
 
 @router.post("/review/{id}/opinion")
-async def give(
-    id: PathId,
-    context: Reviewer,
-    score: Annotated[int, Form(ge=1, le=5)],
-    note: Annotated[str, Form(max_length=20_000)] = "",
-) -> Response:
-    """Store the reviewer's opinion. The first is kept permanently; later ones revise it."""
-    opinions = context.reviewing.opinions
-    act = opinions.revise if await _blind_given(context, id) else opinions.give
+async def give(id: PathId, context: Reviewer) -> Response:
+    """Store the review. The first is kept permanently; later ones revise it. If another tab has stored one since the
+    page was opened, nothing is stored."""
+    opinions, tenant = context.reviewing.opinions, context.tenant
+    await _blind_given(context, id)
+    sent = {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
+    terms = await context.services.call_details.terms_of(tenant, JobId(id))
+    body = _review_of(terms, sent)
+    if isinstance(body, str):
+        return await _review(context, id, _Refused(body, sent))
     try:
-        await act(context.tenant, JobId(id), score, note, context.by)
+        if sent.get("seen", _FIRST) == _FIRST:
+            await opinions.give(tenant, JobId(id), body, context.by)
+        else:
+            await opinions.revise(tenant, JobId(id), body, context.by, _moment(sent["seen"]))
     except ReviewRefused as refusal:
-        return await _review(context, id, _Refused(str(refusal), score, note))
-    return RedirectResponse(f"/console/review/{id}", 303)
+        return await _review(context, id, _Refused(str(refusal), sent))
+    return RedirectResponse(await _next(context) if "next" in sent else f"/console/review/{id}", 303)
 
 
 @router.post("/review/{id}/judgement")
@@ -68,22 +84,86 @@ async def judge(
     context: Reviewer,
     point: Annotated[str, Form(max_length=300)],
     agrees: Annotated[bool, Form()],
-    reason: Annotated[Reason, Form()],
+    reason: Annotated[str, Form(max_length=5_000)] = "",
     claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
     """Agree or disagree with one claim of the report; `claim` is its number on the page."""
     await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.caller.subject)
-    body = JudgementBody(point=point, agrees=agrees, reason=reason)
+    if not agrees and len(reason.strip()) < 3:
+        raise HttpProblem("conflict", "Give a reason for disagreeing (at least 3 characters).")
+    body = JudgementBody(point=point, agrees=agrees, reason=reason.strip())
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)
 
 
 @router.post("/review/{id}/conflict")
-async def declare(id: PathId, context: Reviewer, reason: Annotated[Reason, Form()]) -> Response:
-    """Declare a conflict of interest: the reviewer must not review the proposal, which is removed from the queue."""
+async def declare(
+    id: PathId,
+    context: Reviewer,
+    reason: Annotated[Reason, Form()],
+    kind: Annotated[Literal["conflict", "expertise", "time"], Form()] = "conflict",
+) -> Response:
+    """Declare a conflict of interest, or decline the review. The proposal leaves the queue and does not return."""
     await _blind_given(context, id)
-    await context.reviewing.assignments.declare(context.tenant, JobId(id), context.caller.subject, reason, context.by)
+    prefix = {"conflict": "", "expertise": "Not my field: ", "time": "No time: "}[kind]
+    source: Literal["declared", "declined"] = "declared" if kind == "conflict" else "declined"
+    await context.reviewing.assignments.declare(
+        context.tenant, JobId(id), context.caller.subject, prefix + reason, context.by, source
+    )
     return RedirectResponse("/console/queue", 303)
+
+
+def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
+    """Return the review in a form that was sent, or what is wrong with it."""
+    answers = {
+        "criteria": {
+            item.name: sent[f"criterion-{n}"] for n, item in enumerate(terms.criteria) if sent.get(f"criterion-{n}")
+        },
+        "fields": {
+            item.name: int(value) if item.kind == "scale" and value.isdigit() else value
+            for n, item in enumerate(terms.form.fields)
+            if (value := sent.get(f"field-{n}", ""))
+        },
+        "confidence": sent.get("confidence") or None,
+        "to_applicant": sent.get("to_applicant", ""),
+    }
+    try:
+        body = OpinionBody.model_validate(
+            {"score": sent.get("score"), "note": sent.get("note", ""), "answers": answers}
+        )
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        if wrong["loc"][0] == "score":
+            return "Give a score from 1 to 5."
+        return f"{' '.join(map(str, wrong['loc']))}: {wrong['msg']}."
+    fault = fault_of_answers(terms, body.answers)
+    return fault.detail if fault else body
+
+
+def _moment(text: str) -> dt.datetime | None:
+    """Return the time that a form states; None if it is not one, so that the check finds a difference."""
+    try:
+        return dt.datetime.fromisoformat(text)
+    except ValueError:
+        return dt.datetime.min.replace(tzinfo=dt.UTC)
+
+
+def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
+    """Return the values of the form's fields for a review that was given."""
+    values = {"score": str(opinion.score), "note": opinion.note, "to_applicant": opinion.answers.to_applicant}
+    values["confidence"] = str(opinion.answers.confidence or "")
+    for number, criterion in enumerate(terms.criteria):
+        values[f"criterion-{number}"] = str(opinion.answers.criteria.get(criterion.name, ""))
+    for number, field in enumerate(terms.form.fields):
+        values[f"field-{number}"] = str(opinion.answers.fields.get(field.name, ""))
+    return values
+
+
+async def _next(context: PageContext) -> str:
+    """Return the path of the next proposal without a review in the reviewer's queue, or of the queue."""
+    assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
+    waits = [item for item in assigned if item.opinion == "none"]
+    return f"/console/review/{waits[0].evaluation}" if waits else "/console/queue"
 
 
 async def _blind_given(context: PageContext, id: str) -> bool:
@@ -103,9 +183,12 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
             raise
         text, missing = None, problem.detail
     own = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
+    opinion = own[0] if own else None
     # The program's report is not even read from the database before there is an opinion.
     report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
     judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
+    terms = await context.services.call_details.terms_of(context.tenant, JobId(id))
+    seen = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
     return context.page(
         "review.html",
         status=409 if refused else 200,
@@ -113,7 +196,11 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         proposal=text,
         words=await asyncio.to_thread(proposal_html, text.text) if text else None,
         missing=missing,
-        opinion=own[0] if own else None,
+        opinion=opinion,
+        sign_off=await context.reviewing.decisions.sign_off_of(context.tenant, JobId(id)),
+        terms=terms,
+        seen=seen,
+        values=refused.values if refused else _values_of(opinion, terms) if opinion else {},
         report=report,
         figures=None if report is None else figures_of(report),
         evidence=None if report is None else evidence_of(report),

@@ -81,7 +81,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"dollars": _dollars, "share": _hundred, "moment": _moment, "span": _span}
+    environment.filters |= {"dollars": _dollars, "amount": _amount, "share": _hundred, "anchors_in_words": _anchors}
+    environment.filters |= {"moment": _moment, "span": _span}
     environment.tests["absent"] = lambda value: isinstance(value, Absent | wire.Absent)
     environment.globals |= {
         "version": __version__,
@@ -93,6 +94,7 @@ def _environment() -> Environment:
         "outcome_words": OUTCOMES_IN_WORDS,
         "job_states": get_args(JobState),
         "band_words": {band: words.lower() for band, words in BANDS.items()},
+        "tab_paths": _tab_paths,
         "with_query": lambda base, **values: f"{base}?{urlencode(_pairs(values))}",
     }
     return environment
@@ -101,6 +103,13 @@ def _environment() -> Environment:
 def _address(name: str) -> str:
     file = asset(name)
     return f"/console/static/{name}?v={file.digest if file else ''}"
+
+
+def _tab_paths(call: str) -> dict[str, str]:
+    """Return the paths of a call's pages by tab."""
+    own = {"proposals": "", "reviewers": "/assignments", "reviews": "/panel"}
+    tabs = ("proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots")
+    return {tab: call + own.get(tab, f"/{tab}") for tab in tabs}
 
 
 def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
@@ -115,6 +124,16 @@ def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _dollars(usd: float | None) -> str:
     return "unknown" if usd is None else money(usd)
+
+
+def _anchors(anchors: dict[str, str]) -> str:
+    """Return the meanings of a criterion's scores in a line, in order."""
+    return "; ".join(f"{score}: {anchors[score]}" for score in sorted(anchors, key=int))
+
+
+def _amount(value: float | None) -> str:
+    """Return a sum of money without its currency, with decimals only if there are any."""
+    return "" if value is None else f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 
 def _hundred(share: float | None) -> str:

@@ -1,12 +1,16 @@
-"""Page `/console/calls/new`: prepare, check, estimate and submit a call. The page's script uses the API for this."""
+"""Page `/console/calls/new`: prepare, check, estimate and submit a call, or proposals for an existing one. The page's
+script uses the API for this."""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from assayer_client.calls import CallTerms
 from orchestrator.console.page_context import CallRunner
 from orchestrator.jobs.requests import EvaluationRequest
+from orchestrator.problems import HttpProblem
+from orchestrator.services.call_criteria import criteria_toml
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
@@ -14,11 +18,21 @@ _FORM_SHARE = 0.9
 """Fraction of the maximum body size available to files; the rest is for the form's own data about each file."""
 
 
+_Call = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
+
+
 @router.get("/new")
-async def new_call(context: CallRunner, mend: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "") -> Response:
-    """Show the form for a new call. `mend` is the id of a call whose refused rows are to be corrected."""
+async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> Response:
+    """Show the form for a new call. `call` is the id of a call to which the proposals are added; `mend`, the id of one
+    whose refused rows are to be corrected. They are added to that call, or to a new one if it is signed off."""
     services, options = context.services, context.services.options
     mended = await context.find_batch(mend) if mend else None
+    into = await context.find_batch(call) if call else mended
+    if into and await context.reviewing.decisions.signed_off(context.tenant, into.id):
+        if not mended:
+            raise HttpProblem("conflict", "This call is signed off, so no proposals can be added.")
+        into = None
+    terms = (await services.call_details.get(context.tenant, into.id)).terms if into else CallTerms()
     most = int(services.settings.max_upload_bytes * _FORM_SHARE)
     return context.page(
         "submission.html",
@@ -33,4 +47,7 @@ async def new_call(context: CallRunner, mend: Annotated[str, Query(pattern=r"^[A
         most_file_bytes=min(most, services.batches.file_bytes),
         most_rows=services.batches.rows,
         mended=mended,
+        into=into,
+        next_row=await services.jobs.next_row(context.tenant, into.id) if into else 1,
+        criteria=criteria_toml(terms.criteria),
     )

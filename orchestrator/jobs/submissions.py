@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
+from assayer.ideas.own_columns import ApplicantRecord
 from assayer.models import Frozen, Report
 from assayer_client.batches import RowError
 from assayer_client.resources import MemberId
@@ -23,6 +24,8 @@ class NewJob(Frozen):
     row: int | None = None
     traceparent: str | None = None
     """Trace context of the request (W3C Trace Context), if it is part of a trace."""
+    applicant: ApplicantRecord = ApplicantRecord()
+    """Applicant as the proposal's row states it."""
     made_of: tuple[JobId, ...] = ()
     """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 
@@ -51,6 +54,8 @@ class MoreRows(Frozen):
     rows: int
     rejected: tuple[RowError, ...] = ()
     open: bool = False
+    reopen: bool = False
+    """True to add the rows even if the batch is closed."""
 
 
 class BatchClosed(AssayerError):

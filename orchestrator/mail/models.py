@@ -30,7 +30,7 @@ class CallFinished(Frozen):
     """Number of rows without a usable proposal."""
     erased: int
     cost_usd: float | None
-    """Total cost in US dollars; None if the cost of any proposal is unknown."""
+    """Total cost in US dollars; None if the cost of any proposal is unknown, or was erased with it."""
     known_cost_usd: float
 
 
@@ -55,7 +55,6 @@ class MemberInvited(Frozen):
 
 
 MailNews: TypeAlias = Annotated[CallFinished | ReviewsAssigned | MemberInvited, Field(discriminator="kind")]
-NEWS: TypeAdapter[MailNews] = TypeAdapter(MailNews)
 
 
 class ClaimedMail(NamedTuple):

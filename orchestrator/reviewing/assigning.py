@@ -33,10 +33,12 @@ def plan_assignments(
     reviewers: Sequence[str],
     barred: Set[tuple[str, str]],
     loads: Mapping[str, int],
+    most: int | None = None,
 ) -> AssignmentPlan:
     """Assign reviewers to proposals; equal arguments give equal plans. `wanted` is the number of additional reviewers
     that each proposal needs. `barred` contains the forbidden pairs of a proposal and a reviewer, including those that
-    are already assigned. `loads` is the number of assignments that each reviewer already has."""
+    are already assigned. `loads` is the number of assignments that each reviewer already has; no reviewer gets more
+    than `most`."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -45,7 +47,9 @@ def plan_assignments(
     pairs = [(p, r) for p, r in pairs if (proposals[p], reviewers[r]) not in barred]
     if not pairs:
         return AssignmentPlan([], {name: wanted[name] for name in proposals})
-    places = [(r, cost) for r, name in enumerate(reviewers) for cost in _place_costs(name, wanted, reviewers, loads)]
+    places = [
+        (r, cost) for r, name in enumerate(reviewers) for cost in _place_costs(name, wanted, reviewers, loads, most)
+    ]
     draw = random.Random(0)  # noqa: S311 - for variety, not for secrets
     costs = np.array(
         [
@@ -74,7 +78,8 @@ def plan_assignments(
     # All coefficients are 1, except those of places in the reviewers' constraints, which come last in all three lists.
     matrix = coo_array((values, (rows, columns)), shape=(len(proposals) + len(reviewers), len(costs))).tocsr()
     needed = np.array([*(wanted[name] for name in proposals), *(0 for _ in reviewers)], dtype=float)
-    unbounded = np.array([False] * len(pairs) + _are_last(places) + [True] * len(proposals))
+    last = _are_last(places) if most is None else [False] * len(places)
+    unbounded = np.array([False] * len(pairs) + last + [True] * len(proposals))
     bounds = Bounds(0.0, np.where(unbounded, np.inf, 1.0))
     solved = milp(costs, constraints=LinearConstraint(matrix, needed, needed), bounds=bounds)
     if solved.x is None:
@@ -85,11 +90,13 @@ def plan_assignments(
 
 
 def _place_costs(
-    reviewer: str, wanted: Mapping[str, int], reviewers: Sequence[str], loads: Mapping[str, int]
+    reviewer: str, wanted: Mapping[str, int], reviewers: Sequence[str], loads: Mapping[str, int], limit: int | None
 ) -> list[float]:
     """Return the costs of a reviewer's additional places. Each cost equals the resulting load of the reviewer; the last
-    place stands for any number of further assignments."""
+    place stands for any number of further assignments, unless there is a limit."""
     has = loads.get(reviewer, 0)
+    if limit is not None:
+        return [float(load) for load in range(has + 1, limit + 1)]
     total = sum(max(0, count) for count in wanted.values()) + sum(loads.get(name, 0) for name in reviewers)
     most = max(has, -(-total // len(reviewers))) + _EXTRA_PLACES
     return [float(load) for load in range(has + 1, most + 1)] + [float(2 * most)]

@@ -77,7 +77,8 @@ class AssignmentPlanner:
         loads = Counter[str](item.member for item in before if item not in ending)
         barred = conflicted | {(str(item.evaluation), str(item.member)) for item in before}
         wanted = {str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals}
-        plan = await asyncio.to_thread(plan_assignments, wanted, [str(person.id) for person in people], barred, loads)
+        ids = [str(person.id) for person in people]
+        plan = await asyncio.to_thread(plan_assignments, wanted, ids, barred, loads, body.max_load)
         new = Counter(member for _, member in plan.pairs)
         total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
         return DraftOfAssignments(
@@ -92,6 +93,23 @@ class AssignmentPlanner:
             return []
         pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
         return await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+
+    async def assign_one(
+        self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy
+    ) -> None:
+        """Assign a proposal to a reviewer chosen by hand, after a search for conflicts. Raises HttpProblem if the
+        reviewer may not review it."""
+        try:
+            draft = await self.draft(tenant, batch, AssignBody(per_proposal=1, reviewers=(reviewer,)))
+        except HttpProblem as problem:
+            raise HttpProblem("conflict", problem.detail) from None
+        for conflict in draft.conflicts:
+            if (conflict.evaluation, conflict.member) == (evaluation, reviewer):
+                raise HttpProblem("conflict", f"The reviewer has a conflict of interest: {conflict.reason}")
+        if evaluation not in {proposal.id for proposal in draft.proposals}:
+            raise HttpProblem("conflict", "The proposal was cancelled, or its document cannot be read.")
+        if not await self.reviewing.assignments.assign(tenant, batch, [(evaluation, reviewer)], by):
+            raise HttpProblem("conflict", "The proposal is already assigned to this reviewer.")
 
     async def _reviewers(
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]

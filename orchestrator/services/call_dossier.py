@@ -7,6 +7,7 @@ from assayer.reports.brief import BriefLine
 from assayer.reports.dossier import Dossier, DossierRow
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import FLAGS, count, moment, money
+from assayer_client.decisions import BudgetUse, Decision, DecisionOutcome
 from assayer_client.resources import Absent
 from assayer_client.reviewing import Panel, PanelRow
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, EvaluationOutcome
@@ -14,14 +15,23 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.store.call_tables import TableRow
 
 _LONGEST = 300
+_LONGEST_NOTE = 2_000
+_DECISIONS: tuple[DecisionOutcome, ...] = ("fund", "reserve", "decline")
 _UNFINISHED: tuple[EvaluationOutcome, ...] = ("running", "queued")
 
 
 def dossier_of(
-    call: BatchStatus, rows: Sequence[TableRow], ranking: str, panel: Panel | None, now: dt.datetime
+    call: BatchStatus,
+    rows: Sequence[TableRow],
+    ranking: str,
+    panel: Panel | None,
+    now: dt.datetime,
+    decisions: Sequence[Decision] = (),
+    use: BudgetUse | None = None,
 ) -> Dossier:
     """Return the dossier of a call. `rows` holds all rows of the call, with their ranks in `ranking` if that is not
-    empty."""
+    empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
+    decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
     people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED for row in rows)
     flagged = sum(bool(row.flags) for row in rows)
@@ -38,25 +48,49 @@ def dossier_of(
         subtitle=f"made {moment(now)}",
         counts=tuple(_counts(call, rows)),
         warnings=tuple(warnings),
-        order=f"By the ranking {ranking}, then by score."
-        if ranking
-        else "By score; proposals without a score come last.",
-        with_people=bool(people),
+        order=_order(ranking, people=bool(people), decided=bool(decided)),
+        with_people=bool(people or decided),
         with_certainty=any(row.figures.certainty for row in rows if row.figures),
-        rows=tuple(_row(row, people) for row in sorted(rows, key=_sort_key)),
+        rows=tuple(
+            _row(row, people, decided, use.currency if use else "")
+            for row in sorted(rows, key=lambda row: _sort_key(row, people, decided))
+        ),
         refused=tuple(
             BriefLine(name=one_line(item.source)[:120], text=one_line(item.detail)[:_LONGEST]) for item in call.rejected
         ),
-        people=tuple(_people(panel)) if panel else (),
+        people=(*_people(panel), *(_budget(use) if use and decided else ())) if panel else (),
         overrides=tuple(_overrides(people.values())),
         call=str(call.id),
         day=now.date(),
     )
 
 
-def _sort_key(row: TableRow) -> tuple[bool, int, bool, float, int]:
-    score = row.figures.score if row.figures else None
-    return row.rank is None, row.rank.rank if row.rank else 0, score is None, -(score or 0.0), row.row or 0
+def _sort_key(
+    row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision]
+) -> tuple[float | bool, ...]:
+    """Return the key by which decisions come first, then people's scores, then ranks, then the program's scores."""
+    score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
+    reviewed = None if panel is None else panel.score
+    return (
+        len(_DECISIONS) if decision is None else _DECISIONS.index(decision.outcome),
+        reviewed is None,
+        -(reviewed or 0.0),
+        row.rank is None,
+        row.rank.rank if row.rank else 0,
+        score is None,
+        -(score or 0.0),
+        row.row or 0,
+    )
+
+
+def _order(ranking: str, *, people: bool, decided: bool) -> str:
+    by = [
+        *(["decision"] if decided else []),
+        *(["reviewers' score"] if people else []),
+        *([f"the ranking {ranking}"] if ranking else []),
+        "the program's score; proposals without one come last",
+    ]
+    return f"By {', then by '.join(by)}."
 
 
 def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
@@ -73,7 +107,7 @@ def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
     yield BriefLine(name="Cost", text=f"{unknown}{known}" if call.cost_usd is None else known)
 
 
-def _row(row: TableRow, people: Mapping[str, PanelRow]) -> DossierRow:
+def _row(row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision], currency: str) -> DossierRow:
     figures = row.figures
     score = figures.score if figures else None
     if score is not None:
@@ -93,7 +127,25 @@ def _row(row: TableRow, people: Mapping[str, PanelRow]) -> DossierRow:
         fit=(figures.fit if figures else None) or "–",
         flags="; ".join(FLAGS.get(flag, flag) for flag in row.flags),
         people="" if panel is None or panel.score is None else f"{panel.score:.1f} of 5",
+        decision=_decision(decided.get(row.id), currency),
     )
+
+
+def _decision(decision: Decision | None, currency: str) -> str:
+    if decision is None:
+        return ""
+    amount = "" if decision.amount is None else f" {decision.amount:,.0f} {currency}".rstrip()
+    reason = f": {one_line(decision.reason)[:_LONGEST]}" if decision.reason else ""
+    return f"{decision.outcome}{amount}{reason}"
+
+
+def _budget(use: BudgetUse) -> Iterable[BriefLine]:
+    of = "" if use.budget is None else f" of {use.budget:,.0f}"
+    over = f", {use.awarded - (use.budget or 0):,.0f} over the budget" if use.over_budget else ""
+    yield BriefLine(name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{of}{over}")
+    yield BriefLine(name="Reserve, declined", text=f"{count(use.reserved)}, {count(use.declined)}")
+    if use.undecided:
+        yield BriefLine(name="Not decided", text=count(use.undecided))
 
 
 def _people(panel: Panel) -> Iterable[BriefLine]:
@@ -101,7 +153,7 @@ def _people(panel: Panel) -> Iterable[BriefLine]:
     yield BriefLine(name="Given", text=opinions_given)
     if panel.set_aside:
         yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by people with a conflict of interest")
-    for name, agreement in (("of first opinions", panel.blind), ("of current opinions", panel.standing)):
+    for name, agreement in (("of first reviews", panel.blind), ("of current reviews", panel.standing)):
         kappa = agreement.kappa
         kappa_text = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
         yield BriefLine(name=f"Agreement {name} (κ)", text=kappa_text)
@@ -110,6 +162,8 @@ def _people(panel: Panel) -> Iterable[BriefLine]:
         name="Signed off",
         text="not yet" if sign_off is None else f"{moment(sign_off.at)} by {one_line(sign_off.name)[:120]}",
     )
+    if sign_off is not None and sign_off.note:
+        yield BriefLine(name="Note", text=one_line(sign_off.note)[:_LONGEST_NOTE])
 
 
 def _overrides(rows: Iterable[PanelRow]) -> Iterable[BriefLine]:

@@ -9,15 +9,18 @@ from pydantic import BaseModel
 from assayer.blinding.blind import blinded
 from assayer.errors import InputError
 from assayer.models import Point, Report
+from assayer_client.calls import ReviewAnswers
 from assayer_client.reviewing import JudgementBody, ProposalToRead
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.problems import HttpProblem, not_there, required
+from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.job_lookup import find_job
 from orchestrator.store import PgJobs
 from orchestrator.store.assignments import PgAssignments
+from orchestrator.store.call_details import PgCallDetails
 from orchestrator.store.opinions import PgOpinions
 
 
@@ -30,6 +33,14 @@ async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, ev
             "forbidden",
             f"Submit your own opinion before you see the program's report: POST /v1/evaluations/{evaluation}/opinions.",
         )
+
+
+async def require_answers(
+    call_details: PgCallDetails, tenant: TenantId, evaluation: JobId, answers: ReviewAnswers
+) -> None:
+    """Raise HttpProblem unless the answers are complete and fit the review form of the proposal's call."""
+    if fault := fault_of_answers(await call_details.terms_of(tenant, evaluation), answers):
+        raise HttpProblem.invalid(fault.detail, f"/answers{fault.pointer}")
 
 
 _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")

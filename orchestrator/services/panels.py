@@ -8,6 +8,7 @@ from assayer_client.reviewing import Panel, PanelAgreement, PanelPair, PanelProp
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.agreement import PairAgreement, mean_kappa, pair_agreements
 from orchestrator.reviewing.models import Opinion
+from orchestrator.reviewing.review_forms import criterion_means
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.panels import PanelCursor, PanelScores
 
@@ -62,7 +63,11 @@ def rows_of(proposals: Sequence[PanelProposal], opinions: Iterable[Opinion]) -> 
     by_proposal: dict[JobId, list[Opinion]] = defaultdict(list)
     for opinion in opinions:
         by_proposal[opinion.evaluation].append(opinion)
-    return tuple(PanelRow(**dict(proposal), opinions=tuple(by_proposal[proposal.evaluation])) for proposal in proposals)
+    return tuple(
+        PanelRow(**dict(proposal), opinions=tuple(own), criteria=criterion_means(own))
+        for proposal in proposals
+        for own in [by_proposal[proposal.evaluation]]
+    )
 
 
 def _agreement(scores: PanelScores, figures: Sequence[int]) -> PanelAgreement:

@@ -6,10 +6,12 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.database import Database
 from orchestrator.store.decisions import PgDecisions
+from orchestrator.store.letters import PgLetters
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
 from orchestrator.store.opinions import PgOpinions
 from orchestrator.store.panels import PgPanels
+from orchestrator.store.proposal_decisions import PgProposalDecisions
 from orchestrator.store.remarks import PgRemarks
 
 
@@ -20,5 +22,7 @@ class ReviewingStores:
         self.call_reviewers = PgCallReviewers(database, audit_log, members)
         self.opinions = PgOpinions(database, audit_log)
         self.decisions = PgDecisions(database, audit_log)
+        self.proposal_decisions = PgProposalDecisions(database, audit_log)
+        self.letters = PgLetters(database, audit_log)
         self.panels = PgPanels(database)
         self.remarks = PgRemarks(database, audit_log)

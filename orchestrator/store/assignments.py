@@ -2,9 +2,9 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
@@ -22,35 +22,43 @@ WITHOUT_OPINION = """NOT EXISTS (
 )"""
 """SQL condition for an assignment without an opinion. Assignments with an opinion stay."""
 
+READABLE = "NOT (jobs.state = 'failed' AND coalesce(jobs.request -> 'idea', 'null') = 'null')"
+"""SQL condition for a proposal whose text can be read, now or once its document has been read. A document that could
+not be read has no text, so it is not reviewed."""
+
 _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
            {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
                SELECT nullif(report #>> '{{idea,title}}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
-           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title
+           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title,
+           coalesce(nullif(batches.name, ''), batches.id, '') AS call, sign_offs.batch IS NOT NULL AS signed_off
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    LEFT JOIN batches ON batches.id = jobs.batch
+    LEFT JOIN batches ON batches.id = jobs.batch LEFT JOIN sign_offs ON sign_offs.batch = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)
     WHERE jobs.tenant = $1 AND ($2::text IS NULL OR member = $2) AND ($3::text IS NULL OR jobs.batch = $3)
-    ORDER BY blind_at IS NOT NULL, jobs.batch, jobs."row", evaluation, member LIMIT $4
+      AND ($2::text IS NULL OR blind_at IS NOT NULL OR sign_offs.batch IS NULL AND {READABLE})
+    ORDER BY blind_at IS NOT NULL, batches.opinions_due, batches.created_at DESC, jobs.batch, jobs."row", evaluation,
+             member LIMIT $4
 """
 _BLIND_GIVEN = """
     SELECT EXISTS (SELECT FROM opinions WHERE evaluation = $2 AND member = $3) AS blind_given
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
-_PROPOSALS = """
+_PROPOSALS = f"""
     SELECT id, subject AS title, CASE
                WHEN request ->> 'idea' IS NULL THEN (
-                   SELECT report #>> '{idea,text}' FROM evaluations WHERE evaluations.id = jobs.run_id
-               ) ELSE concat_ws(E'\\n', request #>> '{idea,title}', request #>> '{idea,text}')
+                   SELECT report #>> '{{idea,text}}' FROM evaluations WHERE evaluations.id = jobs.run_id
+               ) ELSE concat_ws(E'\\n', request #>> '{{idea,title}}', request #>> '{{idea,text}}')
            END AS text, array(SELECT jsonb_array_elements_text(CASE
                WHEN request ->> 'idea' IS NULL THEN (
-                   SELECT coalesce(report #> '{idea,named_above}', '[]')
+                   SELECT coalesce(report #> '{{idea,named_above}}', '[]')
                           || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
                    FROM evaluations WHERE evaluations.id = jobs.run_id
-               ) ELSE request #> '{idea,named_above}'
+               ) ELSE request #> '{{idea,named_above}}'
            END)) AS beside
-    FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' ORDER BY "row", id
+    FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
+    ORDER BY "row", id
 """
 _TITLES = """
     SELECT id, subject AS title FROM jobs
@@ -67,10 +75,10 @@ _ADD_FOUND = """
 """
 _DECLARE = """
     INSERT INTO conflicts AS known (evaluation, member, source, reason, at)
-    SELECT jobs.id, members.id, 'declared', $4, $5 FROM jobs, members
+    SELECT jobs.id, members.id, $6, $4, $5 FROM jobs, members
     WHERE jobs.tenant = $1 AND jobs.id = $2 AND members.tenant = $1 AND members.id = $3
     FOR KEY SHARE OF jobs
-    ON CONFLICT (evaluation, member) DO UPDATE SET source = 'declared', reason = $4, cleared = NULL, at = $5
+    ON CONFLICT (evaluation, member) DO UPDATE SET source = $6, reason = $4, cleared = NULL, at = $5
     RETURNING known.*
 """
 _CLEAR = """
@@ -83,7 +91,7 @@ _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, at)
     SELECT jobs.id, members.id, $3
     FROM unnest($1::text[], $2::text[]) AS pairs (evaluation, member)
-    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4
+    JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4 AND {READABLE}
     JOIN batches ON batches.id = jobs.batch
     JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
     WHERE NOT {COULD_READ_REPORTS} AND NOT EXISTS (
@@ -105,10 +113,11 @@ _LEFT = "(members.removed_at IS NOT NULL OR members.role <> 'reviewer')"
 _END_BARRED = f"""
     DELETE FROM assignments USING jobs, batches, members
     WHERE jobs.id = assignments.evaluation AND jobs.tenant = $1 AND jobs.batch = $2 AND batches.id = jobs.batch
-      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS})
+      AND members.id = assignments.member AND ({_CONFLICTED} OR {_LEFT} OR {COULD_READ_REPORTS} OR NOT {READABLE})
       AND {WITHOUT_OPINION}
     RETURNING assignments.evaluation, assignments.member,
               CASE WHEN {_CONFLICTED} THEN 'a conflict of interest' WHEN {_LEFT} THEN 'is no longer a reviewer'
+                   WHEN NOT {READABLE} THEN 'the document cannot be read'
                    ELSE 'could read the reports in another role' END AS reason
 """
 _NOT_BLIND = f"""
@@ -160,6 +169,7 @@ class PgAssignments(LoggedStore):
         return None if row is None else row["blind_given"]
 
     async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
+        """Return the proposals that can be reviewed; documents that could not be read are left out."""
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
@@ -188,17 +198,25 @@ class PgAssignments(LoggedStore):
 
     @in_transaction
     async def declare(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        member: MemberId,
+        reason: str,
+        by: ActBy,
+        source: Literal["declared", "declined"] = "declared",
     ) -> ConflictOfInterest | None:
-        """Declare a conflict of interest, and end the assignment unless it has an opinion. Return None if the proposal
-        or the member does not exist."""
+        """Declare a conflict of interest, or that the member declined the review, and end the assignment unless it has
+        an opinion. Return None if the proposal or the member does not exist."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
-        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at)
+        declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at, source)
         if declared is None:
             return None
         await connection.execute(_WITHDRAW, tenant, evaluation, member)
-        await self._log.append(connection, tenant, by, "conflict declared", evaluation, member=member, reason=reason)
+        act: AuditedAct = "conflict declared" if source == "declared" else "review declined"
+        await self._log.append(connection, tenant, by, act, evaluation, member=member, reason=reason)
         return declared
 
     @in_transaction

@@ -1,19 +1,41 @@
-"""Details of a call other than its proposals: its name, tags and deadline for opinions, and the rules by which it is
-judged."""
+"""Details of a call other than its proposals: its name, tags and deadline for opinions, its terms as a funding call,
+and the rules by which it is judged."""
 
 import datetime as dt
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from assayer.models import Frozen
+from assayer_client.calls import CallDetails, CallTerms
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.jobs.models import BatchId, Priority, TenantId
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
+from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
-from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.job_sql import PRIORITY
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.open_calls import hold_call_open
 
+# An empty batch has nothing whose end could be announced.
+_CREATE = """
+    INSERT INTO batches (id, tenant, name, rows, tags, opinions_due, submitted_by, told)
+    VALUES ($1, $2, $3, 0, $4, $5, $6, true) ON CONFLICT (id) DO NOTHING RETURNING id
+"""
+_DETAILS = """
+    SELECT version, terms, changed_by, changed_at FROM call_terms JOIN batches ON batches.id = batch
+    WHERE tenant = $1 AND batch = $2
+"""
+_TERMS_OF = """
+    SELECT version, terms, changed_by, changed_at FROM call_terms JOIN jobs USING (batch)
+    WHERE jobs.tenant = $1 AND jobs.id = $2
+"""
+_KEEP_TERMS = """
+    INSERT INTO call_terms (batch, version, terms, changed_by, changed_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (batch) DO UPDATE SET version = $2, terms = $3, changed_by = $4, changed_at = $5
+"""
+_REVIEWED = "SELECT EXISTS (SELECT FROM opinions JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1)"
+_NO_DETAILS = CallDetails(version=0, terms=CallTerms(), changed_by="", changed_at=None)
 _CHANGE = """
     UPDATE batches SET name = CASE WHEN $3 THEN $4 ELSE name END, tags = CASE WHEN $5 THEN $6::text[] ELSE tags END,
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
@@ -48,25 +70,89 @@ class CallRules(Frozen):
     """Names of the call's own criteria."""
 
 
+class CallChangedMeanwhile(ReviewRefused):
+    """Raised if a change is based on details of a call that have been changed since. Nothing was changed."""
+
+    def __init__(self, current: CallDetails) -> None:
+        super().__init__(
+            f"{current.changed_by} changed this call on {current.changed_at:%Y-%m-%d at %H:%M} UTC, after you read it.",
+            "Check the current version, and save again.",
+        )
+        self.args = (current,)
+        self.current = current
+
+
 class PgCallDetails(LoggedStore):
     @in_transaction
+    async def create(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        details: Mapping[str, Any],
+        submitted_by: MemberId | None,
+        by: ActBy,
+    ) -> None:
+        """Create a call without proposals. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same
+        call again changes nothing."""
+        name, tags, due = storable_text(details["name"]), list(map(storable_text, details["tags"])), "opinions_due"
+        if await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by) is None:
+            return
+        await self._keep_terms(connection, batch, 1, details["terms"], by)
+        content = _content({**details, "name": name, "tags": tags})
+        await self._log.append(connection, tenant, by, "call created", batch, **content)
+
+    @in_transaction
     async def change(
-        self, connection: Connection, tenant: TenantId, batch: BatchId, details: dict[str, Any], by: ActBy
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        details: Mapping[str, Any],
+        by: ActBy,
+        version: int | None = None,
     ) -> bool:
-        """Change `name`, `tags` or `opinions_due` of a call; fields missing from `details` stay unchanged. Return False
-        if the call does not exist. Raises ReviewRefused if the call is signed off."""
+        """Change `name`, `tags`, `opinions_due` or `terms` of a call; fields missing from `details` stay unchanged.
+        Return False if the call does not exist. Raises ReviewRefused if the call is signed off, or if criteria or
+        review form would change although reviews have been given; CallChangedMeanwhile unless `version` is the current
+        version, or None."""
         name, tags = details.get("name"), details.get("tags", ())
         values = (
             *("name" in details, None if name is None else storable_text(name)),
             *("tags" in details, [storable_text(tag) for tag in tags]),
             *("opinions_due" in details, details.get("opinions_due")),
         )
-        content = {key: value.isoformat() if isinstance(value, dt.date) else value for key, value in details.items()}
-        await hold_call_open(connection, tenant, batch)
+        await hold_call_open(connection, tenant, batch, alone=True)
+        current = await select_one(connection, CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
+        if version is not None and version != current.version:
+            raise CallChangedMeanwhile(current)
+        terms: CallTerms = details.get("terms", current.terms)
+        asked = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
+        if asked and await connection.fetchval(_REVIEWED, batch):
+            raise ReviewRefused(
+                "Reviews have been given, so criteria and review form can no longer be changed.",
+                "Leave them as they are; everything else can be changed.",
+            )
         if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:
             return False
-        await self._log.append(connection, tenant, by, "call changed", batch, **content)
+        await self._keep_terms(connection, batch, current.version + 1, terms, by)
+        await self._log.append(connection, tenant, by, "call changed", batch, **_content(details))
         return True
+
+    async def _keep_terms(
+        self, connection: Connection, batch: BatchId, version: int, terms: CallTerms, by: ActBy
+    ) -> None:
+        who = storable_text(by.actor.name)
+        await connection.execute(_KEEP_TERMS, batch, version, to_json_column(terms), who, by.at)
+
+    async def get(self, tenant: TenantId, batch: BatchId) -> CallDetails:
+        """Return the terms of a call; empty terms in version 0 if there are none."""
+        return await self._database.select_one(CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
+
+    async def terms_of(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
+        """Return the terms of a proposal's call; empty terms if there are none."""
+        details = await self._database.select_one(CallDetails, _TERMS_OF, tenant, evaluation)
+        return (details or _NO_DETAILS).terms
 
     async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
         """Return the names of calls; calls without a name are missing."""
@@ -76,3 +162,15 @@ class PgCallDetails(LoggedStore):
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """Return the rules of a call, read from one of its proposals; None for a call without proposals."""
         return await self._database.select_one(CallRules, _RULES, tenant, batch)
+
+
+def _content(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the details as an entry of the audit log states them."""
+    return {
+        key: value.model_dump(mode="json", exclude_defaults=True)
+        if isinstance(value, CallTerms)
+        else value.isoformat()
+        if isinstance(value, dt.date)
+        else value
+        for key, value in details.items()
+    }

@@ -8,6 +8,7 @@ import asyncpg
 from pydantic import AwareDatetime, Field
 
 from assayer.models import Frozen
+from assayer_client.decisions import DecisionOutcome
 from assayer_client.rankings import Band
 from orchestrator.jobs.models import BatchId, JobId, JobState, Problem, TenantId
 from orchestrator.jobs.outcome_wording import OUTCOMES, EvaluationOutcome
@@ -27,6 +28,8 @@ _ORDERS = {
     "cost": "cost_usd",
     "seconds": "seconds",
     "rank": "rank",
+    "people": "people",
+    "decision": "array_position(ARRAY['decline', 'reserve', 'fund'], decision)",
 }
 _SORT = rf"^({'|'.join(_ORDERS)}|part:[\w .-]{{1,60}})$"
 
@@ -36,12 +39,27 @@ PROPOSALS = """
     ), proposals AS (
         SELECT jobs.id, "row", state, subject, source_name, flags, cost_usd, problem, run, figures, score, certainty,
                fit, shares, words, finished_at, extract(epoch FROM finished_at - started_at)::float8 AS seconds,
-               rank, low, high, band, chance_in,
+               rank, low, high, band, chance_in, coalesce(set_score::float8, given.mean) AS people,
+               coalesce(given.reviews, 0) AS reviews, set_score IS NOT NULL AS overridden,
+               decisions.outcome AS decision, decisions.amount, applicants.name AS applicant, institution,
+               applicants.amount AS requested,
                CASE WHEN state <> 'succeeded' THEN state WHEN complete THEN 'full' WHEN score IS NOT NULL THEN 'part'
                     ELSE 'unscored' END AS outcome
         FROM jobs LEFT JOIN report_figures ON run = jobs.run_id AND state = 'succeeded'
         LEFT JOIN ranking_ideas
             ON ranking_ideas.job = (SELECT job FROM ranking) AND ranking_ideas.idea = report_figures.idea
+        LEFT JOIN (
+            SELECT opinions.evaluation, avg(opinions.score)::float8 AS mean, count(*) AS reviews
+            FROM jobs JOIN opinions ON opinions.evaluation = jobs.id
+            WHERE batch = $2 AND NOT EXISTS (
+                SELECT FROM conflicts WHERE conflicts.evaluation = opinions.evaluation
+                  AND conflicts.member = opinions.member AND cleared IS NULL
+            ) GROUP BY opinions.evaluation
+        ) AS given ON given.evaluation = jobs.id
+        LEFT JOIN (SELECT evaluation, score AS set_score FROM score_overrides) AS overriding
+            ON overriding.evaluation = jobs.id
+        LEFT JOIN decisions ON decisions.evaluation = jobs.id
+        LEFT JOIN applicants ON applicants.evaluation = jobs.id
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
@@ -49,11 +67,14 @@ PROPOSALS = """
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
-           rank, low, high, band, chance_in, count(*) OVER () AS matching,
+           rank, low, high, band, chance_in, people, reviews, overridden, decision, amount, applicant, institution,
+           requested,
+           count(*) OVER () AS matching,
            row_number() OVER (ORDER BY {{order}} NULLS LAST, "row", id) AS place
     FROM proposals
     WHERE ($4::text = '' OR words @@ websearch_to_tsquery('simple', $4) OR strpos(lower(subject), lower($4)) > 0
-           OR strpos(lower(source_name), lower($4)) > 0)
+           OR strpos(lower(source_name), lower($4)) > 0 OR strpos(lower(applicant), lower($4)) > 0
+           OR strpos(lower(institution), lower($4)) > 0)
       AND (cardinality($5::text[]) = 0 OR outcome = ANY($5))
       AND (cardinality($7::text[]) = 0 OR fit = ANY($7)) AND (NOT $8::boolean OR cardinality(flags) > 0)
       AND cardinality($6::text[]) > 0 AND $9::text IS NOT NULL
@@ -67,11 +88,18 @@ _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT page.*, page.subject AS title, page.source_name AS source, problem, figures FROM page
     JOIN jobs USING (id) LEFT JOIN report_figures ON report_figures.run = page.run ORDER BY place
 """
-_ALL = f'{PROPOSALS} SELECT *, subject AS title, source_name AS source FROM proposals ORDER BY "row", id'
+_ALL = f"""{PROPOSALS}
+    SELECT proposals.*, subject AS title, source_name AS source, coalesce(columns, '{{}}') AS columns
+    FROM proposals LEFT JOIN applicants ON applicants.evaluation = proposals.id ORDER BY "row", id
+"""
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
     FROM proposals GROUP BY outcome
+"""
+_SAVE_VIEW = """
+    INSERT INTO saved_views AS known (tenant, name, query) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant, name) DO UPDATE SET query = $3 WHERE $4 OR known.query = $3 RETURNING name
 """
 
 
@@ -100,6 +128,8 @@ class TableView(Frozen):
     page: int = Field(default=1, ge=1, le=10_000)
     hide: tuple[str, ...] = Field(default=(), max_length=40)
     """Columns that are hidden."""
+    show: tuple[Literal["cost", "seconds"], ...] = Field(default=(), max_length=2)
+    """Columns that are hidden unless they are named here."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
     band: tuple[Band | Literal["unranked"], ...] = Field(default=(), max_length=4)
     """Bands to show, at the ranking's own cutoff, or `unranked` for proposals that the ranking does not contain."""
@@ -128,6 +158,21 @@ class TableRow(Frozen):
     seconds: float | None
     finished_at: dt.datetime | None
     rank: ProposalRank | None
+    people: float | None
+    """Final score from 1 to 5: set by an officer, otherwise the mean of the reviews that count."""
+    reviews: int
+    """Number of reviews that count."""
+    overridden: bool
+    """True if an officer set the score."""
+    decision: DecisionOutcome | None
+    amount: float | None
+    """Amount awarded, in the call's currency."""
+    applicant: str | None
+    institution: str | None
+    requested: float | None
+    """Amount that the applicant asked for."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """Columns of the proposal's row that are not part of its text; only if all rows are read."""
 
 
 class CallOutcomes(Frozen):
@@ -192,15 +237,10 @@ class PgCallTables(Store):
         rows = await self._database.fetch("SELECT name, query FROM saved_views WHERE tenant = $1 ORDER BY name", tenant)
         return {row["name"]: row["query"] for row in rows}
 
-    async def save_view(self, tenant: TenantId, name: str, query: str) -> None:
-        """Save a view, replacing any view of the same name."""
-        await self._database.execute(
-            "INSERT INTO saved_views (tenant, name, query) VALUES ($1, $2, $3) "
-            "ON CONFLICT (tenant, name) DO UPDATE SET query = excluded.query",
-            tenant,
-            storable_text(name),
-            query,
-        )
+    async def save_view(self, tenant: TenantId, name: str, query: str, *, replace: bool = False) -> bool:
+        """Save a view. Return False if there is another view of this name that is not to be replaced."""
+        row = await self._database.fetch_one(_SAVE_VIEW, tenant, storable_text(name), query, replace)
+        return row is not None
 
 
 def _row(row: asyncpg.Record) -> TableRow:

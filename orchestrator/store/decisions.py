@@ -5,7 +5,7 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
-from orchestrator.store.assignments import WITHOUT_OPINION
+from orchestrator.store.assignments import READABLE, WITHOUT_OPINION
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.job_sql import forget_documents_statement
@@ -25,9 +25,15 @@ _OVERRIDE_OF = """
 _LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR UPDATE"
 _MISSING = f"""
     SELECT count(*) FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
-    WHERE jobs.batch = $1 AND {WITHOUT_OPINION}
+    WHERE jobs.batch = $1 AND {WITHOUT_OPINION} AND {READABLE}
 """
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
+# A call in which nothing was decided is signed off as a whole.
+_UNDECIDED = """
+    SELECT CASE WHEN count(decisions.evaluation) = 0 THEN 0 ELSE count(*) - count(decisions.evaluation) END
+    FROM jobs LEFT JOIN decisions ON evaluation = jobs.id
+    WHERE batch = $1 AND kind = 'evaluation' AND state <> 'cancelled'
+"""
 _CLOSE = "UPDATE batches SET open = false WHERE id = $1 AND open"
 _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
@@ -52,6 +58,9 @@ _SIGNED = """
 """
 
 
+_SIGN_OFF_OF = "SELECT sign_offs.* FROM sign_offs JOIN jobs USING (batch) WHERE jobs.tenant = $1 AND jobs.id = $2"
+
+
 class SignedDespite(NamedTuple):
     """Missing opinions and unfinished evaluations that a sign-off deliberately accepts."""
 
@@ -59,10 +68,13 @@ class SignedDespite(NamedTuple):
     """True if assigned opinions are allowed to be missing."""
     unfinished: bool = False
     """True if evaluations are allowed to be unfinished; they still end, but can no longer be cancelled or rerun."""
+    undecided: bool = False
+    """True if proposals are allowed to have no decision although others have one."""
 
 
-def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> None:
-    """Raise ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it."""
+def _check_complete(missing: int, unfinished: int, undecided: int, despite: SignedDespite) -> None:
+    """Raise ReviewRefused if opinions are missing, evaluations unfinished or proposals undecided, unless `despite`
+    allows it."""
     faults, ways = list[str](), list[str]()
     if missing and not despite.missing:
         faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
@@ -70,6 +82,9 @@ def _check_complete(missing: int, unfinished: int, despite: SignedDespite) -> No
     if unfinished and not despite.unfinished:
         faults.append(f"{unfinished:,} {'evaluation has' if unfinished == 1 else 'evaluations have'} not ended.")
         ways.append("Wait for the evaluations, cancel them, or sign off despite them (`despite_unfinished`).")
+    if undecided and not despite.undecided:
+        faults.append(f"{undecided:,} {'proposal has' if undecided == 1 else 'proposals have'} no decision.")
+        ways.append("Decide on them, or sign off despite them (`despite_undecided`).")
     if faults:
         raise ReviewRefused(" ".join(faults), " ".join(ways))
 
@@ -99,14 +114,15 @@ class PgDecisions(LoggedStore):
     ) -> SignOff | None:
         """Sign off a call, which can then no longer be changed or get more rows. The current names of its people are
         stored with it, and documents kept for reruns are deleted. Return None if the batch does not exist. Raises
-        ReviewRefused if opinions are missing or evaluations unfinished, unless `despite` allows it, and if the call was
-        already signed off."""
+        ReviewRefused if opinions are missing, evaluations unfinished or proposals undecided, unless `despite` allows
+        it, and if the call was already signed off."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
         await hold_call_open(connection, tenant, batch, alone=True)
         missing = int(await connection.fetchval(_MISSING, batch))
         unfinished = int(await connection.fetchval(_UNFINISHED, batch))
-        _check_complete(missing, unfinished, despite)
+        undecided = int(await connection.fetchval(_UNDECIDED, batch))
+        _check_complete(missing, unfinished, undecided, despite)
         stored = storable_text(note)
         await connection.execute(_CLOSE, batch)
         await connection.fetch(_FORGET_DOCUMENTS, batch)
@@ -114,12 +130,18 @@ class PgDecisions(LoggedStore):
         content = {"note": stored, "missing_opinions": missing}
         if unfinished:
             content["unfinished_evaluations"] = unfinished
+        if undecided:
+            content["undecided_proposals"] = undecided
         tip = await self._log.append(connection, tenant, by, "signed off", batch, **content)
         values = (batch, by.actor.id, storable_text(by.actor.name), stored, missing, by.at, tip.number, tip.hash)
         return await select_one(connection, SignOff, _SIGN, *values)
 
     async def signed_off(self, tenant: TenantId, batch: BatchId) -> SignOff | None:
         return await self._database.select_one(SignOff, _SIGNED, tenant, batch)
+
+    async def sign_off_of(self, tenant: TenantId, evaluation: JobId) -> SignOff | None:
+        """Return the sign-off of a proposal's call."""
+        return await self._database.select_one(SignOff, _SIGN_OFF_OF, tenant, evaluation)
 
     async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
         """Return the names that a call's people had at its sign-off, by member id; empty before sign-off."""

@@ -13,7 +13,7 @@ from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
 from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, recorded_response
 from orchestrator.store.job_sql import PRIORITIES
-from orchestrator.store.json_columns import json_without_nul, storable_text
+from orchestrator.store.json_columns import json_without_nul, mapping_to_json_column, storable_text
 from orchestrator.store.notifications import JOB_QUEUED, notify
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.ranking_rows import add_ranking, stored_request
@@ -38,8 +38,9 @@ _INSERT_BATCH = """
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
-    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6
-    WHERE tenant = $1 AND id = $2 AND open AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
+    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6, told = false,
+                       opened_at = CASE WHEN open THEN opened_at ELSE statement_timestamp() END
+    WHERE tenant = $1 AND id = $2 AND (open OR $7) AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
       AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
     RETURNING id
@@ -74,6 +75,11 @@ _INSERT_JOBS = """
     SELECT FROM added LIMIT 1
 """
 
+_INSERT_APPLICANTS = """
+    INSERT INTO applicants (evaluation, name, institution, amount, columns)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::jsonb[]) ON CONFLICT DO NOTHING
+"""
+
 
 async def submit_jobs(
     connection: Connection,
@@ -98,6 +104,7 @@ async def submit_jobs(
         for part in _chunks(jobs):
             added = await connection.fetch(_INSERT_JOBS, tenant, batch.id if batch else None, *_columns(part))
             new = new or bool(added)
+            await _keep_applicants(connection, part if added else ())
             if added and isinstance(part[0].request, RankingRequest):
                 await add_ranking(connection, tenant, part[0].id, part[0].request)
         # The log entry comes last, because other writers to the log wait from here until the commit.
@@ -105,6 +112,20 @@ async def submit_jobs(
             await log.append(connection, tenant, by, content.act, content.about, **content.content)
     await notify(connection, [JOB_QUEUED])
     return None
+
+
+async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
+    """Store what the rows of these jobs say of their applicants, if they say anything."""
+    known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
+    if known:
+        columns = (
+            [id for id, _ in known],
+            [storable_text(applicant.name) for _, applicant in known],
+            [storable_text(applicant.institution) for _, applicant in known],
+            [applicant.amount for _, applicant in known],
+            [mapping_to_json_column(applicant.columns) for _, applicant in known],
+        )
+        await connection.fetch(_INSERT_APPLICANTS, *columns)
 
 
 def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
@@ -125,7 +146,8 @@ async def _insert_batch(
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
-    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, batch.first, batch.rows, rejected, batch.open)
+    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen)
+    added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part)
     if added:
         return True
     # It may have been added by an attempt whose response was lost.

@@ -114,6 +114,12 @@ _CANCEL_BATCH = finish_statement(
 
 _CLOSE = "UPDATE batches SET open = false WHERE tenant = $1 AND id = $2 AND open RETURNING id"
 
+_NEXT_ROW = """
+    SELECT 1 + greatest(
+        rows, (SELECT max("row") FROM jobs WHERE batch = batches.id),
+        (SELECT max((one ->> 'row')::integer) FROM jsonb_array_elements(rejected) AS one)
+    ) AS next FROM batches WHERE tenant = $1 AND id = $2
+"""
 _BATCHES = """
     SELECT batches.*, counts.*
     FROM (
@@ -300,6 +306,11 @@ class PgJobs(Store):
     async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
         rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None)
         return _batch(rows[0]) if rows else None
+
+    async def next_row(self, tenant: TenantId, batch: BatchId) -> int:
+        """Return the number of the first row that can be added to a batch."""
+        row = await self._database.fetch_one(_NEXT_ROW, tenant, batch)
+        return 1 if row is None else int(row["next"])
 
     async def batches(
         self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None

@@ -29,7 +29,7 @@ ADD_CALL_FINISHED = """
         'part', sums.part, 'unscored', sums.unscored, 'failed', sums.failed, 'cancelled', sums.cancelled,
         'poorly_covered', sums.poorly_covered, 'refused', jsonb_array_length(batches.rejected),
         'erased', batches.erased,
-        'cost_usd', CASE WHEN sums.unpriced = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
+        'cost_usd', CASE WHEN sums.unpriced = 0 AND batches.erased = 0 THEN sums.cost END, 'known_cost_usd', sums.cost
     )
     FROM finished JOIN batches ON batches.id = finished.id
     JOIN members ON members.id = batches.submitted_by AND members.mails AND members.removed_at IS NULL

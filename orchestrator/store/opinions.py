@@ -1,23 +1,28 @@
 """Opinions of reviewers: blind opinions, revisions, and judgements of individual points."""
 
+import datetime as dt
 from collections.abc import Sequence
+from typing import Any
 
+from assayer_client.calls import ReviewAnswers
+from assayer_client.reviewing import OpinionBody
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.first_opinions import FirstOpinions
 from orchestrator.reviewing.models import Opinion, PointJudgement, ReviewRefused
+from orchestrator.store.assignments import READABLE
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction
-from orchestrator.store.json_columns import storable_text
+from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
 
-_ASSIGNED = """
+_ASSIGNED = f"""
     SELECT EXISTS (
         SELECT FROM conflicts WHERE evaluation = $2 AND member = $3 AND cleared IS NULL
-    ) AS conflict
+    ) AS conflict, {READABLE} AS readable
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     WHERE jobs.tenant = $1 AND evaluation = $2 AND member = $3
 """
@@ -27,12 +32,14 @@ _NOT_BLIND = f"""
       AND NOT EXISTS (SELECT FROM opinions WHERE evaluation = $1 AND member = $2)
 """
 _GIVE = """
-    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
-    VALUES ($1, $2, $3, $4, $5, $3, $4) ON CONFLICT DO NOTHING RETURNING evaluation
+    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_answers, blind_at, score, note, answers)
+    VALUES ($1, $2, $3, $4, $5, $6, $3, $4, $5) ON CONFLICT DO NOTHING RETURNING evaluation
+"""
+_LAST = """
+    SELECT coalesce(revised_at, blind_at) AS at FROM opinions WHERE evaluation = $1 AND member = $2 FOR UPDATE
 """
 _REVISE = """
-    UPDATE opinions SET score = $3, note = $4, revised_at = $5 WHERE evaluation = $1 AND member = $2
-    RETURNING evaluation
+    UPDATE opinions SET score = $3, note = $4, answers = $5, revised_at = $6 WHERE evaluation = $1 AND member = $2
 """
 _OPINIONS = """
     SELECT opinions.*, coalesce(signed_names.name, members.name) AS name, EXISTS (
@@ -76,12 +83,12 @@ _JUDGEMENTS = """
 class PgOpinions(LoggedStore):
     @in_transaction
     async def give(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, body: OpinionBody, by: ActBy
     ) -> Opinion | None:
         """Store the reviewer's first opinion, before the program's report is shown. Return None if the proposal is not
         assigned to the reviewer. Raises ReviewRefused if they have given a different first opinion, have a conflict of
         interest, or could read the report in an earlier role, or if the call is signed off."""
-        member, stored = MemberId(by.actor.id), storable_text(note)
+        member, note, answers = MemberId(by.actor.id), storable_text(body.note), to_json_column(body.answers)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
         if until := await connection.fetchval(_NOT_BLIND, evaluation, member):
@@ -90,25 +97,39 @@ class PgOpinions(LoggedStore):
                 "opinion would not be blind.",
                 "Ask the officer of the call to assign another reviewer.",
             )
-        if await connection.fetchrow(_GIVE, evaluation, member, score, stored, by.at) is not None:
-            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, score=score, note=stored)
+        if await connection.fetchrow(_GIVE, evaluation, member, body.score, note, answers, by.at) is not None:
+            await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **_content(body))
         opinion = await _opinion(connection, tenant, evaluation, member)
-        if (opinion.blind_score, opinion.blind_note) != (score, stored):
+        first = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
+        if first != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
             raise ReviewRefused("You have already given your first opinion, which is final. Revise it with PATCH.")
         return opinion
 
     @in_transaction
     async def revise(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, note: str, by: ActBy
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        evaluation: JobId,
+        body: OpinionBody,
+        by: ActBy,
+        seen: dt.datetime | None = None,
     ) -> Opinion | None:
         """Store a revised opinion, keeping the first. Return None if the proposal is not assigned to the reviewer.
-        Raises ReviewRefused if there is no first opinion."""
-        member, stored = MemberId(by.actor.id), storable_text(note)
+        Raises ReviewRefused if there is no first opinion, or if the opinion has changed since the time `seen`."""
+        member, note = MemberId(by.actor.id), storable_text(body.note)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
-        if await connection.fetchrow(_REVISE, evaluation, member, score, stored, by.at) is None:
+        last = await connection.fetchval(_LAST, evaluation, member)
+        if last is None:
             raise ReviewRefused("There is no opinion to revise. Give your first opinion with POST.")
-        await self._log.append(connection, tenant, by, "opinion revised", evaluation, score=score, note=stored)
+        if seen is not None and last != seen:
+            raise ReviewRefused(
+                f"You changed this review in another tab on {last:%Y-%m-%d at %H:%M} UTC.",
+                "Compare it with your text, and save again.",
+            )
+        await connection.execute(_REVISE, evaluation, member, body.score, note, to_json_column(body.answers), by.at)
+        await self._log.append(connection, tenant, by, "opinion revised", evaluation, **_content(body))
         return await _opinion(connection, tenant, evaluation, member)
 
     async def of(
@@ -159,6 +180,12 @@ class PgOpinions(LoggedStore):
         return await self._database.select(PointJudgement, _JUDGEMENTS, tenant, evaluation, member)
 
 
+def _content(body: OpinionBody) -> dict[str, Any]:
+    """Return an opinion as the audit log states it."""
+    answers = body.answers.model_dump(exclude_defaults=True)
+    return {"score": body.score, "note": storable_text(body.note)} | ({"answers": answers} if answers else {})
+
+
 async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
     """Return the opinion just written. It is read in the same transaction, because it could be erased afterwards."""
     (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
@@ -177,4 +204,6 @@ async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId,
         return False
     if row["conflict"]:
         raise ReviewRefused("You have a conflict of interest with this proposal.")
+    if not row["readable"]:
+        raise ReviewRefused("The document could not be read, so it cannot be reviewed. Tell the officer of the call.")
     return True

@@ -27,6 +27,7 @@ APPLICANT = f"""
         {_IDEAS} (
             batch = $3 OR {source_matches("(jobs.request ->> 'source')", "$2")}
             OR {source_matches("(jobs.request #>> '{idea,source}')", "$2")}
+            OR EXISTS (SELECT FROM applicants WHERE evaluation = jobs.id AND name <> '' AND lower(name) = lower($2))
         )
     ), own (idea) AS (
         (SELECT idea FROM direct UNION SELECT unnest($4::text[])) EXCEPT

@@ -129,7 +129,7 @@ _DELETE_GROUPS = """
 """
 _CLOSE_BATCHES = """
     UPDATE batches SET open = false WHERE id IN (
-        SELECT id FROM batches WHERE open AND created_at < $1 ORDER BY created_at LIMIT $2
+        SELECT id FROM batches WHERE open AND opened_at < $1 ORDER BY opened_at LIMIT $2
     ) RETURNING id
 """
 _DELETE_ROWS = """

@@ -83,8 +83,8 @@ class _Growth(NamedTuple):
 
 
 class PgViewpointGraph(Store):
-    """Implementation of `assayer.methods.grapheval.ports.ViewpointGraph`. Writers of the same graph wait for each
-    other."""
+    """Store of a named graph that grows. Writers of the same graph wait for each other. Raises InputError for
+    unusable ideas or a missing graph, and StorageError."""
 
     def __init__(self, database: Database, name: str, neighbours: NeighbourIndex) -> None:
         """Open a graph. `neighbours` must be used for this graph only. It may be empty or out of date; it is updated

@@ -32,8 +32,10 @@ from orchestrator.store import (
     PgUsage,
 )
 from orchestrator.store.answer_cache import PgCallContents
+from orchestrator.store.applicants import PgApplicants
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.call_progress import PgCallProgress
 from orchestrator.store.call_series import PgCallSeries
 from orchestrator.store.call_tables import PgCallTables
 from orchestrator.store.documents import PgDocuments
@@ -108,6 +110,8 @@ class Services:
         self.members = PgMembers(database, self.audit_log, mails)
         self.reviewing = ReviewingStores(database, self.audit_log, mails, self.members)
         self.call_details = PgCallDetails(database, self.audit_log)
+        self.applicants = PgApplicants(database, self.audit_log)
+        self.call_progress = PgCallProgress(database)
         self.pair_verdicts = PgPairVerdicts(database)
         self.rankings = PgRankings(database)
         self.sessions = PgSessions(database, access)

@@ -6,6 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from simulator.datasets.editions import Edition, Held, stamp_of
+from simulator.outside.arxiv_feeds import xml_text
 from simulator.outside.library import Entry
 
 _PAGE = 100
@@ -75,12 +76,12 @@ def _metadata(entry: Entry, held: Held) -> str:
     fields = {
         "id": entry.arxiv,
         "created": str(entry.arxiv_date),
-        "title": _plain(record.title),
+        "title": xml_text(record.title),
         "categories": "cs.LG stat.ML",
         "comments": "This paper has been withdrawn by the authors" if withdrawn else "9 pages",
         "journal-ref": record.venue,
         "doi": entry.doi,
-        "abstract": f"  {_plain(held.abstract)}\n",
+        "abstract": f"  {xml_text(held.abstract)}\n",
     }
     authors = "".join(f"<author>{_names(name)}</author>" for name in record.authors)
     elements = "".join(f"<{tag}>{escape(text, quote=False)}</{tag}>" for tag, text in fields.items() if text)
@@ -88,11 +89,6 @@ def _metadata(entry: Entry, held: Held) -> str:
 
 
 def _names(name: str) -> str:
-    given, _, family = _plain(name).rpartition(" ")
+    given, _, family = xml_text(name).rpartition(" ")
     forenames = f"<forenames>{escape(given, quote=False)}</forenames>" if given else ""
     return f"<keyname>{escape(family, quote=False)}</keyname>{forenames}"
-
-
-def _plain(text: str) -> str:
-    """Return the text without characters that are not allowed in XML."""
-    return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))

@@ -22,7 +22,7 @@ def _node(namespace: str, name: str, *content: "str | etree._Element", **attribu
     node = etree.Element(f"{{{namespace}}}{name}", attributes, nsmap=_NAMES)  # type: ignore[arg-type]  # None is the default namespace
     for part in content:
         if isinstance(part, str):
-            node.text = _plain(part)
+            node.text = xml_text(part)
         else:
             node.append(part)
     return node
@@ -110,7 +110,7 @@ def _entry(entry: Entry, origin: str) -> etree._Element:
     return _atom("entry", *parts)
 
 
-def _plain(text: str) -> str:
+def xml_text(text: str) -> str:
     """Return the text without characters that are not allowed in XML."""
     return "".join(letter for letter in text if letter in "\t\n" or (letter >= " " and letter not in "\ufffe\uffff"))
 

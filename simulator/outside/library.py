@@ -62,6 +62,13 @@ class Entry:
         return self.record.publication_date is not None and self.corpus_id % 100 >= 15
 
     @property
+    def known_day(self) -> dt.date | None:
+        """Day of the paper as filters of services see it: January 1 if only the year is known."""
+        if self.day_known:
+            return self.record.publication_date
+        return dt.date(self.record.year, 1, 1) if self.record.year else None
+
+    @property
     def pdf_path(self) -> str:
         """Path of the free copy on the simulator itself."""
         return f"/files/pdf/{self.record.id}.pdf"

@@ -13,7 +13,7 @@ from aiohttp import web
 from simulator.outside.knobs import Knobs
 from simulator.outside.library import Entry
 from simulator.outside.openalex_queries import QueryRefused, conditions, searched
-from simulator.outside.openalex_works import FIELDS, former_id, known_as, publication_date, work
+from simulator.outside.openalex_works import FIELDS, former_id, known_as, work
 from simulator.outside.twin import Twin, retry_header
 
 _PARAMS = """
@@ -155,7 +155,7 @@ class OpenAlex(Twin):
 
 
 def _day_key(entry: Entry) -> str:
-    return (publication_date(entry) or dt.date.min).isoformat()
+    return (entry.known_day or dt.date.min).isoformat()
 
 
 def _name(text: str) -> tuple[str, str]:

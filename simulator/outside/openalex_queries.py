@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from simulator.outside.library import Entry, Library
 from simulator.outside.lookup import words
-from simulator.outside.openalex_works import known_as, publication_date
+from simulator.outside.openalex_works import known_as
 
 Condition = Callable[[Entry], bool]
 
@@ -84,10 +84,10 @@ def _matching(library: Library, field: str, values: Sequence[str]) -> Condition:
             return lambda entry: entry.number in citing
         case "from_publication_date":
             first = _day(values[0])
-            return lambda entry: (publication_date(entry) or dt.date.min) >= first
+            return lambda entry: (entry.known_day or dt.date.min) >= first
         case _:
             last = _day(values[0])
-            return lambda entry: (publication_date(entry) or dt.date.max) <= last
+            return lambda entry: (entry.known_day or dt.date.max) <= last
 
 
 def _day(text: str) -> dt.date:

@@ -5,7 +5,6 @@ one, otherwise arXiv's; a missing month and day are written as 1; a few works ha
 others have an inverted one.
 """
 
-import datetime as dt
 from hashlib import blake2b
 
 from simulator.outside.library import Entry, Library
@@ -51,12 +50,6 @@ def known_as(library: Library, kind: str, value: str) -> Entry | None:
         case _:
             number = value.rsplit("/", 1)[-1]
             return next((entry for entry in library.entries if number and pmid_of(entry) == number), None)
-
-
-def publication_date(entry: Entry) -> dt.date | None:
-    if entry.day_known:
-        return entry.record.publication_date
-    return dt.date(entry.record.year, 1, 1) if entry.record.year else None
 
 
 def abstract_known(entry: Entry) -> bool:
@@ -147,7 +140,7 @@ def _ids(entry: Entry, doi: str | None) -> dict[str, object]:
 
 def work(library: Library, entry: Entry, origin: str, score: float | None = None) -> dict[str, object]:
     """Return the complete record; `score` is the relevance in a search."""
-    record, day = entry.record, publication_date(entry)
+    record, day = entry.record, entry.known_day
     doi = f"https://doi.org/{doi_of(entry)}" if doi_of(entry) else None
     locations = _locations(entry, origin)
     best = next((place for place in locations if place["pdf_url"]), None)

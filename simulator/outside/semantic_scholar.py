@@ -19,7 +19,6 @@ from simulator.outside.library import Entry
 from simulator.outside.semantic_scholar_papers import (
     OWN_PAPER,
     Fields,
-    day_of,
     in_computer_science,
     known_as,
     snippets_of,
@@ -165,7 +164,7 @@ class SemanticScholar(Twin):
 
     def _found(self, query: str, days: Period) -> list[Entry]:
         found = self.library.search(query)
-        return found if days == Period() else [item for item in found if days.holds(day_of(item))]
+        return found if days == Period() else [item for item in found if days.holds(item.known_day)]
 
     def _record(self, name: str, fields: Fields, request: web.Request) -> dict[str, object] | None:
         if name == OWN_PAPER["paperId"]:

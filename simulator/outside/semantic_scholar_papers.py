@@ -1,6 +1,5 @@
 """Papers and snippets in Semantic Scholar's form."""
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, Self
@@ -54,13 +53,6 @@ def known_as(library: Library, name: str) -> Entry | None:
             return library.by_acl.get(value)
         case _:
             return None
-
-
-def day_of(entry: Entry) -> dt.date | None:
-    """Return the day of a paper as its filters see it: January 1 if only the year is known."""
-    if entry.day_known:
-        return entry.record.publication_date
-    return dt.date(entry.record.year, 1, 1) if entry.record.year else None
 
 
 def in_computer_science(entry: Entry) -> bool:

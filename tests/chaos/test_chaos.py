@@ -41,7 +41,7 @@ def home() -> Iterator[Path]:
 
 
 def chaos(ground: Ground, kinds: tuple[str, ...], corpus: Path) -> Chaos:
-    """Each kind is killed once."""
+    """Return a chaos run that kills each kind of process once."""
     return Chaos(
         seed=7,
         ground=ground,

@@ -1,4 +1,4 @@
-"""When the database goes away and the service is replaced, beside the kills."""
+"""Times at which the database goes away and the service is upgraded during a chaos run."""
 
 from benchmarks.chaos.crowd import submissions
 from benchmarks.chaos.happenings import Happening, happenings

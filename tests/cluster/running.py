@@ -35,7 +35,7 @@ class Running(NamedTuple):
     key: str
 
     def ask(self, verb: str, path: str, body: object = None) -> tuple[int, Any]:
-        """(0, None) while nobody is there."""
+        """Return status and body; (0, None) if the service does not answer."""
         place = urlsplit(self.address)
         connection = HTTPConnection(place.hostname or "", place.port, timeout=ASK_SECONDS)
         headers = {"Authorization": f"Bearer {self.key}", "Idempotency-Key": uuid4().hex}
@@ -57,7 +57,7 @@ class Running(NamedTuple):
         return str(accepted["id"])
 
     def state(self, job: str) -> str:
-        """Empty while nobody can tell."""
+        """Return the state of a job; empty if the service cannot say."""
         status, told = self.ask("GET", f"/v1/evaluations/{job}")
         return str(told["state"]) if status == 200 else ""
 

@@ -1,4 +1,4 @@
-"""A service with every pool, which grows, is overrun, and is told twice to stop."""
+"""A service with every pool, under growing load, under overload, and with two stop signals."""
 
 import signal
 import subprocess

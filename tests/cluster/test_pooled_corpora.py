@@ -1,4 +1,4 @@
-"""Whoever asks pools for the corpus goes on with the version before until every shard has the next one open."""
+"""Callers of pools keep the previous corpus version until every shard has opened the next one."""
 
 import asyncio
 import datetime as dt

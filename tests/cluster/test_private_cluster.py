@@ -1,4 +1,4 @@
-"""A Ray of the service's own is nobody else's: its folder is closed, and its ports are the machine's own."""
+"""The Ray that the service starts is private: its folder is closed to other users, and its ports to other machines."""
 
 import subprocess
 import sys

@@ -90,7 +90,7 @@ class Clock:
 
 
 async def _mine(shards: SharedShards, clock: Clock, *names: str) -> list[int]:
-    """Once these have been there for a while."""
+    """Return the shards assigned once these processes have been known for a while."""
     note_pool_members("pool of a test", [*names])
     await shards.mine()
     clock.now += 6

@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["adapted_folder", "save_adapter", "small_bert"]
-
 HIDDEN, LAYERS, BOTTLENECK = 32, 2, 4
 _WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "bees", "pollinate", "orchards", "compilers", "fuse", "loops")
 _CONFIG: dict[str, Any] = {
@@ -31,7 +29,7 @@ _CONFIG: dict[str, Any] = {
 
 
 def small_bert() -> Any:
-    """Its weights are the same on every machine and in every release of torch."""
+    """Return a small BERT, with the same weights on every machine and in every release of torch."""
     import torch
     from transformers import BertConfig, BertModel
 

@@ -1,8 +1,8 @@
-"""A gateway with a batch tier before the simulator, impatient: what takes a night elsewhere takes a second here."""
+"""Gateway with a batch tier and short waits, in front of the simulator."""
 
 import asyncio
 import datetime as dt
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,8 +22,6 @@ from workers.llm.endpoint import LlmEndpoint
 from workers.llm.gateway import LlmGateway
 from workers.outbound.claims import Claims, InMemoryClaims
 from workers.outbound.store import AnswerStore, InMemoryAnswerStore
-
-__all__ = ["HURRIED", "Stand", "ask_all", "open_stand", "overnight_run", "the_statement"]
 
 HURRIED = {
     "enabled": True,
@@ -75,11 +73,15 @@ def the_statement(number: int) -> str:
     return f"{QUESTION} (number {number})"
 
 
-async def ask_all(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Answer[Weighing]]:
-    """Each run asks as many questions of its own, all at once."""
-    calls = [
+def ask_each(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Coroutine[None, None, Answer[Weighing]]]:
+    """Return one LLM request for each question; every run has its own questions."""
+    return [
         gateway.run(WEIGHING, a_question(the_statement(questions * number + item)), run)
         for number, run in enumerate(runs)
         for item in range(questions)
     ]
-    return await asyncio.gather(*calls)
+
+
+async def ask_all(gateway: LlmGateway, runs: Sequence[Run], questions: int) -> list[Answer[Weighing]]:
+    """Ask all questions concurrently."""
+    return await asyncio.gather(*ask_each(gateway, runs, questions))

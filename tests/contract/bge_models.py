@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LONGEST", "SENTENCES", "SHAPE", "small_bge_m3", "small_llm_reranker", "small_tokenizer"]
-
 LONGEST = 512
 """Tokens."""
 SENTENCES = (

@@ -19,8 +19,6 @@ from index.object_storage.storage import ObjectStorage
 from index.versions.verification_cache import VerificationCache
 from tests.contract.corpus_killer import Steps
 
-__all__ = ["publish", "pull"]
-
 _CALLS = ("read", "read_range", "create", "write", "upload", "remove")
 
 

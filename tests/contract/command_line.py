@@ -11,8 +11,6 @@ import pytest
 from cluster.cli.main import main
 from tests.e2e.program import Ended
 
-__all__ = ["CommandLine", "command_line", "error_sentence"]
-
 CommandLine = Callable[..., Ended]
 
 
@@ -28,7 +26,7 @@ def _own_signals() -> Iterator[None]:
 
 @pytest.fixture
 def command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    """Takes arguments; the working directory is `tmp_path`, the data directory a folder in it."""
+    """Return a function that runs a command line in `tmp_path`, with a folder in it as the data directory."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path / "home"))
 

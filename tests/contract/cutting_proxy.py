@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-__all__ = ["cutting"]
-
 _PIECE = 4096
 
 

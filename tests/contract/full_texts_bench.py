@@ -19,8 +19,6 @@ from workers.full_texts.service import FullTextService
 from workers.outbound.claims import Claims
 from workers.outbound.store import SharedState
 
-__all__ = ["GROBIDS", "LIBRARY", "Bench"]
-
 GROBIDS = ("grobid_1", "grobid_2", "grobid_3")
 LIBRARY = Library(SAMPLE)
 

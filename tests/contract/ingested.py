@@ -16,8 +16,6 @@ from simulator.outside.sample import SAMPLE
 from workers.fetching.settings import FetchingSettings, TransferSettings
 from workers.outbound.source_settings import ArxivSettings, SemanticScholarSettings
 
-__all__ = ["FIRST", "SECOND", "deletions", "ignore", "read", "s2_must", "settings", "upserts"]
-
 _LIBRARY = Library(SAMPLE)
 FIRST, SECOND = Edition(_LIBRARY, 1), Edition(_LIBRARY, 2)
 

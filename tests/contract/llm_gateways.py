@@ -9,8 +9,6 @@ from workers.llm.chat_completion import LlmTransport
 from workers.llm.gateway import LlmGateway
 from workers.outbound.store import AnswerStore, InMemoryAnswerStore
 
-__all__ = ["SECRET", "a_gateway", "the_settings"]
-
 SECRET = "sk-test-very-secret"  # noqa: S105 - opens nothing
 
 

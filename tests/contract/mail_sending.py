@@ -10,8 +10,6 @@ from cluster.mail import mail_deliverer
 from tests.contract.api.service import Service
 from tests.contract.mail_sending_process import mailing
 
-__all__ = ["begin_sending", "sending", "sending_process"]
-
 
 @asynccontextmanager
 async def sending(service: Service, port: int, **others: object) -> AsyncIterator[asyncio.Task[None]]:

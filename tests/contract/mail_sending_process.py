@@ -16,8 +16,6 @@ from cluster.settings import MailSettings, Settings
 from orchestrator.settings import AccessSettings
 from orchestrator.store import Database, DatabaseSettings
 
-__all__ = ["mailing"]
-
 
 def mailing(port: int, **others: object) -> Settings:
     """Settings of a service that sends to a mail server of this machine, and does not wait long."""

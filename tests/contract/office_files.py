@@ -1,10 +1,8 @@
-"""Writes small office documents for tests by hand: honest ones, and hostile ones no library would write."""
+"""Small office documents written by hand: ordinary ones, and hostile ones that no library would write."""
 
 import io
 import zipfile
 from collections.abc import Mapping
-
-__all__ = ["odt", "package", "word"]
 
 _W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 _RELATIONS = (

@@ -11,8 +11,6 @@ from aiohttp.test_utils import TestServer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-__all__ = ["Collector", "attributes", "collector"]
-
 
 class Collector:
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ def _content(runs: Iterable[Run]) -> bytes:
 
 
 def document(contents: Sequence[bytes], trailer: bytes = b"", info: bytes = b"") -> bytes:
-    """One page for each content stream (a whole stream object), with the three fonts."""
+    """Return a PDF with one page per content stream (a whole stream object) and the three fonts."""
     kids = " ".join(f"{7 + 2 * n} 0 R" for n in range(len(contents))).encode()
     fonts = [b"<< /Type /Font /Subtype /Type1 /BaseFont /%s >>" % name.encode() for name in _FONTS.values()]
     objects = [
@@ -60,7 +60,7 @@ def pdf(*pages: Iterable[Run], info: bytes = b"") -> bytes:
 
 
 def encrypted() -> bytes:
-    """Asks for a password that nobody knows."""
+    """Return a PDF encrypted with an unknown password."""
     keys = b"/O <%s> /U <%s>" % (b"ab" * 32, b"cd" * 32)
     encryption = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 %s >> /ID [<00> <00>]" % keys
     return document([_stream(b"BT ET")], encryption)

@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-__all__ = ["PostgresProxy", "socket_of"]
-
 _PIECE = 65_536
 
 

@@ -14,8 +14,6 @@ from index.versions.verification_cache import VerificationCache
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-__all__ = ["EMBEDDER", "Builder", "SettableClock", "answers", "reader"]
-
 EMBEDDER = HashingEmbedder()
 _OPTIONS = BuildOptions(papers_per_segment=9, keep=9)
 

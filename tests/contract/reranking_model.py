@@ -5,8 +5,6 @@ from typing import Any, Literal
 
 from tests.contract.bge_models import small_tokenizer
 
-__all__ = ["LONGEST", "Kind", "small_model"]
-
 Kind = Literal["xlm-roberta", "bert"]
 
 LONGEST = 256

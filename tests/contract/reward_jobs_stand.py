@@ -31,8 +31,6 @@ from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLeas
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm.gateway import LlmGateway
 
-__all__ = ["BROKEN", "UNUSABLE", "LeasedJobs", "Said", "settings_of"]
-
 BROKEN, UNUSABLE = "an idea that meets a defect", "an idea that cannot be used"
 
 
@@ -74,7 +72,7 @@ def settings_of(llm_url: str) -> Settings:
 
 @dataclass
 class LeasedJobs:
-    """Takes jobs of rewards from the queue and does them."""
+    """Worker that leases reward jobs and runs them."""
 
     database: Database
     settings: Settings

@@ -9,8 +9,6 @@ from typing import Any, Self
 
 from aiohttp import web
 
-__all__ = ["Dropped", "Reply", "ScriptedLlm", "refuse", "say"]
-
 
 @dataclass(frozen=True)
 class Reply:
@@ -51,7 +49,7 @@ def refuse(status: int, message: str, code: str | None = None, **headers: str) -
 
 
 class ScriptedLlm:
-    """Answers with the script's replies in order, then with `otherwise`."""
+    """Endpoint that replies from a script in order, then with `otherwise`."""
 
     def __init__(self, *script: Script, otherwise: Callable[[dict[str, Any]], Script] | None = None) -> None:
         self.script = deque(script)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Received", "Scripted", "answer", "event", "events_begun", "problem", "serving"]
-
 
 @dataclass(frozen=True)
 class Received:

@@ -8,8 +8,6 @@ from typing import Self
 from aiohttp import web
 from multidict import CIMultiDict
 
-__all__ = ["Asked", "SmallSource", "answers"]
-
 Behaviour = Callable[["Asked"], Awaitable[web.StreamResponse]]
 
 

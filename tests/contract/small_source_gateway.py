@@ -15,8 +15,6 @@ from workers.outbound.source_requests import RequestContext, SourceRequest, Sour
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
 
-__all__ = ["CLOCK", "QUICK", "Held", "call", "fetch", "forgetful", "source_gateway"]
-
 CLOCK = SystemClock()
 QUICK: dict[str, Any] = {"spacing_seconds": 0.0, "backoff_initial_seconds": 0.01, "backoff_max_seconds": 0.02}
 
@@ -45,7 +43,7 @@ async def fetch(
 
 
 class Held:
-    """Answers nobody until it is opened."""
+    """Source that answers no request until it is opened."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()

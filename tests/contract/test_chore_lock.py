@@ -44,7 +44,7 @@ async def test_failed_chore_raises_and_releases_its_lock(database: Database) -> 
 
 
 async def test_many_chores_finish_on_a_pool_of_two_connections(database_url: str) -> None:
-    """They start together, and each needs connections for its work."""
+    """All chores start together, and each needs connections for its work."""
     settings = DatabaseSettings(url=SecretStr(database_url), max_connections=2, patience_seconds=2)
     done: set[str] = set()
     all_done = asyncio.Event()

@@ -33,7 +33,7 @@ _RETRIES = RetryPolicy(attempts=4, seconds=100, first_pause=0.01)
 
 
 class Asking:
-    """One surface over both clients: answers, and lists of what they yield. Pauses are noted, not made."""
+    """Common interface of both clients, with lists in place of iterators. Pauses are recorded, not made."""
 
     def __init__(self, kind: type[Client] | type[AsyncClient]) -> None:
         self._kind = kind

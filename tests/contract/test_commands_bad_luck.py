@@ -1,4 +1,4 @@
-"""Every command that reads or writes a file, with whatever a file should not be: no traceback, and no success."""
+"""Every command that reads or writes a file, with unusable files: no traceback, and no success."""
 
 import os
 import subprocess

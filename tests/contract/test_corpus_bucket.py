@@ -345,7 +345,7 @@ async def test_sharded_pull_on_nearly_full_disk_succeeds_by_freeing_space(
     usage, asked = shutil.disk_usage(tmp_path), 0
 
     def nearly_full(_: Path) -> object:
-        """No room until old versions have gone, and then there is."""
+        """Report a full disk on every other call, as if removing old versions had freed space."""
         nonlocal asked
         asked += 1
         return usage._replace(free=1000 if asked % 2 else usage.free)

@@ -9,8 +9,8 @@ import pytest
 
 from assayer.errors import CorpusError
 from assayer.models import OPEN
-from benchmarks.index.traffic import Traffic, edition
-from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, build_shards, update_corpus, update_shards
+from benchmarks.index.traffic import edition
+from index import BuildOptions, CorpusVersionCache, Delta, build_corpus, update_corpus
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.publishing import CorpusPublisher
 from index.versions.verification_cache import VerificationCache
@@ -27,22 +27,18 @@ PAPERS = 60
 class Published:
     """Editions of a corpus, each published in turn."""
 
-    def __init__(self, folder: Path, address: str, shards: int) -> None:
-        self._folder, self._shards, self._directory = folder, shards, folder / "built"
+    def __init__(self, folder: Path, address: str) -> None:
+        self._folder, self._directory = folder, folder / "built"
         self._publisher = CorpusPublisher(address, SettableClock())
 
     async def first(self) -> str:
         records = [item.model_dump(mode="json", exclude={"year"}) for item in edition(0, PAPERS)]
         source = write_jsonl(self._folder / "papers.jsonl", records)
-        if self._shards:
-            await build_shards([source], self._shards, self._directory, EMBEDDER)
-        else:
-            await build_corpus([source], self._directory, EMBEDDER)
+        await build_corpus([source], self._directory, EMBEDDER)
         return self._publish()
 
     async def next(self, number: int) -> str:
-        update = update_shards if self._shards else update_corpus
-        await update(Delta(edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2))
+        await update_corpus(Delta(edition(number, PAPERS)), self._directory, EMBEDDER, options=BuildOptions(keep=2))
         return self._publish()
 
     def _publish(self) -> str:
@@ -55,15 +51,11 @@ def _cache(folder: Path, address: str) -> CorpusVersionCache:
     return CorpusVersionCache(folder / "copy", EMBEDDER, verified, origin=origin)
 
 
-async def _newest(traffic: Traffic) -> str:
-    return traffic.answers[-1].version
-
-
 async def test_reader_keeps_version_during_store_outage_and_updates_afterwards(
     store: ObjectStore, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     address = empty_address("s3", tmp_path, store)
-    published = Published(tmp_path, address, 0)
+    published = Published(tmp_path, address)
     first = await published.first()
     corpora = _cache(tmp_path / "reader", address)
     assert (await corpora.current()).version == first
@@ -90,7 +82,7 @@ async def test_reader_keeps_version_during_store_outage_and_updates_afterwards(
 
 async def test_reader_keeps_its_version_when_the_next_is_damaged(tmp_path: Path) -> None:
     address = (tmp_path / "bucket").as_uri()
-    published = Published(tmp_path, address, 0)
+    published = Published(tmp_path, address)
     first = await published.first()
     corpora = _cache(tmp_path / "reader", address)
     assert (await corpora.current()).version == first
@@ -113,7 +105,7 @@ async def test_first_search_waits_for_pull_and_reports_unpublished_corpus(tmp_pa
     corpora = _cache(tmp_path / "reader", address)
     with pytest.raises(CorpusError, match="No corpus has been published"):
         await corpora.current()
-    version = await Published(tmp_path, address, 0).first()
+    version = await Published(tmp_path, address).first()
     both = await asyncio.gather(corpora.current(), corpora.current())
     assert {item.version for item in both} == {version}
     await corpora.aclose()

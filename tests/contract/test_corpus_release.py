@@ -189,7 +189,7 @@ async def test_nightly_update_starts_from_version_published_by_another_machine(
 
 
 async def _ahead(settings: Settings, first: int, count: int) -> str:
-    """So many versions more, as a publisher of every second day leaves them."""
+    """Publish `count` further versions, two days apart; return the last."""
     now = dt.datetime.now(dt.UTC)
     for number in range(first, first + count):
         CorpusRelease(settings).begin_update()

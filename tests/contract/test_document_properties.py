@@ -89,3 +89,13 @@ async def test_author_property_that_is_no_person_masks_nothing(creator: str) -> 
     core = _CORE.replace("Tereza Dvorakova", creator)
     idea = await read_document_idea(word(body, more={"docProps/core.xml": core}), "a.docx")
     assert blinded(idea).text == idea.text
+
+
+async def test_author_and_footer_of_rtf_are_masked() -> None:
+    rtf = (
+        r"{\rtf1\ansi\ansicpg1252{\info{\author Ada Zw\'fcqx}}"
+        r"{\headerr\pard\plain {\b Rehearsal in gardens}\par}{\footer\pard Bo Kwyx, page {\field{\fldrslt 1}}\par}"
+        rf"\pard {BODY}\par}}"
+    )
+    idea = await read_document_idea(rtf.encode("latin-1"), "a.rtf")
+    assert idea.named_above == ("Ada Zwüqx", "Rehearsal in gardens; Bo Kwyx, page 1")

@@ -164,7 +164,7 @@ async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
         rest, _ = await asyncio.to_thread(client.communicate)
         acknowledged += [line for line in rest.splitlines(keepends=False) if line]
 
-    assert server_pid(home) is not None  # nobody was left to stop it
+    assert server_pid(home) is not None  # the killed process could not stop it
     async with embedded(home) as server, Database(DatabaseSettings(), server.ensure) as database:
         # One statement, one moment: what the killed client had sent may still be on its way in.
         rows = await database.fetch(

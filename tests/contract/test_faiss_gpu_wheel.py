@@ -57,7 +57,7 @@ except gpus.ConfigurationError as error:
 
 
 def test_kernel_receives_correct_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its arguments are read from where they point to, and answered by the CPU."""
+    """The CPU computes the answer from the memory to which the kernel's arguments point."""
     torch = pytest.importorskip("torch")
     monkeypatch.setattr(faiss, "get_num_gpus", lambda: 2)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)

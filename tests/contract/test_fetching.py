@@ -45,7 +45,7 @@ async def downloader() -> AsyncIterator[Downloader]:
 
 
 class Names:
-    """Answers for each name in turn with what the test wrote down, the last answer for ever."""
+    """Resolver that returns scripted answers for each name in order, then repeats the last."""
 
     def __init__(self, *answers: str) -> None:
         self._answers = [ip_address(answer) for answer in answers]

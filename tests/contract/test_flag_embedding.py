@@ -104,7 +104,7 @@ async def test_vectors_match_sentence_transformers(embedder: BgeM3Embedder, bge_
 
 @pytest.fixture(scope="module", params=["float32", "bfloat16", "twin"])
 def weigher(bge_m3: Path, request: pytest.FixtureRequest) -> Iterator[LexicalEmbedder]:
-    """Whatever implements the port."""
+    """Each implementation of the port."""
     if request.param == "twin":
         yield HashingLexicalEmbedder()
         return

@@ -237,7 +237,7 @@ async def test_both_clients_send_the_same_form() -> None:
 
 
 def test_grobid_client_does_not_change_process_logging() -> None:
-    """It sets logging up when it is imported."""
+    """The client configures logging when it is imported."""
     program = (
         "import asyncio, logging\n"
         "from workers.full_texts import GrobidSettings\n"

@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from cluster.clock import SystemClock
-from cluster.corpora.shared_turns import SERVICE_ADDRESSES, open_shared_turns
+from cluster.corpora.shared_pacing import SERVICE_ADDRESSES, open_shared_pacer
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from orchestrator.store import Database, DatabaseSettings, PgSharedState
@@ -59,7 +59,7 @@ async def test_service_waits_during_a_harvest_request_and_its_spacing(
 ) -> None:
     settings = _settings(tmp_path, database_url)
     service = _service(database, settings)
-    async with open_shared_turns(settings, "semantic_scholar") as pacer:
+    async with open_shared_pacer(settings, "semantic_scholar") as pacer:
         assert pacer is not None
         async with pacer.turn():
             await _waits(service)
@@ -75,7 +75,7 @@ async def test_harvest_waits_for_the_spacing_after_a_request_of_the_service(
     async with service.turn():
         pass
     await service.aclose()
-    async with open_shared_turns(settings, "semantic_scholar") as pacer:
+    async with open_shared_pacer(settings, "semantic_scholar") as pacer:
         assert pacer is not None
         assert 50.0 < (await _waits(pacer)).opening <= 60.0
 
@@ -85,7 +85,7 @@ async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, databas
     fetching = FetchingSettings(allow=("127.0.0.0/8",))
     with serving([answer([]), answer([])]) as services:
         async with (
-            open_shared_turns(settings, "semantic_scholar") as pacer,
+            open_shared_pacer(settings, "semantic_scholar") as pacer,
             ResumableDownloader(fetching, TransferSettings(), SystemClock(), pace=pacer) as transfers,
         ):
             assert [await transfers.read(services.url), await transfers.read(services.url)] == [b"[]", b"[]"]
@@ -95,7 +95,7 @@ async def test_each_download_waits_for_a_rate_limit_slot(tmp_path: Path, databas
 
 
 async def test_harvest_without_database_runs_without_shared_pacer(tmp_path: Path) -> None:
-    async with open_shared_turns(_settings(tmp_path, None), "arxiv") as pacer:
+    async with open_shared_pacer(_settings(tmp_path, None), "arxiv") as pacer:
         assert pacer is None
 
 
@@ -105,7 +105,7 @@ async def test_unusable_database_is_logged_and_harvest_paces_itself(
 ) -> None:
     url = empty_database_url if lacking == "tables" else "postgresql://nobody@127.0.0.1:9/none"
     with caplog.at_level(logging.WARNING):
-        async with open_shared_turns(_settings(tmp_path, url), "arxiv") as pacer:
+        async with open_shared_pacer(_settings(tmp_path, url), "arxiv") as pacer:
             assert pacer is None
     assert "does not share rate limits with the service" in caplog.text
 

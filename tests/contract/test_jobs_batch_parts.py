@@ -46,7 +46,7 @@ async def test_same_part_sent_concurrently_is_added_once(queue: Queue, database_
         )
         return 0 if row is None else int(row["count"])
 
-    # Both have read before either writes: they wait for somebody who holds the batch.
+    # Both read before either writes: they wait for a transaction that holds the batch.
     holder = await asyncpg.connect(database_url)
     async with holder.transaction():
         await holder.execute("SELECT FROM batches WHERE id = $1 FOR UPDATE", BATCH)

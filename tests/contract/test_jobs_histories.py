@@ -1,4 +1,4 @@
-"""Whatever happens to jobs in whatever order, the tables agree with orchestrator/jobs/state_machine.py."""
+"""After random sequences of events, the tables agree with orchestrator/jobs/state_machine.py."""
 
 import asyncio
 import random
@@ -17,7 +17,7 @@ PROBLEM = Problem(type="test", title="Failed", detail="It is a test.")
 
 
 class History:
-    """One job, in the tables and in the state machine, with every lease that anybody ever had of it."""
+    """A job in the tables and in the state machine, with all leases of it that were ever granted."""
 
     def __init__(self, queue: Queue, dice: random.Random, name: str) -> None:
         self.queue = queue
@@ -29,7 +29,7 @@ class History:
         self.expired: Lease | None = None
 
     async def happen(self) -> None:
-        """One thing, now and then by the holder of a lease that no longer holds."""
+        """Let one random event happen, sometimes with a lease that is no longer valid."""
         old = bool(self.leases) and self.dice.random() < 0.2
         lease = self.dice.choice(self.leases) if old else self.leases[-1] if self.leases else None
         current = lease is not None and self.state == "running" and lease is self.leases[-1]

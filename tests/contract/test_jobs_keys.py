@@ -77,7 +77,7 @@ async def pass_time(database: Database, seconds: float) -> None:
 
 
 async def test_requests_over_rate_limit_are_rejected_until_retry_time(keys: PgKeys, database: Database) -> None:
-    """One a second, three at once."""
+    """The rate is one per second, with a burst of three."""
     secret = (await made(keys)).secret
 
     told = [await keys.authenticate(secret, NOW) for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Writes of a worker for a job erased meanwhile are erased too."""
+"""Writes of a worker to a job that was erased meanwhile are erased too."""
 
 import datetime as dt
 
@@ -44,7 +44,7 @@ async def test_writes_after_an_erasure_are_not_kept(queue: Queue, whole_tenant: 
 
 
 async def test_writes_during_an_erasure_are_removed_by_the_next_purge(queue: Queue) -> None:
-    """Neither the one who stores nor the one who erases has seen what the other does."""
+    """Neither transaction sees what the other writes."""
     await store(queue, RUN)
     await store(queue, OTHER_RUN)
     await queue.database.execute("INSERT INTO erased_runs (run_id) VALUES ($1)", RUN)

@@ -1,4 +1,4 @@
-"""Whatever happens to jobs in whatever order: limits hold, and every cent that was paid is spent or reserved."""
+"""After random sequences of events, limits hold, and every cent paid is recorded as spent or reserved."""
 
 import datetime as dt
 import random

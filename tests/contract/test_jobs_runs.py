@@ -54,7 +54,7 @@ async def lose(queue: Queue) -> None:
 
 
 async def spent(queue: Queue, owner: TenantId = RICH) -> tuple[float, float]:
-    """This month's spending and reservations of a tenant, in dollars."""
+    """Return a tenant's spending and reservations of this month, in dollars."""
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
     usage = await PgUsage(queue.database).usage(owner, now - day, now + day)
     assert usage is not None

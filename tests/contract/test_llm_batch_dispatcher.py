@@ -33,7 +33,7 @@ class HandClock:
 
 
 class LostEndpoint(RemoteBatches):
-    """Fails whatever it is asked."""
+    """Endpoint of which every request fails."""
 
     def __init__(self, failure: Exception, clock: HandClock) -> None:
         endpoint = LlmEndpoint(LlmSettings(base_url="http://host/v1", model="m"), clock)

@@ -1,4 +1,4 @@
-"""One request to an endpoint: who it says it is, which way it goes, and how much of an answer it takes."""
+"""A request to an endpoint: its headers, its proxy, and the maximum size of an answer."""
 
 import base64
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Every kind of malformed answer ends in a valid object or a typed error, and every fault is on record."""
+"""Every kind of malformed answer ends in a valid object or a typed error, and every fault is recorded."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""Nothing that was answered is paid for twice, and every call leaves a row in the ledger."""
+"""No answer is paid for twice, and every call writes a row to the ledger."""
 
 import asyncio
 from dataclasses import replace
@@ -18,7 +18,7 @@ GOOD = say(an_answer())
 
 
 class SlowAnswers(InMemoryAnswerStore):
-    """Writes only when told to."""
+    """Answer store whose writes wait until they are released."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ async def gateways(
     answers: Sequence[AnswerStore] | None = None,
     **changes: Any,
 ) -> AsyncIterator[list[LlmGateway]]:
-    """One for each of the processes that meet there."""
+    """Open one gateway for each of the processes that share a limit."""
     settings, clock = the_settings(llm, **changes), SystemClock()
     async with AsyncExitStack() as stack:
         yield [

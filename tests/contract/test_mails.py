@@ -1,4 +1,4 @@
-"""From what happens to a mailbox: owed in the transaction that causes it, sent once, given up with a reason."""
+"""Mails to members: written in the transaction of their event, sent once, given up with a reason."""
 
 import asyncio
 import datetime as dt
@@ -42,7 +42,7 @@ async def post() -> AsyncIterator[MailPost]:
 
 
 async def handed_in(service: Service, officer: Person, *titles: str, **query: str) -> str:
-    """A call, by somebody who is a member."""
+    """Submit a call as a member."""
     form = [("file", (f"{place}.txt", f"{title}\n\n{_TEXT}{place}".encode())) for place, title in enumerate(titles)]
     made = await officer.post("/v1/batches", files=form, params={"name": "Call 7", **query})
     assert made.status_code == 202, made.text
@@ -121,6 +121,20 @@ async def test_submitter_is_mailed_again_after_a_retried_call_finishes(service: 
     await finished(service)
     await finished(service)
     assert len(await owed(service, officer)) == 2
+
+
+async def test_mail_about_a_call_with_an_erased_proposal_states_no_total(service: Service, post: MailPost) -> None:
+    officer, owner = await person(service, "officer", "Otto Officer"), await person(service, "owner", "Olga Owner")
+    call = await handed_in(service, officer, "# One", "# Two")
+    await service.finish()
+    await service.finish()
+    erased = await owner.post("/v1/erasures", json={"source": "1.txt"})
+    assert erased.status_code == 200, erased.text
+    await finished(service)
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+    assert (await officer.get(f"/v1/batches/{call}")).json()["cost_usd"] is None
+    assert "Cost: unknown; the known part is $0.25." in letter.text
 
 
 async def test_finished_call_submitted_by_machine_is_not_mailed(service: Service) -> None:

@@ -21,7 +21,7 @@ def run(properties: str, text: str = ORDER) -> str:
 
 
 async def read(document: bytes) -> tuple[str, set[str], list[str]]:
-    """Its text, the kinds of its flags, and what the hidden text was said to be."""
+    """Return a document's text, the kinds of its flags, and the excerpts of hidden text."""
     idea = await read_document_idea(document, "plan")
     hidden = [flag.excerpt for flag in idea.flags if flag.kind == "hidden_text"]
     return idea.text, {flag.kind for flag in idea.flags}, hidden
@@ -44,7 +44,7 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
         pytest.param(run('<w:rStyle w:val="Ghost"/>'), GHOST, "marked as hidden", id="hidden by its style"),
         pytest.param(run(WHITE), "", "of the colour behind it", id="white"),
         pytest.param(
-            run('<w:color w:val="000000" w:themeColor="background1"/>'),
+            run(WHITE_BY_THEME),
             "",
             "of the colour behind it",
             id="white by theme",

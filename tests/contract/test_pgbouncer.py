@@ -77,7 +77,7 @@ def pooled_url(database_url: str) -> Iterator[str]:
 
 @pytest.fixture
 async def pooled(pooled_url: str, database_url: str, database: Database) -> AsyncIterator[Database]:
-    """More connections of ours than the pooler has to the server: statements of all land anywhere."""
+    """Database with more connections than the pooler has to the server, so that statements share them."""
     settings = DatabaseSettings(url=SecretStr(pooled_url), direct_url=SecretStr(database_url), max_connections=12)
     async with Database(settings) as through:
         await through.migrate()

@@ -7,12 +7,12 @@ import pytest
 from assayer.methods.debate.composition import composition
 from assayer.run.budget import Budget
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.grapheval.data import DATA
 from benchmarks.quality.kept import Kept
 from benchmarks.quality.rewards.probes import BARRED, MATCHING, Probe, made_probes
 from benchmarks.quality.rewards.references import Reference, references
 from benchmarks.quality.rewards.tables import share
 from benchmarks.quality.rewards.with_model import ProbeOutcome, ask_rewards
+from benchmarks.records import DATA
 from cluster.clock import SystemClock
 from simulator.process import Simulator
 from tests.unit.debate_answers import ITEM

@@ -10,8 +10,8 @@ from assayer.claim_support.checking import CLAIMS_PER_CALL
 from assayer.run.budget import Budget
 from benchmarks.quality.claim_support.items import known_claims
 from benchmarks.quality.claim_support.with_model import SupportOutcomes, ask_support, in_calls
-from benchmarks.quality.grapheval.data import DATA
 from benchmarks.quality.kept import Kept
+from benchmarks.records import DATA
 from cluster.clock import SystemClock
 from simulator.process import Simulator
 from workers.llm import LlmSettings

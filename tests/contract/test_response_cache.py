@@ -112,7 +112,7 @@ async def test_concurrent_claims_have_a_single_winner(replies: ResponseCache) ->
 
 
 async def test_concurrent_claims_and_stores_request_each_key_once(replies: ResponseCache) -> None:
-    """Whoever is granted a claim keeps a reply at once: nobody after that may be granted another."""
+    """The holder of a claim stores a reply at once; after that, no further claim may be granted."""
 
     async def ask(claimant: str, key: str) -> bool:
         while (found := await replies.find_or_claim(key, WEEK, claimant, 60)) == "elsewhere":

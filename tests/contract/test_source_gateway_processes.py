@@ -26,7 +26,7 @@ async def source() -> AsyncIterator[SmallSource]:
 
 
 class GatewayProcesses:
-    """Starts processes and lets them go together; those that still run at the end are killed."""
+    """Processes that start their requests together; those still running at the end are killed."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -42,7 +42,7 @@ class GatewayProcesses:
                 await process.communicate()
 
     async def start(self, settings: SourceSettings, *paths: Sequence[str]) -> list[Process]:
-        """One for each list of paths; returns when all are ready to ask."""
+        """Start one process for each list of paths; return when all are ready."""
         return await asyncio.gather(*(self._start(settings, each) for each in paths))
 
     async def _start(self, settings: SourceSettings, paths: Sequence[str]) -> Process:

@@ -1,4 +1,4 @@
-"""One suite over both graphs: the one in PostgreSQL with FAISS, and its twin in memory."""
+"""The viewpoint graph in PostgreSQL, with FAISS."""
 
 import asyncio
 import datetime as dt
@@ -12,25 +12,22 @@ from pydantic import SecretStr
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.records import Viewpoints
-from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, ViewpointGraph
+from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex
 from assayer.ports import Vectors
 from benchmarks.quality.grapheval.exact_edges import exact_edges
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.viewpoint_graph import PgViewpointGraph
-from tests.grapheval_graphs import CLASSES, PLAN, known, new_idea, unit_rows
-from tests.viewpoint_graph import InMemoryViewpointGraph
+from tests.grapheval_graphs import CLASSES, PLAN, graph_contents, known, new_idea, unit_rows
 
 
-@pytest.fixture(params=["memory", "postgresql"])
-def graph(request: pytest.FixtureRequest, database: Database) -> ViewpointGraph:
-    if request.param == "memory":
-        return InMemoryViewpointGraph()
+@pytest.fixture
+def graph(database: Database) -> PgViewpointGraph:
     return PgViewpointGraph(database, "default", FaissNeighbours())
 
 
 async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
-    graph: ViewpointGraph,
+    graph: PgViewpointGraph,
 ) -> None:
     await graph.create(PLAN)
     ideas = [new_idea(number, size=1 + number % 4) for number in range(12)]
@@ -55,7 +52,7 @@ async def test_loaded_graph_contains_added_ideas_and_nearest_neighbour_edges(
     assert (added.ideas, added.viewpoints, 2 * added.edges) == (12, len(vectors), len(edges.sources))
 
 
-async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: ViewpointGraph) -> None:
+async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(number) for number in range(5)])
     before = (await graph.load()).arrays
@@ -72,7 +69,7 @@ async def test_new_idea_is_linked_to_nearest_existing_viewpoints(graph: Viewpoin
     assert np.count_nonzero(old) == len(before.sources)
 
 
-async def test_adding_known_ideas_again_changes_nothing(graph: ViewpointGraph) -> None:
+async def test_adding_known_ideas_again_changes_nothing(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     ideas = [new_idea(number) for number in range(4)]
     await graph.add(ideas)
@@ -84,7 +81,7 @@ async def test_adding_known_ideas_again_changes_nothing(graph: ViewpointGraph) -
     assert len(after.viewpoints) == len(before.viewpoints)
 
 
-async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: ViewpointGraph) -> None:
+async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1, idea=known(1, label=None)), new_idea(2)])
     before = await graph.load()
@@ -96,7 +93,7 @@ async def test_adding_a_missing_label_updates_idea_and_graph_version(graph: View
     assert after.version != before.version
 
 
-async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: ViewpointGraph) -> None:
+async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     ideas = [known(1, day=dt.date(1970, 1, 3)), known(2, day=None)]
     await graph.add([new_idea(number, idea=idea) for number, idea in enumerate(ideas)])
@@ -105,7 +102,7 @@ async def test_dates_are_stored_as_days_and_missing_dates_as_unknown(graph: View
     assert [idea.date for idea in contents.ideas] == [dt.date(1970, 1, 3), None]
 
 
-async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(graph: ViewpointGraph) -> None:
+async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
     version = await graph.version()
@@ -117,7 +114,7 @@ async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(gra
     assert len((await graph.load()).ideas) == 1
 
 
-async def test_contradicting_and_unknown_labels_are_refused(graph: ViewpointGraph) -> None:
+async def test_contradicting_and_unknown_labels_are_refused(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
     with pytest.raises(InputError, match="is labelled both 'accept' and 'reject'"):
@@ -126,7 +123,7 @@ async def test_contradicting_and_unknown_labels_are_refused(graph: ViewpointGrap
         await graph.add([new_idea(2, idea=known(2, label="maybe"))])
 
 
-async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused(graph: ViewpointGraph) -> None:
+async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     with pytest.raises(ConfigurationError, match="8 dimensions"):
         await graph.add([new_idea(1, vectors=unit_rows(1, 3, 8))])
@@ -135,7 +132,7 @@ async def test_vectors_of_another_model_and_ideas_without_viewpoints_are_refused
         await graph.add([new_idea(1, viewpoints=nothing, vectors=unit_rows(1, 0))])
 
 
-async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(graph: ViewpointGraph) -> None:
+async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN)
     await graph.create(PLAN)
     with pytest.raises(InputError, match="made with the embedding model hashed-words-12, not with bge"):
@@ -144,7 +141,7 @@ async def test_existing_graph_rejects_different_plan_and_accepts_identical_plan(
         await graph.create(PLAN.model_copy(update={"inter": 9}))
 
 
-async def test_missing_graph_error_names_build_command(graph: ViewpointGraph) -> None:
+async def test_missing_graph_error_names_build_command(graph: PgViewpointGraph) -> None:
     assert await graph.plan() is None
     with pytest.raises(InputError, match="assayer graph build"):
         await graph.load()
@@ -152,7 +149,7 @@ async def test_missing_graph_error_names_build_command(graph: ViewpointGraph) ->
         await graph.add([new_idea(1)])
 
 
-async def test_relations_replace_cosine_edges_within_an_idea(graph: ViewpointGraph) -> None:
+async def test_relations_replace_cosine_edges_within_an_idea(graph: PgViewpointGraph) -> None:
     await graph.create(PLAN.model_copy(update={"relations": True}))
     vectors = np.abs(unit_rows(1, 3))
     await graph.add([new_idea(1, vectors=vectors, relations=((2, 0),))])
@@ -169,12 +166,8 @@ async def test_graph_instances_see_ideas_added_by_each_other(database: Database,
     await first.add([new_idea(5)])
     third = PgViewpointGraph(database, "default", FaissNeighbours())
     await third.add([new_idea(6)])
-    one_by_one = InMemoryViewpointGraph()
-    await one_by_one.create(PLAN)
-    await one_by_one.add([new_idea(number) for number in range(4)])
-    for number in (4, 5, 6):
-        await one_by_one.add([new_idea(number)])
-    expected, found = (await one_by_one.load()).arrays, (await first.load()).arrays
+    one_by_one = graph_contents(PLAN, [new_idea(number) for number in range(4)], *([new_idea(n)] for n in (4, 5, 6)))
+    expected, found = one_by_one.arrays, (await first.load()).arrays
     pairs = [set(zip(item.sources.tolist(), item.targets.tolist(), strict=True)) for item in (expected, found)]
     assert pairs[0] == pairs[1]
 

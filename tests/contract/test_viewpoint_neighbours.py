@@ -1,24 +1,20 @@
-"""Both kinds of neighbours give the same answers; FAISS beyond its exact part nearly so."""
+"""Nearest viewpoints: exact up to a size, approximate beyond it."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from assayer.methods.grapheval.ports import NeighbourIndex
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import unit_rows
-from tests.viewpoint_graph import ExactNeighbourIndex
 
-KINDS = pytest.mark.parametrize("kind", ["exact", "flat", "small world"])
+KINDS = pytest.mark.parametrize("kind", ["flat", "small world"])
 
-TOLERANCE = {"exact": 1e-5, "flat": 1e-5, "small world": 1e-3}
+TOLERANCE = {"flat": 1e-5, "small world": 1e-3}
 """Tolerance of cosines, by kind; the small world keeps 16 bits per number."""
 
 
-def made(kind: str) -> NeighbourIndex:
-    if kind == "exact":
-        return ExactNeighbourIndex()
+def made(kind: str) -> FaissNeighbours:
     return FaissNeighbours(exact_up_to=1_000 if kind == "flat" else 50)
 
 

@@ -1,4 +1,4 @@
-"""From the end of a job to a receiver: owed with the verdict, delivered at least once, given up with a reason."""
+"""Webhook messages: written with the verdict, delivered at least once, given up with a reason."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ HASTY = WebhookSettings(
 
 
 class Watched(PgWebhooks):
-    """Says when a delivery has been settled."""
+    """Store that signals when a delivery has been settled."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-__all__ = ["Message", "Receiver", "receiver"]
-
 
 class Message(NamedTuple):
     headers: dict[str, str]

@@ -15,8 +15,6 @@ from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
 from cluster.clock import SystemClock
 
-__all__ = ["LABELS", "WEIGHING", "Question", "Weighing", "a_question", "a_run", "an_answer"]
-
 LABELS = ("P1", "P2")
 
 

@@ -4,7 +4,7 @@ import datetime as dt
 import os
 import signal
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import pytest
 
@@ -15,8 +15,6 @@ from simulator.process import Simulator
 from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
-
-T = TypeVar("T")
 
 OWN_REFERENCES = """[1] Ada Abara. Graph neural networks for protein folding. 2013.
 [2] Ada Abara. Graph neural networks for protein folding. 1999.
@@ -47,7 +45,7 @@ class Evaluated(NamedTuple):
 
 
 class Bare(NamedTuple):
-    """Without a language model, from the default installation."""
+    """Evaluations without a language model, with the default installation."""
 
     program: Program
     first: Ended
@@ -86,7 +84,7 @@ class Killed(NamedTuple):
 
 
 class Boarded(NamedTuple):
-    """Before InnoEval's board, twice: the second reports lie in `again`."""
+    """Two evaluations of an idea with InnoEval's board; `again` holds the second."""
 
     first: Ended
     again: Ended
@@ -122,7 +120,7 @@ def dated(homes: Homes) -> Evaluated:
 
 @pytest.fixture(scope="session")
 def budgeted(homes: Homes) -> Evaluated:
-    """One of them within half of the tokens that it takes."""
+    """Evaluation of an idea with a budget of half the tokens that it needs."""
     program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
     with Simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
@@ -131,7 +129,7 @@ def budgeted(homes: Homes) -> Evaluated:
 
 @pytest.fixture(scope="session")
 def faulty(homes: Homes) -> Evaluated:
-    """Every third answer is bad, and one repair is tried instead of two, so that some calls are lost for good."""
+    """Evaluation in which every third answer is faulty and only one repair is tried, so that some calls fail."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
     with Simulator(
         seed=3,
@@ -224,7 +222,7 @@ def killed(homes: Homes) -> Killed:
 
 @pytest.fixture(scope="session")
 def boarded(homes: Homes) -> Boarded:
-    """One idea before a board of reviewers up to a day, with papers, the web and code; then again."""
+    """Two evaluations of an idea with InnoEval and a cutoff, with papers, the web and code."""
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
     with OutsideWorld(CORPUS, limits=False) as world, Simulator(latency_mean=0.05) as simulated:

@@ -119,7 +119,7 @@ class Program:
 
     @property
     def out(self) -> Path:
-        """Where reports go by default."""
+        """Default folder of reports."""
         return self.home / "out"
 
     @property

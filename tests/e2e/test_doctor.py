@@ -52,7 +52,7 @@ def _findings(ended: Ended) -> dict[str, tuple[str, str]]:
 
 @pytest.fixture
 def nothing(program: Program) -> Program:
-    """Not even a corpus."""
+    """Return the program without any settings, not even a corpus."""
     return Program(program.home)
 
 

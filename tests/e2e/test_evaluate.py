@@ -1,4 +1,4 @@
-"""From ideas to reports: without a language model, with one, up to a day, within a budget."""
+"""Evaluations from idea to report: without and with a language model, with a cutoff, with a budget."""
 
 import json
 import re
@@ -108,7 +108,7 @@ def test_every_answer_that_was_paid_is_accounted_for_once(undisturbed: Evaluated
 
 
 def _with_further_quotes(value: Any) -> list[dict[str, Any]]:
-    """Every citation below the value that has a quote beside its first."""
+    """Return all citations within the value that have further quotes."""
     if isinstance(value, list):
         return [found for item in value for found in _with_further_quotes(item)]
     if not isinstance(value, dict):

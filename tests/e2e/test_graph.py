@@ -16,7 +16,7 @@ IDEA = IDEAS / "quote-then-abstain.md"
 
 
 def _labelled() -> list[dict[str, Any]]:
-    """Short ideas: what takes time here is the processes."""
+    """Return short labelled ideas, because the processes take the time here."""
     texts = {
         "Reject": "We collect {n} citations of old reviews by hand. No quotation is checked against its source.",
         "Poster": "We verify {n} quotations of generated reviews in context. Statements without support are left out.",
@@ -30,7 +30,7 @@ def _labelled() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def graph(homes: Homes) -> Program:
-    """A home with a graph and its calibration."""
+    """Home with a graph and its calibration."""
     program = homes.bare("graph")
     _write(program, "labelled.jsonl", _labelled())
     built = program.run("graph", "build", "labelled.jsonl", "--classes", "Reject,Poster")

@@ -92,22 +92,10 @@ def test_innoeval_without_language_model_is_rejected(program: Program) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("setting", "content", "told"),
-    [
-        ("PERSONAS", "[[persona]]", "board.toml: persona number 1: name: Field required"),
-        ("DIMENSIONS", 'keep = ["beauty"]', "keep lists names that are not built-in dimensions: 'beauty'"),
-        ("CALIBRATION", "{}", "board.toml is not a valid decision calibration: name: Field required"),
-    ],
-)
-def test_invalid_board_file_is_rejected_before_evaluation_starts(
-    program: Program, setting: str, content: str, told: str
-) -> None:
-    (program.home / "board.toml").write_text(content, "utf-8")
+def test_invalid_calibration_is_rejected_before_evaluation_starts(program: Program) -> None:
+    (program.home / "board.json").write_text("{}", "utf-8")
     asking = program.having(LLM__BASE_URL="http://127.0.0.1:9/v1", LLM__MODEL="nobody")
-    ended = asking.having(**{f"INNOEVAL__BOARD__{setting}": "board.toml"}).run(
-        "evaluate", TWO_IDEAS[0], "--method", "innoeval"
-    )
+    ended = asking.run("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--calibration", "board.json")
     assert (ended.code, ended.out) == (2, "")
-    assert told in ended.err
+    assert "board.json is not a valid decision calibration: name: Field required" in ended.err
     assert program.server is None

@@ -1,4 +1,4 @@
-"""Killed in the middle and started again: the same reports, and nothing that was answered is paid for twice."""
+"""An evaluation that is killed and restarted gives the same reports, and no answer is paid for twice."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def paid(killed: Killed) -> list[Any]:
 
 
 def _on_their_way(kill: Kill, paid: list[Any]) -> int:
-    """Answers that had gone out until then and were never stored: calls in flight at this kill or an earlier one."""
+    """Return the number of answers that were never stored: requests in flight at this kill or an earlier one."""
     stored = [row for row in paid if row["at"] <= kill.at]
     return kill.answered - len(stored)
 

@@ -1,6 +1,7 @@
-"""Evaluations in a Python program, as docs/use/python.md shows them."""
+"""Evaluations and rankings in a Python program, as docs/use/python.md shows them."""
 
 import doctest
+import json
 import os
 import re
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer import AssayerError, EvaluationReport, check, check_async, evaluate
+from assayer import AssayerError, EvaluationReport, check, check_async, evaluate, rank, rank_async
 from simulator.process import Simulator
 from tests.e2e.program import IDEAS, ROOT, Homes, reports
 
@@ -22,6 +23,7 @@ def home(homes: Homes) -> Iterator[Path]:
     """Working directory of a program that has settings, a corpus, a key and an endpoint."""
     program = homes.fresh("python")
     shutil.copy(IDEA, program.home / "proposal.md")
+    shutil.copytree(IDEAS, program.home / "proposals")
     with Simulator(latency_mean=0, models=["gpt-6-luna"]) as simulated, pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("ASSAYER_", "OPENAI_"))]:
             patch.delenv(name)
@@ -56,7 +58,13 @@ def test_page_shows_what_happens(home: Path) -> None:
     example = doctest.DocTestParser().get_doctest(session, {}, "python.md", None, 0)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
     results = doctest.DocTestRunner(_AnyNumber(), optionflags=flags).run(example)
-    assert (results.failed, results.attempted) == (0, 11)
+    assert (results.failed, results.attempted) == (0, 15)
+
+
+def test_block_of_the_readme_runs(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    exec(block, {})  # noqa: S102 - it is ours
+    assert re.match(r"[\d.]+ of 10\nReportFinding\(", capsys.readouterr().out)
 
 
 async def test_evaluates_a_text_while_an_event_loop_runs_and_reports_progress(home: Path) -> None:
@@ -75,6 +83,52 @@ async def test_evaluates_a_text_while_an_event_loop_runs_and_reports_progress(ho
     assert {finding.kind for finding in report.findings} >= {"strength", "weakness"}
     assert any(finding.papers for finding in report.findings)
     assert str(home) not in report.to_html()
+
+
+async def test_ranks_texts_and_files_and_reports_progress(home: Path) -> None:
+    stages: list[tuple[str, int, int]] = []
+    ranking = await rank_async(
+        [IDEA.read_text("utf-8"), *(file for file in IDEAS.iterdir() if file != IDEA)],
+        model="openai/gpt-6-luna",
+        cut=1,
+        progress=lambda *step: stages.append(step),
+        out=home / "ranked",
+    )
+    assert [proposal.rank for proposal in ranking.proposals] == [1, 2, 3]
+    assert {Path(proposal.source).name for proposal in ranking.proposals} == {
+        "text",
+        *(file.name for file in IDEAS.iterdir() if file != IDEA),
+    }
+    assert all(proposal.low <= proposal.rank <= proposal.high for proposal in ranking.proposals)
+    assert all(proposal.band in {"in", "out", "human"} for proposal in ranking.proposals)
+    assert stages[-1][0] == "comparisons"
+    assert stages[-1][1] == stages[-1][2] == ranking.to_dict()["judge"]["comparisons"]
+    assert {file.name for file in ranking.files} == {
+        *("ranking.html", "ranking.md", "ranking.csv", "ranking.json", "comparisons.jsonl")
+    }
+    assert ranking.to_dict() == json.loads((home / "ranked" / "ranking.json").read_text("utf-8"))
+    assert ranking.to_html() == (home / "ranked" / "ranking.html").read_text("utf-8")
+    assert list(ranking.to_pandas()["rank"]) == [1, 2, 3]
+    assert ranking._repr_html_().startswith('<iframe srcdoc="')
+    assert ranking.notices
+
+
+def test_ranking_without_a_language_model_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY")
+    with pytest.raises(AssayerError, match="needs a language model"):
+        rank([IDEA, IDEA])
+
+
+def test_ranking_names_every_proposal_that_cannot_be_read(home: Path) -> None:
+    with pytest.raises(AssayerError, match=r"The text has 3 words.*missing\.md does not exist"):
+        rank(["bees on flowers", "missing.md", IDEA], model="openai/gpt-6-luna")
+
+
+def test_check_reports_progress(home: Path) -> None:
+    stages: dict[str, tuple[int, int]] = {}
+    check(IDEA, progress=lambda stage, done, total: stages.update({stage: (done, total)}))
+    assert stages
+    assert all(done == total for done, total in stages.values())
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """The built wheel holds everything that the checkout holds, below the one package `assayer`."""
 
 import ast
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,3 +102,12 @@ def test_wheel_contains_command_entry_point_and_licence(wheel: zipfile.ZipFile) 
     (described,) = (name for name in wheel.namelist() if name.endswith("/entry_points.txt"))
     assert "assayer = assayer.__main__:main" in wheel.read(described).decode()
     assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_description_for_the_index_has_no_relative_links(wheel: zipfile.ZipFile) -> None:
+    (described,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    text = wheel.read(described).decode()
+    assert "Description-Content-Type: text/markdown" in text
+    assert "# assayer" in text
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert [link for link in links if not link.startswith("https://")] == []

@@ -10,10 +10,10 @@ from pathlib import Path
 from tests.e2e.program import ROOT
 from tests.polling import LONGEST_SECONDS
 
-__all__ = ["MOVED", "build_wheel", "install_wheel", "sources"]
-
 MOVED = ("assayer_client", "cluster", "index", "orchestrator", "workers")
 """Packages that the wheel has below `assayer._engine`."""
+EXAMPLES = ("corpus.jsonl", "ideas/quote-then-abstain.md")
+"""Files of `assayer example`."""
 _FOLDERS = {"assayer": "assayer", **{name: name for name in MOVED}, "assayer_client": "client/assayer_client"}
 
 
@@ -25,13 +25,13 @@ def sources() -> dict[str, Path]:
         for file in (ROOT / folder).rglob("*"):
             if file.is_file() and "__pycache__" not in file.parts:
                 files[f"{place}/{file.relative_to(ROOT / folder).as_posix()}"] = file
-    return files
+    return files | {f"assayer/_engine/examples/{name}": ROOT / "examples" / name for name in EXAMPLES}
 
 
 def build_wheel(folder: Path) -> None:
     """Build the wheel of this checkout in a folder, from a copy, without fetching anything."""
     source = folder / "source"
-    for path in _FOLDERS.values():
+    for path in (*_FOLDERS.values(), "examples"):
         shutil.copytree(ROOT / path, source / path, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)

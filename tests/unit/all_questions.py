@@ -36,8 +36,6 @@ from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 from tests.unit.scicompanion_questions import QUESTIONS as SCICOMPANION
 from workers.llm.answer_schema import answer_schema
 
-__all__ = ["ALL_QUESTIONS", "PAIR", "RESPECTS", "all_tasks", "simulated_answer"]
-
 DEBATE: list[tuple[Task[Any, Any], BaseModel]] = [
     (DEBATE_TASKS[role], DebateQuestion(**dict(ITEM), round=1, rounds=2, seat=1, history=())) for role in ROLES
 ]

@@ -6,8 +6,6 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 
-__all__ = ["BOUNDARY", "WORDS", "as_csv", "as_form", "as_jsonl", "packed", "words"]
-
 WORDS = (
     "We plant young corals on ceramic tiles in three bays and measure their growth every second month, "
     "beside tiles that fish cannot reach, to learn what grazing does to them."

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse
 
-__all__ = ["ASK", "CannedRemote", "said"]
-
 ASK = RequestContext("evaluation", 5.0)
 _NOW = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 _UNKNOWN = SourceResponse(404, b"", _NOW, cached=False)
@@ -21,7 +19,7 @@ def said(body: object) -> SourceResponse:
 
 @dataclass
 class CannedRemote:
-    """Knows some paths; `default` is for all others: 404 when not given."""
+    """Remote with fixed answers by path, and `default` for all others: 404 unless given."""
 
     replies: Mapping[str, SourceResponse] = field(default_factory=dict)
     default: SourceResponse = _UNKNOWN

@@ -13,8 +13,6 @@ from assayer.models.reward import RewardItem
 from assayer.run.run import Run
 from tests.unit.twins import call_record
 
-__all__ = ["ITEM", "ScriptedSeats", "scripted_answer"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 

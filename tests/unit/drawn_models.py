@@ -8,8 +8,6 @@ from typing import Annotated, Any, Literal
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-__all__ = ["LEAVES", "Strict", "extended", "models"]
-
 
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -10,8 +10,6 @@ from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
 from assayer.models import IdeaId
 from benchmarks.quality.grapheval.exact_edges import exact_edges
 
-__all__ = ["PROVENANCE", "rows", "separable", "unlike"]
-
 PROVENANCE = TrainingProvenance(
     made_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC),
     files=(),

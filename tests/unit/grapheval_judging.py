@@ -1,26 +1,37 @@
 """A viewpoint graph of labelled ideas about maps and bees, and verdicts from it."""
 
 import datetime as dt
+from collections.abc import Sequence
 
 from assayer.backends import Backends
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.methods.grapheval import GraphEvalOptions
-from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea, Viewpoints
+from assayer.methods.grapheval.graph.records import GraphContents, GraphPlan, LabelledIdea, PreparedIdea, Viewpoints
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, Idea, IdeaId, Verdict
 from index.memory_corpus import MemoryCorpus
+from index.viewpoint_neighbours import FaissNeighbours
+from tests.grapheval_graphs import graph_contents
 from tests.unit.twins import NoFullTexts, a_run
-from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 EMBEDDER = HashingEmbedder()
 OPTIONS = GraphEvalOptions()
+PLAN = GraphPlan(
+    name="default",
+    embedder=EMBEDDER.name,
+    dimensions=EMBEDDER.dimensions,
+    maker=SPLITTER,
+    classes=("reject", "accept"),
+    ordered=True,
+)
 TOPICS = {
     "reject": "Drawing maps of towns by hand takes surveyors {n} weeks. Ink on paper maps fades after {n} winters.",
     "accept": "Bees visit flower strips beside orchards {n} times. Honey from such orchards weighs {n} kilograms.",
@@ -37,28 +48,19 @@ def maps_idea(text: str = MAPS_TEXT, title: str = "Maps") -> Idea:
     return parse_idea(text, "maps.txt", title)
 
 
-async def graph_of_ideas(
-    ideas: list[LabelledIdea], classes: tuple[str, ...] = ("reject", "accept")
-) -> InMemoryViewpointGraph:
-    """Return a graph of the viewpoints of labelled ideas."""
-    graph = InMemoryViewpointGraph()
-    await graph.create(
-        GraphPlan(
-            name="default",
-            embedder=EMBEDDER.name,
-            dimensions=EMBEDDER.dimensions,
-            maker=SPLITTER,
-            classes=classes,
-            ordered=True,
-        )
-    )
-    new = []
+async def prepared_ideas(ideas: Sequence[LabelledIdea]) -> list[PreparedIdea]:
+    """Return the ideas with their viewpoints and vectors."""
+    prepared = []
     for idea in ideas:
         viewpoints = split_viewpoints(idea.text, 64)
         vectors = await EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints], "passage")
-        new.append(PreparedIdea(idea, Viewpoints(viewpoints=viewpoints, maker=SPLITTER), vectors))
-    await graph.add(new)
-    return graph
+        prepared.append(PreparedIdea(idea, Viewpoints(viewpoints=viewpoints, maker=SPLITTER), vectors))
+    return prepared
+
+
+async def graph_of_ideas(ideas: Sequence[LabelledIdea]) -> GraphContents:
+    """Return a graph of the viewpoints of labelled ideas."""
+    return graph_contents(PLAN, await prepared_ideas(ideas))
 
 
 def labelled_idea(
@@ -75,14 +77,11 @@ def forty_labelled_ideas(day: dt.date | None = dt.date(2020, 1, 1)) -> list[Labe
     return [labelled_idea(number, ("reject", "accept")[number % 2], day) for number in range(40)]
 
 
-async def judge_over(
-    graph: InMemoryViewpointGraph, calibration: ProbabilityCalibration | Absent = UNCALIBRATED
-) -> GraphJudge:
+def judge_over(contents: GraphContents, calibration: ProbabilityCalibration | Absent = UNCALIBRATED) -> GraphJudge:
     """Return a judge that propagates labels over the graph."""
-    contents = await graph.load()
-    neighbours = ExactNeighbourIndex()
+    neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
-    return GraphJudge(contents, neighbours, LabelPropagation(), OPTIONS.reach, calibration)
+    return GraphJudge(contents, neighbours, LabelPropagation(), HOPS, calibration)
 
 
 async def verdict_by(judge: GraphJudge, idea: Idea | None = None, cutoff: dt.date | None = None) -> Verdict:

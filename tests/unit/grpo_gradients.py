@@ -13,8 +13,6 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from tests.tiny_policy import TinyPolicy
 from workers.policy_training.trajectories import TrajectoryTokens, rollout_batch
 
-__all__ = ["MOST", "largest_leak", "log_probability_gradients"]
-
 MOST = 16
 """Tokens that a completion may have."""
 

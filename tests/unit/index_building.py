@@ -15,7 +15,7 @@ def records(*numbers: int, **fields: Any) -> list[PaperRecord]:
 
 
 class CountingEmbedder(HashingEmbedder):
-    """Counts the passages that it embeds, and is lost after the most that it may embed."""
+    """Embedder that counts passages, and fails after a maximum number of them."""
 
     def __init__(self, most: int = 10**9) -> None:
         super().__init__()
@@ -30,7 +30,7 @@ class CountingEmbedder(HashingEmbedder):
 
 
 class RefusingEmbedder(HashingEmbedder):
-    """Reads queries, and of passages only those that are named."""
+    """Embedder that refuses all passages except those named; queries are accepted."""
 
     def __init__(self, *passages: str) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from assayer.llm import Task
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
-from assayer.methods.innoeval.dimensions import Band, Scale, resolve_dimensions
+from assayer.methods.innoeval.dimensions import Band, Scale, built_in_dimensions
 from assayer.methods.innoeval.personas import built_in_persona_pool
 from assayer.methods.innoeval.prompt_evidence import labelled_evidence
 from assayer.methods.innoeval.schemas import (
@@ -30,7 +30,7 @@ PACK = pack(finds=2)
 EVIDENCE = labelled_evidence(PACK.before_cutoff, 60)
 SEAT = draw_board(built_in_persona_pool(), 1, 0, PARSED)[0]
 REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
-NOVELTY = resolve_dimensions(None)[1]
+NOVELTY = built_in_dimensions()[1]
 AGENCY_NOVELTY = NOVELTY.model_copy(
     update={
         "scale": Scale(min=1, max=6),
@@ -102,7 +102,7 @@ SYNTHESIS_QUESTION = MetaQuestion(
                 ),
             ),
         )
-        for number, dimension in enumerate(resolve_dimensions(None), start=1)
+        for number, dimension in enumerate(built_in_dimensions(), start=1)
     ),
     doubts=(
         PlanDoubt(text="One order of topics carries no ranking.", certainty="certain", quote="in a fixed order"),

@@ -24,8 +24,6 @@ from tests.unit.innoeval_world import (
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-__all__ = ["OPTIONS", "LongTexts", "dropped_counts", "evaluated", "twin_backends"]
-
 OPTIONS = InnoEvalOptions(top=3, later=2)
 
 
@@ -59,7 +57,7 @@ def dropped_counts(evaluation: EvaluationResult) -> dict[tuple[str, str], int]:
 
 
 class LongTexts(NoFullTexts):
-    """Knows the text of every paper; `windows` are the days that were asked for."""
+    """Full texts of all papers; `windows` records the requested periods."""
 
     def __init__(self) -> None:
         self.windows: set[Window] = set()

@@ -91,7 +91,7 @@ REPOSITORIES = [repository(n, CUTOFF + DAY * (n - 4)) for n in range(8)]
 
 
 class TwinWeb:
-    """Answers every query with all its pages in the window, as the port promises: undated ones too."""
+    """Web that answers every query with all its pages in the window, including undated ones, as the port requires."""
 
     def __init__(self, pages: Sequence[WebResult] = PAGES, texts: Mapping[str, WebPage | Absent] | None = None) -> None:
         self._pages, self._texts = pages, texts or {}
@@ -224,7 +224,7 @@ ANSWERS: Mapping[str, Answerer] = {
 
 
 class TwinBoard:
-    """One reviewer who cites the first thing of each side that it was given, and keeps the dossier."""
+    """Board of one reviewer, who cites the first source on each side; keeps the packs it was given."""
 
     def __init__(self) -> None:
         self.packs: list[EvidencePack] = []

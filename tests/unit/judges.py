@@ -14,8 +14,6 @@ from assayer.run.budget import Budget
 from assayer.run.run import Run
 from tests.unit.twins import FixedClock, Watcher, call_record
 
-__all__ = ["JudgeLlm", "ideas_of_worth", "ranking_run", "right"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 Judge = Callable[[int, int], str]
@@ -34,7 +32,7 @@ def _worth(text: str) -> int:
 
 
 class JudgeLlm:
-    """Answers comparisons as the judge would; `fails` from that call on."""
+    """Language model that answers comparisons as a judge would, and fails from call `fails` on."""
 
     models = ("judge",)
 

@@ -11,14 +11,12 @@ from types import FrameType
 
 import pytest
 
-__all__ = ["TookTooLong", "filled", "limited"]
-
 CHARACTERS = 100_000
 SECONDS = 3.0
 
 
 class TookTooLong(BaseException):
-    """Not an Exception: nothing may catch it on its way."""
+    """Error for too much processor time. Not an Exception, so that no handler catches it."""
 
 
 @pytest.fixture(autouse=True)

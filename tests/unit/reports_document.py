@@ -3,8 +3,6 @@
 from collections import Counter
 from html.parser import HTMLParser
 
-__all__ = ["Document", "words"]
-
 _VOID = {"meta", "br", "hr", "img", "link", "input"}
 
 

@@ -278,7 +278,7 @@ def _provenance() -> Provenance:
 
 
 def _own_references() -> OwnReferences:
-    """One of each outcome."""
+    """Return own references with one entry of each outcome."""
     papers = [reference(label) for label in list(PAPERS)[:3]]
     records = [
         ReferenceRecord.model_validate(paper.model_dump(include=set(ReferenceRecord.model_fields))) for paper in papers
@@ -355,7 +355,7 @@ def _plan_review() -> PlanReview:
 
 
 def full_report() -> Report:
-    """Every field is used: absent scores, marked quotes, all notices, a gap in the evidence."""
+    """Return a report that uses every field: absent scores, marked quotes, all notices, a gap in the evidence."""
     soundness = _soundness()
     assert not isinstance(soundness.summary, Absent)
     return Report(

@@ -5,8 +5,6 @@ from typing import Any
 from assayer.models import Report
 from tests.unit.reports_fixture import full_report
 
-__all__ = ["ADDRESSES", "ATTACK", "attacked", "hostile_report"]
-
 ATTACK = (
     "# Heading\n## Another\n- item\n1. one\n> cited\n===\n---\n"
     "<script>alert(1)</script><img src=x onerror=alert(1)></style></title>\"'> &amp; &#60;b&#62; <!-- "
@@ -56,7 +54,7 @@ def attacked(value: Any) -> Any:
 
 
 def hostile_report() -> Report:
-    """Also without a cutoff, with undated papers, models that carry attacks, and addresses that are none."""
+    """Return a report without a cutoff, with undated papers, attacks in names of models, and invalid addresses."""
     dump = attacked(full_report().model_dump())
     dump["cutoff"] = None
     dump["provenance"]["models"] = [ATTACK + "model"]

@@ -4,8 +4,6 @@ import datetime as dt
 
 from assayer.models import Label, PaperId, Reference
 
-__all__ = ["PAPERS", "quote", "record", "reference"]
-
 PAPERS: dict[str, tuple[str, tuple[str, ...], str, str, str]] = {
     "P1": (
         "Replay buffers and the price of remembering",

@@ -3,16 +3,16 @@
 from assayer.models import (
     ClosestWork,
     NamedWork,
+    NotedPoint,
     PanelEvidence,
     PanelFinding,
+    PanelNewness,
     PanelReview,
     PlanQuote,
     Report,
 )
 from tests.unit.reports_fixture import cite, full_report
 from tests.unit.reports_hostile import attacked
-
-__all__ = ["hostile_review_report", "review_report"]
 
 _PLAN = PlanQuote(quote="We report average accuracy and forgetting.", state="verified")
 _NO_PLAN = PlanQuote(quote="", state="not_found")
@@ -49,7 +49,6 @@ def _review() -> PanelReview:
         kind="question",
         axis="soundness",
         severity="minor",
-        topic="design",
         lead="",
         text="How often is the index asked?",
         fix="",
@@ -58,6 +57,7 @@ def _review() -> PanelReview:
     return PanelReview(
         verdict="Worth doing. One order carries no ranking. Ten orders would move us.",
         strengths=(strength,),
+        newness=PanelNewness(text="Rehearsal by loss is known; the distance is new.", evidence=(2,), named=(0,)),
         major=(fatal,),
         further=(question,),
         closest=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),
@@ -70,6 +70,13 @@ def _review() -> PanelReview:
                 role="already_does",
                 why="ran ten orders",
                 looked_up=True,
+            ),
+        ),
+        noted=(
+            NotedPoint(
+                kind="weakness",
+                text="Forgetting is averaged over unequal domains.",
+                plan=PlanQuote(quote="average accuracy", state="verified"),
             ),
         ),
     )

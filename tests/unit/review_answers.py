@@ -14,6 +14,7 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     LookQuestion,
     NearWork,
+    Newness,
     NoveltyClaim,
     PaperNotes,
     PassageQuestion,
@@ -26,6 +27,8 @@ from assayer.methods.review.schemas import (
     RefereePoint,
     RefereeQuestion,
     Subject,
+    WalkthroughAnswer,
+    WalkthroughPoint,
 )
 from assayer.models import EvidenceRelation, Report
 from assayer.models.panel_review import PanelReview
@@ -34,7 +37,6 @@ from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import Answerer
 
 DONE = "We train a small reader for a small reader that checks every quoted sentence against the abstract"
-FOUND = "Accuracy reaches 60% but fails out of domain"
 PLAN = "We compare it with three baselines on 2,000 annotated claims"
 
 
@@ -45,18 +47,23 @@ def point(claim: str, quote: str = PLAN, **changes: Any) -> RefereePoint:
 
 def referee(question: BaseModel) -> RefereeAnswer:
     assert isinstance(question, RefereeQuestion)
-    points = {
-        "methods": point("The three baselines are not named."),
-        "expert": point("The three baselines are not named here."),
-    }
-    claim = NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")
     return RefereeAnswer(
         overview="It measures plasticity.",
-        points=[points.get(question.lens) or point(f"Unclear to the {question.lens}.", "words that are nowhere")],
-        novelty=[claim] if question.lens == "whole" else [],
+        points=[
+            point("Unclear to the referee.", "words that are nowhere"),
+            point("The three baselines are not named."),
+        ],
+        novelty=[NoveltyClaim(claim="A small reader that checks quotes.", query="small reader for quotes")],
         prior_work=[],
-        not_stated=["how many claims are held out"] if question.lens == "first_reader" else [],
     )
+
+
+def walkthrough(*texts: str) -> Answerer:
+    points = [
+        WalkthroughPoint(quote=PLAN, kind="weakness", text=text, query=None)
+        for text in texts or ("The three baselines are not named here.", "Annotated claims have unknown agreement.")
+    ]
+    return lambda _: WalkthroughAnswer(points=points)
 
 
 def look(question: BaseModel) -> LookAnswer:
@@ -118,10 +125,12 @@ def edited(**changes: Any) -> Answerer:
                 finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
                 finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
             ],
+            "newness": Newness(
+                labels=[], text="Reading citations is known; quoting them is new.", cites=cites, named=[]
+            ),
             "further": [
                 FurtherPoint(
                     labels=["Q4"],
-                    topic="reach",
                     axis="contribution",
                     kind="question",
                     text="Which domain is meant?",
@@ -132,6 +141,7 @@ def edited(**changes: Any) -> Answerer:
             "closest": [NearWork(cites=cite, difference="quotes instead of claims") for cite in cites * 2],
             "soundness": score(42),
             "contribution": score(34, *cites),
+            "dropped": [],
             "verdict": "Worth having. The baselines stand in the way. Naming them would move us.",
         }
         return EditedReview(**{**values, **changes})
@@ -162,6 +172,7 @@ def panel_answers(**scripted: Answerer) -> dict[str, Answerer]:
     """Return the answers of a whole panel, some of them scripted otherwise, by the names of the tasks."""
     answers: dict[str, Answerer] = {
         "review.referee": referee,
+        "review.walkthrough": walkthrough(),
         "review.look": look,
         "review.reading": reading("already_has"),
         "review.scores": plan_scores(42, 60),

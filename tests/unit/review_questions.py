@@ -1,35 +1,36 @@
 """One question for each task of the review, as its prompt file renders it."""
 
 import datetime as dt
-from typing import Any, get_args
+from typing import Any
 
 from pydantic import BaseModel
 
 from assayer.criteria.part import ShownCriterion
 from assayer.llm import Task
 from assayer.methods.review import tasks
-from assayer.methods.review.options import Lens
 from assayer.methods.review.schemas import (
     EditorQuestion,
     LookQuestion,
     NotedPassage,
     PanelPoint,
     PassageQuestion,
+    PlanContribution,
+    PlanScore,
+    PlanScores,
     PlanScoringQuestion,
     RefereeQuestion,
     RememberedWork,
     SearchedPoint,
+    WalkthroughQuestion,
 )
 from assayer.methods.scholareval.schemas import TitleShown
 from tests.unit.scholareval_questions import EVIDENCE, IDEA
-
-__all__ = ["EDITING", "QUESTIONS", "READING", "REFEREES"]
 
 NOVELTY = (SearchedPoint(label="Q1", text="A small reader that checks quotes against abstracts.", is_novelty=True),)
 SEARCHED = (*NOVELTY, SearchedPoint(label="Q2", text="The three baselines are not named."))
 POINT = PanelPoint(
     label="Q2",
-    referee="methods",
+    referee="whole",
     kind="weakness",
     severity="major",
     claim="The three baselines are not named.",
@@ -45,16 +46,10 @@ PASSAGE = NotedPassage(
     points=("Q1",),
     shows="checks claims against abstracts with a small reader",
 )
-REFEREES = tuple(
-    RefereeQuestion(
-        idea=IDEA,
-        lens=lens,
-        most=8,
-        most_named=4,
-        made=() if lens == "whole" else ("The baselines are not named.",),
-        day=dt.date(2024, 9, 24),
-    )
-    for lens in get_args(Lens)
+REFEREE = RefereeQuestion(idea=IDEA, most=8, most_named=4, day=dt.date(2024, 9, 24))
+SCORES = PlanScores(
+    soundness=PlanScore(thoughts="Clear.", limited_by="The baselines are weak.", score=52),
+    contribution=PlanContribution(thoughts="Useful.", limited_by="Parts are known.", score=61),
 )
 NAMED = RememberedWork(
     label="N1",
@@ -68,21 +63,22 @@ NAMED = RememberedWork(
 )
 READING = PassageQuestion(opening="A plan to measure plasticity.", points=SEARCHED, evidence=EVIDENCE)
 EDITING = EditorQuestion(
-    overviews=("design: It measures plasticity.",),
-    not_stated=("how many claims are held out",),
+    overview="It measures plasticity.",
     idea=IDEA,
     words=1_000,
     points=(POINT,),
     novelty=NOVELTY,
     passages=(PASSAGE,),
     named=(NAMED,),
+    scores=SCORES,
     fit="partial",
     day=dt.date(2024, 9, 24),
 )
 
 QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (tasks.REFEREE, REFEREES[0]),
-    (tasks.REFEREE_BRIEF, REFEREES[0]),
+    (tasks.REFEREE, REFEREE),
+    (tasks.REFEREE_BRIEF, REFEREE),
+    (tasks.WALKTHROUGH, WalkthroughQuestion(idea=IDEA, least=20, most=40)),
     (tasks.SCORES, PlanScoringQuestion(idea=IDEA)),
     (
         tasks.LOOK,

@@ -13,8 +13,6 @@ from assayer.run.run import Run
 from tests.unit.scholareval_questions import IDEA
 from tests.unit.twins import Answerer, a_run
 
-__all__ = ["OPTIONS", "reviewed", "supported"]
-
 OPTIONS = ReviewOptions()
 
 

@@ -25,18 +25,6 @@ from tests.unit.scholareval_questions import IDEA
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-__all__ = [
-    "OPTIONS",
-    "POOR",
-    "TOPICS",
-    "ToppedUp",
-    "backends_beyond_corpus",
-    "context_of",
-    "corpus_papers",
-    "evaluated",
-    "twin_backends",
-]
-
 OPTIONS = ScholarEvalOptions()
 
 

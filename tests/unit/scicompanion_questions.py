@@ -18,8 +18,6 @@ from assayer.methods.scicompanion.schemas import (
 )
 from assayer.models import PaperId
 
-__all__ = ["EMPTY", "FULL", "QUESTIONS"]
-
 EMPTY = StateQuestion(
     title="Checking quotes",
     idea="Reviews quote papers wrongly. We build a checker.",

@@ -11,14 +11,12 @@ from assayer.run.run import Run
 from benchmarks.quality.scripted import Way, answer
 from tests.unit.twins import call_record
 
-__all__ = ["ScriptedLlm"]
-
 In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 
 class ScriptedLlm:
-    """Reads the rendered prompt, as the scripted endpoint does. An empty answer is malformed, as for the gateway."""
+    """Model that answers from the rendered prompt, as the scripted endpoint does; an empty answer is malformed."""
 
     models = ("scripted",)
 

@@ -1,4 +1,4 @@
-"""No text of any answer of any method cites what was not given: complaint, repair, and what stays is redacted."""
+"""Answers cite only the evidence given: other citations are repaired or, if they remain, redacted."""
 
 from typing import Any
 
@@ -71,6 +71,7 @@ EXEMPT = {
         "prior_work.title": TextRole.NAMED,
         "prior_work.first_author": TextRole.NAMED,
     },
+    "review.walkthrough": {"points.quote": TextRole.COPIED, "points.query": TextRole.QUERY},
     "review.editor": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "review.editor_by_criteria": dict.fromkeys(["strengths.quote", "major.quote"], TextRole.COPIED),
     "scholareval.methods": {"methods.queries": TextRole.QUERY},

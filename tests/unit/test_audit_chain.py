@@ -1,4 +1,4 @@
-"""Whatever is done to a log of acts afterwards is found."""
+"""Every later change to an audit log is detected."""
 
 import datetime as dt
 import json
@@ -27,7 +27,7 @@ AT = dt.datetime(2026, 11, 23, 12, tzinfo=dt.UTC)
 
 
 def chain(*contents: dict[str, Any], erased_at: Sequence[int] = ()) -> list[AuditEntry]:
-    """One entry for each, and a last one that says which were erased."""
+    """Return a chain with one entry per content and, if entries were erased, a last entry that lists them."""
     entries: list[AuditEntry] = []
     for content in (*contents, *([{"by": "Ada", "entries": list(erased_at)}] if erased_at else [])):
         number = len(entries) + 1
@@ -82,7 +82,7 @@ def test_withheld_content_is_a_fault_for_human_readers(reader: Role | None) -> N
 
 
 def test_inconsistently_withheld_entries_are_faults_for_every_reader() -> None:
-    """Some withheld and some not: neither a machine nor a person was answered so."""
+    """No reader gets a log in which only some judgements are withheld."""
     mixed = [*(without_judgements(item) for item in FIVE[:4]), FIVE[4]]
     assert [audit_fault.number for audit_fault in audit_faults(mixed, TIP, "machine")] == [5]
     said = [*FIVE[:4], FIVE[4].model_copy(update={"withheld": True})]

@@ -15,14 +15,14 @@ ROWS = 2
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """Makes futures, and never runs."""
+    """Event loop that creates futures and never runs."""
     loop = asyncio.new_event_loop()
     yield loop
     loop.close()
 
 
 def taken(queue: Texts, most: int = 4) -> list[str]:
-    """One turn of a batcher; a text's first letter is its shape."""
+    """Take one batch, as the batcher does; a text's first letter is its shape."""
     for waiting in queue.take_unprepared(most):
         queue.add_prepared(waiting, ord(waiting.item[0]), waiting.item)
     batch = queue.take_batch(lambda shape: ROWS, lambda text: 1)

@@ -156,7 +156,7 @@ def test_confidence_intervals_have_expected_coverage(kind: str, least: float, id
 def judged(
     scores: Mapping[str, float | None], attributes: Sequence[BiasTestAttribute], repeats: int = 1
 ) -> BiasTestReport:
-    """Every variant scores 5, but those that are named; None has no score."""
+    """Return a bias test in which every variant scores 5, except those named; None means no score."""
     plan = BiasTestPlan("scholareval", False, None, attributes, dt.datetime(2026, 1, 2, tzinfo=dt.UTC), repeats)
     base = full_report()
     first = base.parts[0]
@@ -237,7 +237,7 @@ def test_planted_words_match_case_insensitively_as_whole_words() -> None:
 
 
 def two_ideas_tested(shift: float) -> BiasTestReport:
-    """Every variant but the reference scores so much more in one part."""
+    """Return a bias test of two ideas in which variants score `shift` more than the reference in one part."""
     plan = BiasTestPlan("scholareval", shift == 0, None, ATTRIBUTES, dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     other = parse_idea(PROPOSAL.replace("Quote", "Cite"), "other.md")
 

@@ -74,7 +74,7 @@ def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
     ("text", "says"),
     [
         ("<rdf:RDF>", "is XML"),
-        ("Some words about plans.", "is not a bibliography in BibTeX, RIS, CSL JSON"),
+        ("Some words about plans.", "is not a bibliography in BibTeX, RIS, EndNote, CSL JSON"),
         ("[]", "has no entry"),
         ("[{", "is not valid JSON"),
         ("TY  - JOUR\nAU  - A\nER  - \n", "has no entry"),

@@ -1,4 +1,4 @@
-"""Each way in which a text introduces its people masks them."""
+"""People are masked whatever phrase introduces them."""
 
 import pytest
 

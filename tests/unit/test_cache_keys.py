@@ -56,7 +56,7 @@ class OneAnswer:
 async def asked(
     task: Task[Question, Weighing], settings: dict[str, Any], answers_of: str, statement: str
 ) -> tuple[str, str]:
-    """The key of the answer, and of the same request in a batch."""
+    """Return the key of the answer, and that of the same request in a batch."""
     answers, transport = InMemoryAnswerStore(), OneAnswer()
     async with LlmGateway(
         LlmSettings.model_validate(SETTINGS | settings), answers, SystemClock(), transport
@@ -141,7 +141,7 @@ def test_repaired_llm_request_keeps_its_batch_tier_key() -> None:
 
 
 class Recording:
-    """Answers nothing, and keeps what it was asked."""
+    """Fetcher that finds nothing and records the requests."""
 
     def __init__(self) -> None:
         self.requests: list[SourceRequest] = []

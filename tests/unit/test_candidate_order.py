@@ -68,7 +68,7 @@ async def test_methods_and_dimensions_are_reranked_with_their_own_queries() -> N
 
 
 class Broken(ByLength):
-    """Fails where the query names a measurement."""
+    """Reranker that fails if the query names a measurement."""
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         if "compar" in query:

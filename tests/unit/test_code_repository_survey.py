@@ -1,4 +1,4 @@
-"""Which files of a repository are read, and what its Python files define."""
+"""Survey of a repository: the files that are read, and the definitions of its Python files."""
 
 import pytest
 from hypothesis import given

@@ -6,44 +6,29 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from cluster.cli.commands import LazyCommand
 from cluster.cli.examples import EXAMPLES
-from cluster.cli.main import COMMANDS, app
+from cluster.cli.main import app
 from cluster.cli.standard_input import from_standard_input
 from tests.fork_server import PROGRAM
-
-
-def _commands(listed: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Yield the path of every command that is not a group, and the command."""
-    command = listed.command() if isinstance(listed, LazyCommand) else listed
-    inner = getattr(command, "commands", None)
-    if inner is None:
-        yield path, command
-    for name, item in (inner or {}).items():
-        yield from _commands(item, f"{path} {name}")
-
-
-ALL = dict(pair for listed in COMMANDS for pair in _commands(listed, str(listed.name)))
+from tests.unit.commands_and_pages import BY_PATH
 
 
 def test_every_command_has_an_example_and_no_example_lacks_its_command() -> None:
-    assert set(EXAMPLES) == set(ALL)
-    assert [path for path, command in ALL.items() if command.epilog != f"Example: assayer {EXAMPLES[path]}"] == []
+    assert set(EXAMPLES) == set(BY_PATH)
+    assert [path for path, command in BY_PATH.items() if command.epilog != f"Example: assayer {EXAMPLES[path]}"] == []
 
 
-@pytest.mark.parametrize("path", ALL)
+@pytest.mark.parametrize("path", BY_PATH)
 def test_example_is_accepted_by_its_command(path: str) -> None:
     words = shlex.split(EXAMPLES[path])
     depth = len(path.split())
     assert words[:depth] == path.split()
-    with ALL[path].make_context(path, words[depth:]):
+    with BY_PATH[path].make_context(path, words[depth:]):
         pass
 
 
@@ -65,12 +50,12 @@ def test_commands_of_a_service_are_not_at_the_top(name: str) -> None:
 
 
 def test_commands_that_print_data_print_it_as_json_too() -> None:
-    without = {path for path, command in ALL.items() if "--json" not in {o for p in command.params for o in p.opts}}
+    without = {path for path, command in BY_PATH.items() if "--json" not in {o for p in command.params for o in p.opts}}
     assert without == {
         *("corpus build", "corpus update", "corpus build-on-ray", "corpus publish", "corpus pull"),
         *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "bibliography", "tei")),
         *("graph build", "graph add", "graph train", "policy train", "policy check"),
-        *("serve", "mcp"),
+        *("example", "serve", "mcp"),
         *("admin migrate", "admin tenants create", "admin tenants set", "admin keys revoke"),
         *("admin members change", "admin members key", "admin members remove"),
         *("admin audit-log export", "admin audit-log tip", "admin audit-log verify"),
@@ -91,7 +76,7 @@ def test_standard_input_becomes_a_file_of_its_kind(
     content: bytes, ending: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
-    with ALL["evaluate"].make_context("evaluate", ["idea.md"]) as context:
+    with BY_PATH["evaluate"].make_context("evaluate", ["idea.md"]) as context:
         file = from_standard_input(context, Path("-"))
         assert (file.suffix, file.read_bytes()) == (ending, content)
     assert not file.exists()

@@ -25,7 +25,7 @@ LEARNING = GrpoSettings(steps=20, generations=8, questions=1, micro_batch=8, mos
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Answers as it should, nearly always, and chooses among answers by chance."""
+    """Policy that nearly always answers in the required form, and chooses among answers at random."""
     folder = tmp_path_factory.mktemp("fitted")
     contexts = usual_contexts(tiny_training(folder, "none", QUICK), FixedClock())
     return fitted_policy(contexts, seed=0).save(folder / "model")

@@ -35,13 +35,12 @@ _OPTIONS = CurationOptions(candidates=4)
 _RANKING = RankingOptions(dimensions=DEFAULT_DIMENSIONS[:3], order_by="effectiveness", both_ways=0)
 _NEW_IDEA = KindAnswer(quote="We propose to diffuse heat", reason="It brings a way of cutting.", kind="new_idea")
 _KINDS = "curation.classification"
-_QUESTIONS = "curation.question"
 
 Script = Callable[[Task[Any, Any], Any], BaseModel]
 
 
 class _Scripted:
-    """Answers by a function of task and question; what it raises is the endpoint's failure."""
+    """Model that answers by a function of task and question; its exceptions are failures of the endpoint."""
 
     models = ("scripted",)
 

@@ -1,4 +1,4 @@
-"""Every prompt of curation renders, everything from outside fenced, its answer closed and its rubric complete."""
+"""Every prompt of curation renders, with external text fenced, a closed answer schema and a complete rubric."""
 
 from typing import Any
 

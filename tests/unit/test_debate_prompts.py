@@ -1,4 +1,4 @@
-"""Every prompt of a debate renders, the shared part first, everything from outside fenced; the simulator answers it."""
+"""Every prompt of a debate renders, with the shared part first and external text fenced; the simulator answers it."""
 
 from itertools import product
 

@@ -17,6 +17,7 @@ TEXTS = {
     "Russian": "Оценка заявок\n\nФонды читают тысячи заявок и не могут проверить, существуют ли работы.",
     "Ukrainian": "Оцінка заявок\n\nФонди читають тисячі заявок і не можуть перевірити, чи існують праці.",
     "French": "Évaluation\n\nLes agences lisent des milliers de projets ; l’étude “naïve” – coûts élevés – le prouve.",
+    "Belgian": "Évaluation\n\nUne œuvre coûte 100 € ; les agences naïves lisent des milliers de projets déjà évalués.",
     "German": "Prüfung\n\nFörderer lesen tausende Pläne und prüfen nie, ob die Werke, auf denen sie fußen, existieren.",
     "English": "EAGER: Scoring plans – a naïve view. It’s said that offices read thousands of plans.",
     "Polish": "Ocena wniosków\n\nAgencje czytają tysiące wniosków i nie mogą sprawdzić prac. Źródła są różne.",
@@ -35,6 +36,7 @@ _OWN = {
     "Russian": ("cp1251", "koi8_r", "mac_cyrillic"),
     "Ukrainian": ("koi8_u",),
     "French": ("cp1252", "mac_roman"),
+    "Belgian": ("cp1252", "iso8859_15"),
     "German": ("cp1252", "mac_roman", "cp850"),
     "English": ("cp1252", "mac_roman"),
     "Polish": ("cp1250", "iso8859_2"),
@@ -98,3 +100,15 @@ def test_arbitrary_bytes_are_decoded_or_rejected(data: bytes) -> None:
         decode_text(data, "a.txt")
     except InputError:
         return
+
+
+@pytest.mark.parametrize(("name", "read_as"), [("French", "cp1252"), ("English", "cp1252"), ("Polish", "cp1252")])
+def test_text_encoded_twice_is_read_as_it_was(name: str, read_as: str) -> None:
+    twice = TEXTS[name].encode().decode(read_as, "surrogateescape")
+    twice = "".join(chr(ord(item) - 0xDC00) if item > "\udc7f" else item for item in twice)
+    assert decode_text(twice.encode("utf-8", "surrogatepass"), "a.txt") == TEXTS[name]
+
+
+def test_text_about_mojibake_stays_as_it_is() -> None:
+    text = "The letter é is shown as Ã© when a reader guesses the wrong encoding – a naïve one."
+    assert decode_text(text.encode(), "a.txt") == text

@@ -183,7 +183,7 @@ class _Alive(BaseHTTPRequestHandler):
         self.wfile.write(self.answer if known else b"")
 
     def log_message(self, format: str, *args: object) -> None:
-        """Says nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(params=[b"true", b"false"])

@@ -14,6 +14,7 @@ EXTRAS = (
     "bge",
     "gnn",
     "web",
+    "api",
     "service",
     "pdf",
     "tables",

@@ -12,11 +12,9 @@ from typing import Any
 from cluster.cli.commands import LazyCommand
 from cluster.cli.main import COMMANDS
 from cluster.operator_settings import variable_names
+from tests.unit.commands_and_pages import PAGES, ROOT
 from tests.unit.metric_labels import metric_labels
 
-ROOT = Path(__file__).parents[2]
-_FOLDERS = ("docs", "examples", "benchmarks", "client", "simulator")
-PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (ROOT / folder).rglob("*.md"))])
 _PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
 _CLIENTS_OWN = {"ASSAYER_CONFIG"}
 _NO_METRICS = {

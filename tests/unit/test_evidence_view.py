@@ -8,7 +8,7 @@ SECOND, THIRD = "words of a second finding", "words of a third finding"
 
 
 def _report(*further: FurtherQuote) -> tuple[Report, str]:
-    """And the text of the claim whose first citation has the further quotes."""
+    """Return a report, and the text of its claim whose first citation has further quotes."""
     report = full_report()
     soundness, *others = report.parts
     first, *rest = soundness.assessments

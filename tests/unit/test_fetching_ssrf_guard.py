@@ -1,4 +1,4 @@
-"""Which URLs and addresses may be visited."""
+"""URLs and addresses that the SSRF guard permits."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 

@@ -45,7 +45,7 @@ def test_busy_server_is_paused_twice_as_long_after_each_rejection() -> None:
 
 
 class Slots(RuleBasedStateMachine):
-    """Any order of events keeps the books."""
+    """State machine: any order of events keeps the counts of free slots correct."""
 
     taken = Bundle("taken")
 

@@ -1,4 +1,4 @@
-"""Where a copy of a paper may lie, and in which order it is looked for."""
+"""Locations of a paper's copies, and their order."""
 
 import datetime as dt
 

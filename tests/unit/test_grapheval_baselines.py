@@ -57,7 +57,7 @@ def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
 )
 def test_training_on_a_single_label_is_rejected(scorer: Scorer) -> None:
     good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
-    with pytest.raises(InputError, match="All 20 labelled ideas have the same label, 'good'"):
+    with pytest.raises(InputError, match="The 20 labelled ideas all have the label 'good'"):
         scorer.score(good_only, rows(0))
 
 
@@ -102,7 +102,7 @@ def test_strongest_edges_keep_nearest_neighbours_and_all_edges_within_ideas() ->
 
 
 class Oracle:
-    """Knows every label, or the contrary of it."""
+    """Scorer that knows every label, or always predicts the opposite."""
 
     def __init__(self, graph: GraphArrays, honest: bool) -> None:
         self.name = f"oracle {honest}"

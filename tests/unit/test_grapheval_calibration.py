@@ -67,21 +67,6 @@ def test_nearly_equal_class_probabilities_stay_undecided() -> None:
     assert nearest.abstention == "undecided"
 
 
-def test_prior_of_another_venue_moves_odds_by_the_ratio_of_priors() -> None:
-    calibration = fitted(overconfident(500, seed=1))
-    given = np.array([[0.3, 0.7]])
-    usual, strict = calibration.verdicts(given)[0], calibration.verdicts(given, prior=(0.9, 0.1))[0]
-    usual_odds = usual.probabilities[1] / usual.probabilities[0]
-    ratio = (0.1 / calibration.rates[1]) / (0.9 / calibration.rates[0])
-    assert strict.probabilities[1] / strict.probabilities[0] == pytest.approx(usual_odds * ratio)
-
-
-@pytest.mark.parametrize("prior", [(1.0, 0.0), (0.5,), (0.5, 0.6), (float("nan"), 0.5)])
-def test_impossible_prior_is_refused(prior: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="one share above 0 for each of bad, good"):
-        fitted(overconfident(100, seed=1)).verdicts(np.array([[0.3, 0.7]]), prior=prior)
-
-
 def test_scaling_never_reverses_the_scorer() -> None:
     given, truth = overconfident(500, seed=1)
     assert fitted((given[:, ::-1], truth)).scaling.slope == 0

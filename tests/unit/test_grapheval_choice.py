@@ -14,15 +14,15 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 
 import assayer.methods.grapheval.judge as judge_module
-from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
 from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, described_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_words
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice
-from cluster.graph_training import Holdout, NetworkEffort, TrainingResult, train
-from cluster.viewpoint_graphs import model_file
+from cluster.graph_training import Holdout, NetworkEffort, ScorerKind, TrainingResult, train
+from cluster.viewpoint_graphs import MODEL_FILE, UNCALIBRATED, judge_from
+from index.viewpoint_neighbours import FaissNeighbours
 from tests.unit.grapheval_judging import (
     MAPS_TEXT,
     forty_labelled_ideas,
@@ -72,10 +72,10 @@ def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
 
 
 async def _trained(folder: Path, after: dt.date | None = None) -> tuple[TrainingResult, VerdictModel]:
-    contents = await (await graph_of_ideas(forty_labelled_ideas())).load()
+    contents = await graph_of_ideas(forty_labelled_ideas())
     holdout = Holdout(folds=3, after=after)
-    result = train(contents, folder, GraphEvalOptions(), holdout, NetworkEffort(), NOW, lambda *_: None)
-    return result, VerdictModel.model_validate_json(model_file(folder).read_bytes())
+    result = train(contents, folder, "best", holdout, NetworkEffort(), NOW, lambda *_: None)
+    return result, VerdictModel.model_validate_json((folder / MODEL_FILE).read_bytes())
 
 
 async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_path: Path) -> None:
@@ -89,8 +89,21 @@ async def test_training_writes_choice_and_training_data_summary_to_a_file(tmp_pa
     assert result.scorer.brier.low <= result.scorer.brier.value <= result.scorer.brier.high
 
 
+async def test_judge_uses_the_scorer_of_the_last_training(tmp_path: Path) -> None:
+    contents, neighbours = await graph_of_ideas(forty_labelled_ideas()), FaissNeighbours()
+    neighbours.add(contents.arrays.vectors)
+    assert judge_from(tmp_path, contents, neighbours).calibration == UNCALIBRATED
+    kinds: tuple[ScorerKind, ...] = ("best", "network", "propagation", "best")
+    for kind in kinds:
+        result = train(contents, tmp_path, kind, Holdout(folds=3), NetworkEffort(2, 1), NOW, lambda *_: None)
+        judge = judge_from(tmp_path, contents, neighbours)
+        assert judge.calibration == result.calibration
+        assert judge.scorer_name == result.calibration.scorer
+        assert isinstance(judge.choice, Absent) == (kind != "best")
+
+
 def test_length_and_label_rates_are_never_chosen() -> None:
-    possible = candidates({}, GraphEvalOptions())
+    possible = candidates({})
     assert {yardstick.name for yardstick in possible.yardsticks} == {LENGTH, MAJORITY}
     assert not {item.name for item in possible.choosable} & {LENGTH, MAJORITY}
 
@@ -99,8 +112,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     """Train a judge that chose words, as `train` leaves it when TF-IDF has won."""
     _, model = await _trained(folder)
     ideas = [*forty_labelled_ideas(), *([labelled_idea(60, "accept", text=extra)] if extra else [])]
-    graph = await graph_of_ideas(ideas)
-    contents = await graph.load()
+    contents = await graph_of_ideas(ideas)
     compared = (MeasuredScorer(name=LENGTH, auroc=auroc_of_length, low=0.4, high=0.6),)
     choice = ScorerChoice(
         chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
@@ -108,7 +120,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     fitted = fit_words([titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})
     by_words = VerdictModel(calibration=calibration, choice=choice, earliest=None, latest=None, fitted=fitted)
-    return dataclasses.replace(await judge_over(graph), model=by_words, calibration=calibration)
+    return dataclasses.replace(judge_over(contents), model=by_words, calibration=calibration)
 
 
 async def test_word_based_verdict_includes_neighbour_evidence_and_scorer_choice(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def reference(graph: GraphArrays, rounds: int) -> list[NDArray[np.float64]]:
 
 
 def leads(state: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which classes are the most probable of a viewpoint, rounding apart."""
+    """Return a mask of the most probable classes of each viewpoint, up to rounding."""
     nearly: NDArray[np.bool_] = (state >= state.max(axis=1, keepdims=True) - 1e-9) & (state > 0)
     return nearly
 

@@ -13,9 +13,10 @@ from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import edges_by_cosine
-from assayer.methods.grapheval.graph.records import PreparedIdea, Viewpoints
+from assayer.methods.grapheval.graph.records import GraphContents, PreparedIdea, Viewpoints
 from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtractor
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
 from assayer.methods.grapheval.repetition import repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
@@ -24,27 +25,28 @@ from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, RepeatedIdea, Verdict
 from index.memory_corpus import MemoryCorpus
+from tests.grapheval_graphs import graph_contents
 from tests.unit.grapheval_judging import (
     BACKENDS,
     EMBEDDER,
     MAPS_TEXT,
     OPTIONS,
+    PLAN,
     forty_labelled_ideas,
     graph_of_ideas,
     judge_over,
     labelled_idea,
     maps_idea,
+    prepared_ideas,
     verdict_by,
 )
 from tests.unit.twins import NoFullTexts, a_run
-from tests.viewpoint_graph import InMemoryViewpointGraph
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-LOCAL = LocalScorer(LabelPropagation(), OPTIONS.reach)
+LOCAL = LocalScorer(LabelPropagation(), HOPS)
 
 
-async def calibrated(graph: InMemoryViewpointGraph) -> GraphJudge:
-    contents = await graph.load()
+def calibrated(contents: GraphContents) -> GraphJudge:
     provenance = TrainingProvenance(
         made_at=dt.datetime(2026, 1, 1, tzinfo=dt.UTC),
         files=(),
@@ -56,13 +58,11 @@ async def calibrated(graph: InMemoryViewpointGraph) -> GraphJudge:
     )
     scores = held_out_scores(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
     labels = contents.arrays.labels
-    return await judge_over(
-        graph, fit_calibration("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance)
-    )
+    return judge_over(contents, fit_calibration("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance))
 
 
 async def test_idea_near_rejected_ideas_is_rejected_with_neighbour_evidence() -> None:
-    verdict = await verdict_by(await calibrated(await graph_of_ideas(forty_labelled_ideas())))
+    verdict = await verdict_by(calibrated(await graph_of_ideas(forty_labelled_ideas())))
     assert verdict.decision == "reject"
     by_name = {probability.name: probability for probability in verdict.probabilities}
     assert by_name["reject"].low <= by_name["reject"].probability <= by_name["reject"].high
@@ -80,7 +80,7 @@ async def test_idea_near_rejected_ideas_is_rejected_with_neighbour_evidence() ->
 
 
 async def test_uncalibrated_verdict_names_no_outcome_but_keeps_evidence() -> None:
-    verdict = await verdict_by(await judge_over(await graph_of_ideas(forty_labelled_ideas())))
+    verdict = await verdict_by(judge_over(await graph_of_ideas(forty_labelled_ideas())))
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
     assert verdict.evidence
@@ -92,7 +92,7 @@ async def test_neighbours_after_cutoff_or_undated_are_excluded() -> None:
         labelled_idea(50, "accept", dt.date(2021, 1, 1), MAPS_TEXT),
         labelled_idea(51, "accept", None),
     ]
-    judge = await judge_over(await graph_of_ideas(ideas))
+    judge = judge_over(await graph_of_ideas(ideas))
     run = a_run(dt.date(2020, 1, 1))
     evaluation = await evaluate(EvaluationContext.open(maps_idea(), BACKENDS, run, OPTIONS), judge)
     verdict = evaluation.report.verdict
@@ -104,7 +104,7 @@ async def test_neighbours_after_cutoff_or_undated_are_excluded() -> None:
 
 
 async def test_all_statements_beyond_the_limit_are_counted() -> None:
-    judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
+    judge = judge_over(await graph_of_ideas(forty_labelled_ideas()))
     text = " ".join(f"Surveyors draw map {number} of their town by hand." for number in range(60))
     options = OPTIONS.model_copy(update={"viewpoints": 4})
     report = (await evaluate(EvaluationContext.open(maps_idea(text), BACKENDS, a_run(), options), judge)).report
@@ -112,9 +112,7 @@ async def test_all_statements_beyond_the_limit_are_counted() -> None:
 
 
 async def test_idea_already_in_graph_is_reported_and_its_record_excluded() -> None:
-    judge = await judge_over(
-        await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)])
-    )
+    judge = judge_over(await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=MAPS_TEXT)]))
     report = (await evaluate(EvaluationContext.open(maps_idea(), BACKENDS, a_run(), OPTIONS), judge)).report
     assert isinstance(report.verdict, Verdict)
     assert isinstance(report.verdict.repeats, RepeatedIdea)
@@ -129,7 +127,7 @@ async def test_statements_taken_from_another_idea_are_shown_beside_their_source(
     source = "Ink on old maps fades in the winters. Surveyors walk all the streets of a town by foot."
     rest = " ".join(f"Clerks of {name} copy the plans of their harbour twice a year." for name in "abcdefgh")
     own = "Bees sleep under leaves of the lilac tree. Honey keeps for a hundred years in clay jars."
-    judge = await judge_over(
+    judge = judge_over(
         await graph_of_ideas([*forty_labelled_ideas(), labelled_idea(60, "accept", text=f"{source} {rest}")])
     )
     plan = judge.contents.plan.model_copy(update={"embedder": "all-MiniLM-L6-v2"})
@@ -150,11 +148,11 @@ async def test_an_idea_without_a_statement_is_refused() -> None:
     idea = maps_idea("maps; " * 25)
     idea = idea.model_copy(update={"text": "Maps maps. Maps."})
     with pytest.raises(InputError, match="no statement"):
-        await verdict_by(await judge_over(await graph_of_ideas(forty_labelled_ideas())), idea)
+        await verdict_by(judge_over(await graph_of_ideas(forty_labelled_ideas())), idea)
 
 
 async def test_embedding_model_different_from_graph_is_rejected() -> None:
-    judge = await judge_over(await graph_of_ideas(forty_labelled_ideas()))
+    judge = judge_over(await graph_of_ideas(forty_labelled_ideas()))
     other = HashingEmbedder(64)
     backends = Backends(NoLlm(), MemoryCorpus((), other), NoFullTexts(), other)
     with pytest.raises(ConfigurationError, match="hashed-words-256, but the configured model is hashed-words-64"):
@@ -163,17 +161,17 @@ async def test_embedding_model_different_from_graph_is_rejected() -> None:
 
 async def test_a_calibration_of_another_scorer_or_embedding_is_refused() -> None:
     graph = await graph_of_ideas(forty_labelled_ideas())
-    fitted = (await calibrated(graph)).calibration
+    fitted = (calibrated(graph)).calibration
     assert isinstance(fitted, ProbabilityCalibration)
     with pytest.raises(ConfigurationError, match="does not match the scorer"):
-        await judge_over(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
+        judge_over(graph, fitted.model_copy(update={"scorer": "label propagation, 9 rounds"}))
     provenance = fitted.provenance.model_copy(update={"embedding": "bge"})
     with pytest.raises(ConfigurationError, match="does not match the embedding model: it was fitted for bge"):
-        await judge_over(graph, fitted.model_copy(update={"provenance": provenance}))
+        judge_over(graph, fitted.model_copy(update={"provenance": provenance}))
 
 
 async def test_neighbourhood_extends_exactly_the_requested_number_of_hops() -> None:
-    arrays = (await (await graph_of_ideas(forty_labelled_ideas())).load()).arrays
+    arrays = (await graph_of_ideas(forty_labelled_ideas())).arrays
     near = arrays.adjacency().toarray() > 0
     for hops in (1, 2):
         reached = np.zeros(len(near), np.bool_)
@@ -187,15 +185,14 @@ async def test_neighbourhood_extends_exactly_the_requested_number_of_hops() -> N
 @pytest.mark.parametrize("hops", [1, 2, 3])
 async def test_idea_scores_the_same_beside_the_graph_and_inside_it(hops: int) -> None:
     others = forty_labelled_ideas()
-    graph = await graph_of_ideas(others)
-    contents = await graph.load()
-    judge = await judge_over(graph)
+    contents = await graph_of_ideas(others)
+    judge = judge_over(contents)
     texts = [viewpoint.text for viewpoint in split_viewpoints(MAPS_TEXT, 64)]
     vectors = await EMBEDDER.embed(texts, "passage")
     surrounded = dataclasses.replace(judge, hops=hops)
     placed = surrounded.place(maps_idea(), vectors, edges_by_cosine(vectors, contents.plan.intra), UNKNOWN)
     taken = Viewpoints(viewpoints=split_viewpoints(MAPS_TEXT, 64), maker=SPLITTER)
-    await graph.add([PreparedIdea(labelled_idea(99, None, text=MAPS_TEXT), taken, vectors)])
-    grown = (await graph.load()).arrays
+    new = [PreparedIdea(labelled_idea(99, None, text=MAPS_TEXT), taken, vectors)]
+    grown = graph_contents(PLAN, await prepared_ideas(others), new).arrays
     (inside,) = LocalScorer(LabelPropagation(), hops).score(grown, np.array([40], np.int32))
     np.testing.assert_allclose(placed.subgraph.score(LabelPropagation()), inside, atol=1e-6)

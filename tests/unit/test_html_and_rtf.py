@@ -2,6 +2,7 @@
 
 import pytest
 
+from workers.documents.document_ideas import read_document_idea
 from workers.sandbox.html_text import read_html
 from workers.sandbox.refusal import Refused
 from workers.sandbox.rich_text import read_rich_text
@@ -91,3 +92,30 @@ def test_number_beside_html_list_entry_is_joined_to_the_entry() -> None:
     )
     text = read_html(f"<html><body><h1>Post</h1>{entries}</body></html>".encode(), MOST)
     assert text.paragraphs[1:] == [(0, "1 Moss A. Stamps. 2019."), (0, "2 Bell C. Letters. 2018.")]
+
+
+@pytest.mark.parametrize(
+    ("mark", "note"),
+    [
+        (
+            '<sup><a href="#ftnt1" id="ftnt_ref1">[1]</a></sup>',
+            '<hr><div><p><a href="#ftnt_ref1" id="ftnt1">[1]</a> More of it.</p></div>',
+        ),
+        (
+            '<a href="#fn1" class="footnote-ref" id="fnref1"><sup>1</sup></a>',
+            '<section class="footnotes"><ol><li id="fn1"><p>More of it.<a href="#fnref1">↩</a></p></li></ol></section>',
+        ),
+        (
+            '<a href="#_ftn1" name="_ftnref1">[1]</a>',
+            '<div id="ftn1"><p class="MsoFootnoteText"><a href="#_ftnref1" name="_ftn1">[1]</a> More of it.</p></div>',
+        ),
+    ],
+)
+async def test_footnotes_of_html_follow_their_paragraph_and_are_not_in_the_list(mark: str, note: str) -> None:
+    words = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 3
+    listed = "<h2>References</h2><ol><li>Lee A. Replay buffers. Text Methods 2019.</li></ol>"
+    page = f'<html><body><p class="title">On bees</p><h2>Problem</h2><p>{words}{mark}</p>{listed}{note}</body></html>'
+    idea = await read_document_idea(page.encode(), "a.html")
+    assert idea.title == "On bees"
+    assert [work.raw for work in idea.references] == ["Lee A. Replay buffers. Text Methods 2019."]
+    assert idea.text.endswith("[^1]\n\n[^1]: More of it.")

@@ -60,7 +60,7 @@ def unit_vectors(rows: int, seed: int) -> Vectors:
 
 
 class _Counted(GpuStandIn):
-    """Which GPU was given how many rows, and for how many it was asked."""
+    """GPU stand-in that records the rows stored on and requested from each GPU."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count)

@@ -180,7 +180,7 @@ async def test_corpus_built_with_lexical_weights_uses_them_for_ranking(tmp_path:
     ranked = [item for item, _ in await by_weights(tmp_path / "weighed")]
 
     def distance(hits: Sequence[Hit]) -> int:
-        """From the order of the weights."""
+        """Return the distance from the order by lexical weights."""
         places: dict[str, int] = {hit.paper.id: place for place, hit in enumerate(hits)}
         return sum(abs(places[item] - place) for place, item in enumerate(ranked))
 
@@ -290,7 +290,7 @@ async def test_shards_match_whole_corpus_in_lexical_search(tmp_path: Path) -> No
 
 
 async def test_records_with_vectors_are_still_embedded_for_lexical_weights(tmp_path: Path) -> None:
-    """They bring none."""
+    """Vectors that come with records have no lexical weights."""
     vector = np.eye(1, WEIGHED.dimensions)[0].tolist()
     source = write_jsonl(
         tmp_path / "papers.jsonl", [record(1, embedding={"model": WEIGHED.name, "vector": vector}), record(2)]

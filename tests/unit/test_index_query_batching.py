@@ -1,4 +1,4 @@
-"""Which questions share a pass, and that everybody gets the answer to what they asked."""
+"""Queries that share a pass; every caller gets the answer to its own query."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -44,7 +44,7 @@ def subject() -> Subject:
 
 @pytest.fixture
 def combined(subject: Subject) -> Iterator[QueryBatcher]:
-    """Its thread is held, so that whatever is asked waits until `subject.may` is set."""
+    """Batcher whose thread is blocked until `subject.may` is set, so that queries queue up."""
     made = QueryBatcher(subject, "test")
     made.submit(Subject.hold, (), {})
     subject.begun.wait()

@@ -221,7 +221,7 @@ async def test_shards_without_papers_are_updated_like_others(tmp_path: Path) -> 
 
 
 async def versions_of(directory: Path, count: int) -> list[str]:
-    """So many updates, of which none is removed."""
+    """Publish `count` updates and return all versions; none is removed."""
     made = [VersionStore(directory).current_version()]
     for number in range(count):
         changed = Delta(records(3, title=f"Title {number}"))

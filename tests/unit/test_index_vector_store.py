@@ -37,7 +37,7 @@ async def stored(address: str, portions: int) -> tuple[VectorStore, list[str]]:
 
 @pytest.fixture
 def few_descriptors() -> Iterator[int]:
-    """Not many more than are open now."""
+    """Limit open files to 20 more than are open now."""
     open_now = len(os.listdir("/proc/self/fd"))
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + 20, hard))

@@ -20,7 +20,7 @@ PAPER = PaperId("bee-03")
 
 
 class Version:
-    """Something that is open."""
+    """Open version, as a stand-in for a corpus."""
 
     def __init__(self, name: str) -> None:
         self.name = name

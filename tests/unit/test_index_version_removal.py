@@ -18,7 +18,7 @@ _FLOCK = fcntl.flock
 
 
 def lock_as_on_nfs(file: int | IO[bytes], operation: int) -> None:
-    """There an exclusive lock takes a file that is open for writing."""
+    """Lock as on NFS, where an exclusive lock requires a file opened for writing."""
     number = file if isinstance(file, int) else file.fileno()
     if operation & fcntl.LOCK_EX and fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDONLY:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))

@@ -26,7 +26,7 @@ EVERYTHING = 1000
 
 
 def paper(number: int, **changed: Any) -> dict[str, Any]:
-    """One a month from 2012 on, every seventh without a date."""
+    """Return a paper: one per month from 2012 on, every seventh without a date."""
     words = [WORDS[(number * step + shift) % len(WORDS)] for step, shift in ((1, 0), (3, 1), (5, 2), (7, 5))]
     made = {
         "id": f"p{number}",

@@ -1,4 +1,4 @@
-"""Which days are asked for: none is left out between those that a folder holds, whatever runs came before."""
+"""Days to harvest: after any earlier runs, no day between those in the folder is left out."""
 
 import datetime as dt
 

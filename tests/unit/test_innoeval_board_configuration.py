@@ -6,11 +6,8 @@ from shutil import copyfile
 
 from assayer.methods.innoeval.board.configuration import hashed_options
 from assayer.methods.innoeval.board.decision import CalibrationConditions, DecisionCalibration, DecisionPerformance
-from assayer.methods.innoeval.dimensions import load_dimensions
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
 
-CRITERIA = Path(__file__).parents[2] / "examples" / "agency-criteria.toml"
-POOL = Path(__file__).parents[2] / "assayer" / "methods" / "innoeval" / "personas.toml"
 CALIBRATION = DecisionCalibration(
     name="spring",
     made_on=dt.date(2026, 3, 1),
@@ -37,16 +34,11 @@ def determined(**board: object) -> dict[str, object]:
 
 
 def test_board_configuration_depends_on_file_contents_not_paths(tmp_path: Path) -> None:
-    there, calibration = tmp_path / "elsewhere.toml", tmp_path / "spring.json"
-    copyfile(CRITERIA, there)
+    calibration, copied = tmp_path / "spring.json", tmp_path / "copied.json"
     calibration.write_text(CALIBRATION.model_dump_json())
-    usual, here = determined(), determined(dimensions=CRITERIA)
-    assert determined(dimensions=there) == here == determined(dimensions=load_dimensions(CRITERIA))
-    there.write_text(there.read_text("utf-8").replace("weight = 2.0", "weight = 3.0"), encoding="utf-8")
-    assert determined(dimensions=there) not in (here, usual)
-    assert determined(personas=POOL) == usual
+    copyfile(calibration, copied)
     named = determined(calibration=calibration)
-    assert named != usual
+    assert named == determined(calibration=copied) != determined()
     calibration.write_text(CALIBRATION.model_copy(update={"thresholds": (6.0,)}).model_dump_json())
     assert determined(calibration=calibration) != named
     assert str(tmp_path) not in str(named)

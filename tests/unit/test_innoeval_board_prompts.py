@@ -1,4 +1,4 @@
-"""Every prompt of the board renders, everything from outside fenced, and the simulator can answer it."""
+"""Every prompt of the board renders, with external text fenced, and the simulator can answer it."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from assayer.methods.innoeval import tasks
-from assayer.methods.innoeval.dimensions import resolve_dimensions
+from assayer.methods.innoeval.dimensions import built_in_dimensions
 from assayer.methods.innoeval.schemas import (
     Advice,
     Judgement,
@@ -42,7 +42,7 @@ def test_only_rubric_scores_are_accepted() -> None:
 
 
 def test_dimension_without_evidence_is_judged_on_the_idea_text_only() -> None:
-    clarity = JUDGING.model_copy(update={"dimension": resolve_dimensions(None)[0], "evidence": (), "notes": ()})
+    clarity = JUDGING.model_copy(update={"dimension": built_in_dimensions()[0], "evidence": (), "notes": ()})
     text = BOARD_QUESTIONS[0][0].messages(clarity)[1].content
     assert text.startswith(f"# The idea\n\n{fence(IDEA, 'idea')}\n\n# The reviewer\n")
     assert "taken apart" not in text

@@ -11,7 +11,7 @@ from assayer.errors import AssayerError, InputError, MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.decision import CalibrationConditions, ScoredIdea, fit_decision
 from assayer.methods.innoeval.board.session import BoardSession
-from assayer.methods.innoeval.dimensions import Band, RubricDimension, Scale, resolve_dimensions
+from assayer.methods.innoeval.dimensions import built_in_dimensions
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.schemas import AdviceQuestion, Judgement, JudgingQuestion, MetaQuestion, ReviewClaim
@@ -22,17 +22,6 @@ from tests.unit.innoeval_evidence import BOARD_ANSWERS, judgement, pack
 from tests.unit.twins import Answerer, TwinLlm, a_run
 
 CUTOFF = dt.date(2024, 6, 30)
-MONEY = RubricDimension(
-    name="value for money",
-    title="Value for money",
-    question="Does what is asked for stand in proportion to what would be delivered?",
-    evidence=(),
-    scale=Scale(min=1, max=6),
-    bands=(
-        Band(low=4, high=6, means="The price is fair for what is promised."),
-        Band(low=1, high=3, means="The price is out of proportion to it."),
-    ),
-)
 
 
 def llm(scripted: Mapping[str, Answerer] | None = None, failing: Mapping[str, AssayerError] | None = None) -> TwinLlm:
@@ -125,21 +114,6 @@ async def test_board_without_personas_has_a_single_unmasked_reviewer() -> None:
     assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
 
 
-async def test_custom_dimension_uses_its_own_scale_and_counts_equally() -> None:
-    options = BoardOptions(board=2, dimensions=(*resolve_dimensions(None)[:1], MONEY))
-    deliberation, record = await deliberated(llm(), options)
-    part = deliberation.parts[1]
-    assert isinstance(part.score, Score)
-    assert (part.score.scale_min, part.score.scale_max) == (1, 6)
-    clarity, money = (
-        [assessment.score.value for assessment in each.assessments if isinstance(assessment.score, Score)]
-        for each in deliberation.parts
-    )
-    brought = [10 * (value - 1) / 5 for value in money]
-    assert isinstance(record.score, Score)
-    assert record.score.value == pytest.approx((sum(clarity) / 2 + sum(brought) / 2) / 2, abs=0.01)
-
-
 async def test_failed_review_is_absent_and_excluded_from_the_mean() -> None:
     def moody(question: BaseModel) -> BaseModel:
         assert isinstance(question, JudgingQuestion)
@@ -220,7 +194,7 @@ async def test_similar_weaknesses_are_asked_about_once_per_dimension() -> None:
     await deliberated(model, given=given)
     (asked,) = model.questions(AdviceQuestion)
     assert [weakness.dimension for weakness in asked.weaknesses] == [
-        resolve_dimension.title for resolve_dimension in resolve_dimensions(None)
+        resolve_dimension.title for resolve_dimension in built_in_dimensions()
     ]
     assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
     assert (asked.idea, asked.day) == (given.text, CUTOFF)
@@ -284,8 +258,6 @@ def test_invalid_board_configuration_is_rejected_before_any_llm_request(tmp_path
     model = llm()
     with pytest.raises(InputError, match="has 52 personas, too few for a board of 53"):
         BoardSession(model, a_run(), BoardOptions(board=53))
-    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
-        BoardSession(model, a_run(), BoardOptions(personas=tmp_path / "none.toml"))
-    with pytest.raises(InputError, match=r"none\.toml cannot be read"):
-        BoardSession(model, a_run(), BoardOptions(dimensions=tmp_path / "none.toml"))
+    with pytest.raises(InputError, match=r"none\.json"):
+        BoardSession(model, a_run(), BoardOptions(calibration=tmp_path / "none.json"))
     assert model.asked == []

@@ -1,4 +1,4 @@
-"""Every prompt of InnoEval's search renders, the shared part first, everything from outside fenced."""
+"""Every prompt of InnoEval's search renders, with the shared part first and external text fenced."""
 
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.schemas import (

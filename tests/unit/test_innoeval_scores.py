@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assayer.methods.innoeval.board.scores import agreement, final_score, score_interval, score_matrix
-from assayer.methods.innoeval.dimensions import Scale, resolve_dimensions
+from assayer.methods.innoeval.dimensions import Scale, built_in_dimensions
 from assayer.models import Absent, Agreement, Score, ScoreInterval
 
-THREE = resolve_dimensions(None)[:3]
+THREE = built_in_dimensions()[:3]
 NAN = float("nan")
 
 

@@ -2,11 +2,11 @@
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.sections import reads_by_section, sections_for, unread_characters
-from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
+from assayer.methods.innoeval.dimensions import RubricDimension, built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Section
 
-FIVE = resolve_dimensions(None)
+FIVE = built_in_dimensions()
 SECTIONS = tuple(
     Section(title=title, text=f"{title} says what it says. " * 4)
     for title in ("Motivation", "Related work", "Experiment design", "Budget and timeline", "Appendix K")

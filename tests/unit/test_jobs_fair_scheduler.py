@@ -1,4 +1,4 @@
-"""Which jobs get the free slots: all slots are used, by weight, and nobody waits for ever."""
+"""Jobs that get the free slots: all slots are used, in proportion to weights, and no tenant starves."""
 
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ def given_to(grants: Sequence[Grant]) -> Counter[str]:
 
 @dataclass
 class Service:
-    """Gives out places round by round; every job is done before the next round."""
+    """Service that assigns slots in rounds; all jobs of a round end before the next."""
 
     waiting: dict[str, deque[WaitingJob]]
     weights: dict[str, float]
@@ -139,7 +139,7 @@ def test_always_waiting_tenants_share_slots_by_weight(weights: list[float], free
     had = Counter(tenant for _ in range(300 // free) for tenant in service.round(free))
 
     turns = {name: had[name] / weight for name, weight in service.weights.items()}
-    # Nobody is ahead of another by more than one job of its own and one of the other's.
+    # No tenant is ahead of another by more than one job of its own and one of the other's.
     for item, weight in service.weights.items():
         for other, others in service.weights.items():
             assert abs(turns[item] - turns[other]) <= 1 / weight + 1 / others + 1e-6

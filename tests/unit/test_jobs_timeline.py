@@ -1,4 +1,4 @@
-"""When a job did what, from its events and the ledger."""
+"""Timeline of a job, from its events and the ledger."""
 
 import pytest
 

@@ -1,7 +1,6 @@
 """Meaning of LLM refusals."""
 
 import pytest
-from hypothesis import settings
 
 from assayer.models import FaultKind
 from workers.llm.dialect import initial_dialect
@@ -15,8 +14,6 @@ from workers.llm.errors import (
     parse_error_body,
     rejected_generation,
 )
-
-UNHURRIED = settings(deadline=None)  # the machine may be busy
 
 
 def _failure(status: int, message: str = "", code: str = "") -> TransientLlmFailure | PermanentLlmFailure:

@@ -47,7 +47,7 @@ class Mapped(Frozen):
 
 
 def _keywords(node: object) -> set[str]:
-    """Every schema keyword, property names left out."""
+    """Return all keywords of a schema, without the names of properties."""
     if isinstance(node, list):
         return set().union(*map(_keywords, node)) if node else set()
     if not isinstance(node, dict):

@@ -1,4 +1,4 @@
-"""Where the MCP server listens, and under which names it lets itself be reached."""
+"""Addresses and host names at which the MCP server is reachable."""
 
 import pytest
 

@@ -5,16 +5,13 @@ import pytest
 from assayer.backends import Backends
 from assayer.errors import InputError
 from assayer.llm import Llm, NoLlm
-from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.judge import GraphJudge
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.models import Absent
 from cluster.methods import METHODS, MethodInputs
 from cluster.settings import Settings
 from index.memory_corpus import MemoryCorpus
-from tests.unit.grapheval_judging import EMBEDDER, forty_labelled_ideas, graph_of_ideas, maps_idea
+from tests.unit.grapheval_judging import EMBEDDER, forty_labelled_ideas, graph_of_ideas, judge_over, maps_idea
 from tests.unit.twins import NoFullTexts, a_run
-from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
 
 NO_GRAPH = Absent(reason="there is no graph of labelled ideas.")
 
@@ -24,18 +21,9 @@ def bench_of(judge: GraphJudge | Absent, llm: Llm | None = None) -> MethodInputs
     return MethodInputs(Settings(), Backends(llm or NoLlm(), literature, NoFullTexts(), EMBEDDER), judge)
 
 
-async def judge_of(graph: InMemoryViewpointGraph) -> GraphJudge:
-    contents = await graph.load()
-    neighbours = ExactNeighbourIndex()
-    neighbours.add(contents.arrays.vectors)
-    return GraphJudge(
-        contents, neighbours, LabelPropagation(), GraphEvalOptions().reach, Absent(reason="no calibration was fitted.")
-    )
-
-
 @pytest.mark.parametrize("method", ["review", "scholareval", "check"])
 async def test_report_without_a_model_has_evidence_but_no_verdict(method: str) -> None:
-    judge = await judge_of(await graph_of_ideas(forty_labelled_ideas()))
+    judge = judge_over(await graph_of_ideas(forty_labelled_ideas()))
     report = (await METHODS[method].evaluate(maps_idea(), a_run(), bench_of(judge))).report
     assert report.method == method
     assert report.evidence is not None

@@ -1,6 +1,5 @@
 """The references that an idea itself gives: read, looked for, compared with the records, told in careful words."""
 
-import asyncio
 import datetime as dt
 
 import pytest
@@ -12,7 +11,6 @@ from assayer.models import (
     CitedWork,
     ClaimSupport,
     Identifiers,
-    Paper,
     Retraction,
 )
 from assayer.own_references.check import check_own_references
@@ -23,7 +21,7 @@ from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
 from index.memory_corpus import MemoryCorpus
-from tests.in_memory import InMemorySource
+from tests.in_memory import HangingSearch, InMemorySource
 from tests.unit.own_references_fixture import (
     DIAZ,
     FOX,
@@ -231,12 +229,7 @@ async def test_source_request_limit_is_respected() -> None:
 
 
 async def test_check_stops_at_time_limit_and_marks_unchecked_references_absent() -> None:
-    class Slow(InMemorySource):
-        async def search(self, *given: object) -> list[Paper]:
-            await asyncio.Event().wait()
-            return []
-
-    own = await checked(local=[LEE], sources=[Slow("crossref", [])], seconds=1.0)
+    own = await checked(local=[LEE], sources=[HangingSearch("crossref", [])], seconds=1.0)
     assert outcomes(own) == ["found", "absent", "absent"]
 
 

@@ -21,7 +21,8 @@ from workers.literature_apis.record_fields import title_line
         ("Aas T", "Tor Ås"), ("van der Berg K", "Karl Berg"), ("de Souza P", "Paulo Souza"),
         ("O’Hara K", "Kate O'Hara"), ("Brueck A", "Ann Brück"),
         ("ORCA Collaboration", "ORCA Collab."), ("WHO", "World Health Organization"), ("The ORCA Team", "ORCA Team"),
-        ("Le Guin U", "Ursula LeGuin"),
+        ("Le Guin U", "Ursula LeGuin"), ("Lyu Y", "Lü, Yan"), ("Gemini Team", "Gemini Team, Google"),
+        ("U.S. Department of Energy", "US Department of Energy"), ("R Core Team", "R Development Core Team"),
     ],
 )  # fmt: skip
 def test_spelling_variants_of_a_name_match(printed: str, held: str) -> None:
@@ -37,6 +38,7 @@ def test_spelling_variants_of_a_name_match(printed: str, held: str) -> None:
         ("WHO", "World Bank"),
         ("Lee A", "Bo Leigh"),
         ("Wang L", "S. Hwang"),
+        ("ORCA Collaboration", "NOVEX Collaboration"),
     ],
 )
 def test_different_names_do_not_match(printed: str, held: str) -> None:
@@ -47,6 +49,10 @@ PLAIN = "Sorting letters in the evening and its cost"
 MARKED = [
     f"RETRACTED: {PLAIN}", f"RETRACTED ARTICLE: {PLAIN}", f"Retraction: {PLAIN}", f"[Retracted] {PLAIN}",
     f"WITHDRAWN: {PLAIN}", f"{PLAIN} [RETRACTED]", f"Retraction Note: {PLAIN}", f"Retracted Article — {PLAIN}",
+    f"Notice of Retraction {PLAIN}", f"ARTICLE WITHDRAWN: {PLAIN}", f"撤稿：{PLAIN}", f"*RETRACTED* {PLAIN}",
+    f"{PLAIN} (Retracted article. See vol. 12, pg. 3, 2015)", f"{PLAIN} (Retraction of vol 12, pg 3, 2011)",
+    f"Retraction notice to “{PLAIN}” [J. Lett. 12 (2011) 1–9]", f"Retraction for Lee et al., {PLAIN}",
+    f"WITHDRAWN – Administrative Duplicate Publication: {PLAIN}", f"RETRACTED ARTICLE {PLAIN}",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Which sentence of an idea refers to which of its references, and what a model is asked about it."""
+"""Sentences of an idea that cite its references, and the question to the model about them."""
 
 import pytest
 

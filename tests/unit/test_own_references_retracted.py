@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from assayer.errors import SourceUnavailable
-from assayer.models import Identifiers, Paper, Retraction
+from assayer.models import Identifiers, Retraction
 from assayer.reports.reference_wording import own_outcome
-from tests.in_memory import InMemorySource
+from tests.in_memory import HangingSearch, InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, outcomes
 from tests.unit.twins import a_run
 from workers.literature.reference_sources import RemoteReferenceSource
@@ -22,7 +22,7 @@ CONCERN = Retraction(kind="concern", source="crossref")
 
 
 class HangingCheck(InMemorySource):
-    """It is never done with notices of retraction."""
+    """Source that never answers a request for retractions."""
 
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
@@ -36,12 +36,6 @@ class FailingCheck(InMemorySource):
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
         raise SourceUnavailable("It is down.")
-
-
-class HangingSearch(InMemorySource):
-    async def search(self, *given: object) -> list[Paper]:
-        await asyncio.Event().wait()
-        return []
 
 
 async def test_retraction_notice_is_kept_when_another_source_hangs() -> None:

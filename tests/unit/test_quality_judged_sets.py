@@ -30,7 +30,7 @@ def decisions(texts: Sequence[str], decided: Sequence[float], proposals: bool = 
 
 
 def plans(count: int = 40) -> JudgedSet:
-    """Every second one is chosen; the chosen are about bees and not longer."""
+    """Return plans of which every second is chosen; chosen plans are about bees and not longer."""
     topics = ("maps of towns drawn in ink", "bees in flower strips gain")
     return decisions([f"{topics[n % 2]} {n:02}" for n in range(count)], [float(n % 2) for n in range(count)])
 

@@ -20,7 +20,7 @@ def _failed(name: str, seed: int, why: str) -> Outcome:
 
 
 async def _do(path: Path, names: str, work: Callable[[str], None] = lambda _: None) -> list[str]:
-    """Which items were worked on."""
+    """Run the remaining items and return those that were worked on."""
     done: list[str] = []
 
     async def one(name: str, seed: int) -> Outcome:

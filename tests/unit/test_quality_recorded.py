@@ -1,4 +1,4 @@
-"""Answers from files: a question waits for its answer, and a faulty answer is asked for once more."""
+"""Model whose answers come from files: questions wait for answers, and faulty answers are requested again."""
 
 import asyncio
 import json

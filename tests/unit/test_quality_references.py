@@ -4,9 +4,9 @@ import pytest
 
 from assayer.models import CitedWork
 from assayer.own_references.entries import read_references
-from benchmarks.quality.grapheval.data import DATA
 from benchmarks.quality.own_references import Judged, outcome_table, paired
 from benchmarks.quality.reference_lists import STYLES, Planted, Work, corpus_works, proposals
+from benchmarks.records import DATA
 
 WORK = Work("Replay of text", ("Ann Lee",), 2019, "ACL")
 

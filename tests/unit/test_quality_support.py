@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.quality.claim_support.items import SETS, KnownClaim, known_claims
 from benchmarks.quality.claim_support.measures import by_group, label_quality
-from benchmarks.quality.grapheval.data import DATA
+from benchmarks.records import DATA
 
 pytestmark = pytest.mark.skipif(not (DATA / "claims").is_dir(), reason="the data folder is not beside the clone")
 

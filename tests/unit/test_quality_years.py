@@ -22,7 +22,7 @@ TOPICS = (
 
 
 def _papers(first: int, count: int, flip: bool = False) -> list[Labelled]:
-    """Every second paper is accepted, and its topic says so."""
+    """Return papers of which every second is accepted, recognisable by its topic."""
     return [
         Labelled(IdeaId(f"p{n}"), f"Plan {n}\n\n{TOPICS[n % 2].format(n=n)}", (n + flip) % 2, dt.date(2020, 1, 1))
         for n in range(first, first + count)

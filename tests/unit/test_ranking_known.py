@@ -32,7 +32,7 @@ OPTIONS = RankingOptions(calls_per_idea=3)
 
 
 class OtherJudge(JudgeLlm):
-    """Answers under another name."""
+    """Judge that answers under another model name."""
 
     models = ("other",)
 
@@ -42,7 +42,7 @@ class OtherJudge(JudgeLlm):
 
 
 class FilteredJudge(JudgeLlm):
-    """Its filter refuses every question about one idea."""
+    """Judge whose content filter refuses every question about one idea."""
 
     def __init__(self, refused: str) -> None:
         super().__init__(right)

@@ -1,4 +1,4 @@
-"""Every function that reads text from outside is known to the fuzzer, and reads hostile texts in time."""
+"""Every function that reads external text is registered for fuzzing and reads hostile texts in linear time."""
 
 import importlib
 import signal

@@ -28,7 +28,7 @@ def a_paper(source: str, key: str = "", **fields: object) -> Paper:
 
 
 def merge_records(records: Iterable[Paper]) -> tuple[Paper, ...]:
-    """One record a paper."""
+    """Merge the records of several sources into one per paper."""
     return tuple(map(merged_record, group_by_paper(map(with_identifiers_of_url, records))))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.ideas.documents import split_front_matter
+from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.models import Document, Note, Section
 from assayer.reference_lists.entry_parser import parse_references

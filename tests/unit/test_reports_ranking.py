@@ -32,7 +32,7 @@ async def _ranked(count: int = 9, llm: JudgeLlm | None = None, cut: int | None =
 
 
 async def _hostile() -> CompletedRanking:
-    """Every text that comes from outside is an attack: titles, sources, reasons, what was lost."""
+    """Return a ranking in which every external text is an attack: titles, sources, reasons, losses."""
 
     def attacked(idea: Idea) -> Idea:
         return idea.model_copy(update={"title": ATTACK + idea.title, "source": ATTACK + idea.source})

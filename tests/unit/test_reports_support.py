@@ -19,7 +19,7 @@ def _found(outcome: SupportOutcome, missing: str = "Nothing on <images>.") -> Cl
 
 
 def _report(support: ClaimSupport | Absent | None, claims: ClaimCounts | None = None) -> Report:
-    """Every citation with a quote carries the same outcome; a model answered."""
+    """Return a report in which every citation with a quote has the same outcome, from a model."""
     report = full_report()
     soundness, *others = report.parts
     first, *rest = soundness.assessments

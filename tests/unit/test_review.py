@@ -15,10 +15,8 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     NearWork,
     PanelPoint,
-    RefereeAnswer,
-    RefereeQuestion,
 )
-from assayer.methods.review.tasks import EDITOR, REFEREE
+from assayer.methods.review.tasks import EDITOR
 from assayer.methods.review.unedited import unedited_review
 from assayer.models import Absent, EvidenceRelation, Score
 from assayer.reports.markdown import as_markdown
@@ -32,10 +30,10 @@ from tests.unit.review_answers import (
     panel_review,
     plan_scores,
     reading,
-    referee,
     score,
+    walkthrough,
 )
-from tests.unit.review_questions import EDITING, REFEREES
+from tests.unit.review_questions import EDITING
 from tests.unit.review_runs import reviewed, supported
 from tests.unit.scholareval_runs import twin_backends
 from tests.unit.twins import a_run
@@ -45,41 +43,49 @@ async def test_review_makes_few_requests_in_expected_order_within_word_limit() -
     backends, llm = twin_backends()
     report = await reviewed(backends)
     names = [name for name, _ in llm.asked]
-    assert sorted(names[:2]) == ["review.referee", "review.scores"]
-    assert sorted(names[2:6]) == ["review.look"] + ["review.referee"] * 3
+    assert sorted(names[:3]) == ["review.referee", "review.scores", "review.walkthrough"]
+    assert names[3] == "review.look"
     assert set(names[-2:]) == {"review.editor", "support.claims"}
-    assert len(names) <= 14
+    assert len(names) <= 10
     assert report.panel_review is not None
     assert report.panel_review.words <= 1_300
 
 
-async def test_duplicate_points_from_two_referees_are_merged() -> None:
-    backends, llm = twin_backends(scripted={"review.referee": referee})
-    await reviewed(backends)
+async def test_point_of_the_walkthrough_that_repeats_the_referee_is_dropped() -> None:
+    backends, llm = twin_backends(scripted=panel_answers())
+    report = await reviewed(backends)
     question = llm.questions(EditorQuestion)[0]
-    assert [point.claim for point in question.points] == [
-        "Unclear to the whole.",
-        "The three baselines are not named here.",
-        "Unclear to the first_reader.",
+    assert [(point.referee, point.claim) for point in question.points] == [
+        ("whole", "Unclear to the referee."),
+        ("whole", "The three baselines are not named."),
+        ("walkthrough", "Annotated claims have unknown agreement."),
     ]
-    assert [point.quoted for point in question.points] == [False, True, False]
-    assert question.not_stated == ("how many claims are held out",)
+    assert [point.quoted for point in question.points] == [False, True, True]
+    assert ("point", 1) in {(item.what, item.count) for item in report.coverage.dropped}
 
 
-async def test_other_referees_review_plan_when_first_referee_fails() -> None:
-    def answer(question: BaseModel) -> RefereeAnswer:
-        assert isinstance(question, RefereeQuestion)
-        if question.lens == "whole":
-            raise MalformedAnswer("nothing fits the schema")
-        assert question.made == ()
-        return referee(question)
-
-    backends, llm = twin_backends(scripted={"review.referee": answer})
+@pytest.mark.parametrize(("failing", "left"), [("review.referee", {"walkthrough"}), ("review.walkthrough", {"whole"})])
+async def test_one_referee_is_enough(failing: str, left: set[str]) -> None:
+    backends, llm = twin_backends()
+    llm._failing = {failing: MalformedAnswer("nothing fits the schema")}
     report = await reviewed(backends)
     assert report.panel_review is not None
     (question,) = llm.questions(EditorQuestion)
-    assert {point.referee for point in question.points} == {"subfield", "first reader"}
+    assert {point.referee for point in question.points} == left
     assert ("referee", 1) in {(item.what, item.count) for item in report.coverage.dropped}
+
+
+async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_editor_found_them_wrong() -> None:
+    texts = [f"{word} have unknown agreement." for word in ("Annotated claims", "Human ratings", "Quoted sentences")]
+    review = await panel_review(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
+    assert [(item.text, item.plan.state) for item in review.noted] == [(texts[2], "verified")]
+    report = await panel_report(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
+    assert {item.reason: item.count for item in report.coverage.dropped}[
+        "the editor found it wrong, or already answered in the plan"
+    ] == 1
+    page = as_markdown(report)
+    assert page.index("## Also noted") < page.index(texts[2])
+    assert texts[1] not in page
 
 
 async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
@@ -87,7 +93,7 @@ async def test_every_finding_lists_its_evidence_and_plan_quote() -> None:
     (strength,), (weakness,), (question,) = review.strengths, review.major, review.further
     assert [strength.evidence, weakness.evidence, question.evidence] == [(0,), (0,), ()]
     assert weakness.plan.quote == f"{PLAN} and measure accuracy"
-    assert question.plan.state == "not_found"
+    assert question.plan.state == "verified"
     evidence = review.evidence[0]
     assert evidence.label == "P1"
     assert evidence.quote.quote_state == "verified"
@@ -146,25 +152,22 @@ async def test_low_contribution_score_is_kept_when_passage_already_has_idea() ->
 async def test_low_contribution_score_without_prior_work_is_not_taken(relation: EvidenceRelation) -> None:
     contribution = (await panel_report(reading=reading(relation))).parts[1].score
     assert isinstance(contribution, Score)
-    assert (contribution.value, contribution.basis) == (6.0, "Parts are known. Certainty: One plan.")
+    assert (contribution.value, contribution.basis) == (6.0, "Unnamed baselines. Certainty: One plan.")
 
 
 async def test_scores_are_those_of_the_reader_of_the_plan_alone() -> None:
     report = await panel_report(scores=plan_scores(57, 52), editor=edited(soundness=score(31)))
     soundness = report.parts[0].score
     assert isinstance(soundness, Score)
-    assert (soundness.value, soundness.basis) == (5.7, "The baselines are weak. Certainty: One plan.")
+    assert (soundness.value, soundness.basis) == (5.7, "Unnamed baselines. Certainty: One plan.")
 
 
-async def test_editors_scores_stand_if_nobody_scored_the_plan_alone() -> None:
-    backends, llm = twin_backends(scripted=panel_answers(reading=reading("background")))
+async def test_review_has_no_scores_if_the_plan_alone_was_not_scored() -> None:
+    backends, llm = twin_backends(scripted=panel_answers())
     llm._failing = {"review.scores": MalformedAnswer("no JSON")}
     report = await reviewed(backends)
-    soundness, contribution = report.parts[0].score, report.parts[1].score
-    assert isinstance(soundness, Score)
-    assert soundness.value == 4.2
-    assert isinstance(contribution, Absent)
-    assert "withheld: the editor gave 3" in contribution.reason
+    assert [part.score for part in report.parts] == [Absent(reason="the request for the plan's scores failed.")] * 2
+    assert "No scores were obtained." in EDITOR.messages(llm.questions(EditorQuestion)[0])[1].content
     assert "score of the plan by itself" in {item.what for item in report.coverage.dropped}
 
 
@@ -177,7 +180,6 @@ async def test_overlong_review_drops_its_last_further_points() -> None:
     further = [
         FurtherPoint(
             labels=[],
-            topic="clarity",
             axis="soundness",
             kind="weakness",
             text=f"{word} is undefined.",
@@ -250,7 +252,7 @@ async def test_fatal_finding_caps_soundness_score() -> None:
     )
     lower = (await panel_report(editor=review, scores=plan_scores(12, 60))).parts[0].score
     assert isinstance(lower, Score)
-    assert (lower.value, lower.basis) == (1.2, "The baselines are weak. Certainty: One plan.")
+    assert (lower.value, lower.basis) == (1.2, "Unnamed baselines. Certainty: One plan.")
 
 
 async def test_report_without_the_editors_answer_has_the_referees_points_and_no_scores() -> None:
@@ -264,7 +266,7 @@ async def test_report_without_the_editors_answer_has_the_referees_points_and_no_
     review = report.panel_review
     assert review is not None
     assert review.verdict.startswith("There is no verdict: the editor's review could not be obtained")
-    assert review.major[1].text == "The three baselines are not named here. Nothing follows."
+    assert review.major[1].text == "The three baselines are not named. Nothing follows."
     assert review.major[1].evidence == (0,)
     assert {item.what for item in report.coverage.dropped} >= {"editor's review"}
     assert isinstance(score_of(report), Absent)
@@ -289,16 +291,10 @@ async def test_review_fails_when_llm_endpoint_is_unavailable() -> None:
         await reviewed(backends, a_run())
 
 
-def test_each_referee_has_a_distinct_task() -> None:
-    prompts = [REFEREE.messages(question)[1].content for question in REFEREES]
-    assert len({prompt.partition("# Task: ")[2].partition("\n")[0] for prompt in prompts}) == len(REFEREES)
-    assert ["The baselines are not named." in prompt for prompt in prompts] == [False, True, True, True]
-
-
 def test_editor_sees_passages_and_named_works_with_their_state() -> None:
     text = EDITOR.messages(EDITING)[1].content
     assert "[E1] already_has, for Q1: checks claims against abstracts with a small reader (Checking claims" in text
-    assert "\nhow many claims are held out\n" in text
+    assert "Soundness 52, limited by: The baselines are weak." in text
     assert "published up to 2024-09-24" in text
     assert "covers this field only in part" in text
     assert "(Lee, 2019): checks quotes with a small reader. Not found in the sources searched" in text

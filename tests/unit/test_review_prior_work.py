@@ -121,19 +121,12 @@ def test_ineligible_named_work_is_dropped_and_counted(title: str, changes: dict[
     run = a_run(dt.date(2020, 1, 1))
     idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
     context = EvaluationContext.open(idea, backends, run, OPTIONS)
-    assert named_works(context, [[_work(title, **changes)]]) == ()
+    assert named_works(context, [_work(title, **changes)]) == ()
     assert [(item.reason, item.count) for item in run.journal.dropped()] == [(reason, 1)]
 
 
-def test_works_named_by_several_referees_are_deduplicated_and_interleaved() -> None:
+def test_work_named_twice_is_kept_once() -> None:
     backends, _ = twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
-    named = [
-        [_work("Readers of claims"), _work("Checks of quotes")],
-        [_work("Small models"), _work("readers of Claims.")],
-    ]
-    assert [work.title for work in named_works(context, named)] == [
-        "Readers of claims",
-        "Small models",
-        "Checks of quotes",
-    ]
+    named = [_work("Readers of claims"), _work("Checks of quotes"), _work("readers of Claims.")]
+    assert [work.title for work in named_works(context, named)] == ["Readers of claims", "Checks of quotes"]

@@ -22,7 +22,7 @@ async def test_small_review_makes_four_requests_and_says_first_that_it_is_small(
     assert names[:2] == ["review.referee_brief", "review.reading_brief"]
     assert sorted(names[2:]) == ["review.editor_brief", "support.claims"]
     assert report.notices[0].kind == "small_review"
-    assert "1 referee instead of 4" in report.notices[0].text
+    assert "at most 4 points instead of 76" in report.notices[0].text
     assert "4 papers read instead of 20" in report.notices[0].text
 
 

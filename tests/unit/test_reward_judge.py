@@ -1,4 +1,4 @@
-"""Which judge rewards are asked of, and what is said where it cannot be asked."""
+"""Choice of the judge of rewards, and the message if it is unavailable."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every prompt of ScholarEval renders, the shared part first, everything from outside fenced."""
+"""Every prompt of ScholarEval renders, with the shared part first and external text fenced."""
 
 from hypothesis import given
 from hypothesis import strategies as st

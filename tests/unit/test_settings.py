@@ -1,4 +1,4 @@
-"""Where settings come from, and what is said of those that cannot be."""
+"""Sources of settings, and messages about invalid ones."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from docs.site_tables import meaning
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Nothing is set, and no file lies in the working directory."""
+    """Clear all settings and work in an empty directory."""
     for name in list(os.environ):
         if name.startswith(("ASSAYER_", "OPENAI_")):
             monkeypatch.delenv(name)

@@ -1,4 +1,4 @@
-"""Where calls go, which answers are the same, and that keys and addresses stay between us and the source."""
+"""Addresses of source requests, their cache keys, and secrecy of keys and addresses."""
 
 import pytest
 from pydantic import SecretStr

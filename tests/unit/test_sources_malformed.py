@@ -1,4 +1,4 @@
-"""Whatever a source answers: papers, or SourceMalformed."""
+"""Any answer of a source gives papers or raises SourceMalformed."""
 
 import json
 from collections.abc import Awaitable, Callable

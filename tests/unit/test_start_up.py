@@ -89,7 +89,7 @@ main()
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == (
         "Error: This command needs fastapi, which is not installed. "
-        "Install it with: pip install 'assayer-research[service]'.\n"
+        "Install it with: pip install 'assayer-research[api]'.\n"
     )
 
 

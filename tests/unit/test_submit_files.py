@@ -1,4 +1,4 @@
-"""Which files `assayer batch submit` sends, how many at once; and how `assayer batch timeline` draws."""
+"""Files that `assayer batch submit` sends, and their grouping; drawing of `assayer batch timeline`."""
 
 import datetime as dt
 from pathlib import Path

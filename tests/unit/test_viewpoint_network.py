@@ -151,7 +151,7 @@ def _one_class() -> GraphArrays:
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        (_one_class(), "All 20 labelled ideas have the same label, 'bad'"),
+        (_one_class(), "The 20 labelled ideas all have the label 'bad'"),
         (GRAPH.with_unknown(np.arange(40, dtype=np.int32)), "has a label"),
         (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "6 labelled ideas are too few to train"),
     ],

@@ -1,4 +1,4 @@
-"""When a message is sent again, and by what a receiver knows it."""
+"""Retries of webhook messages, and the id by which a receiver recognises them."""
 
 import datetime as dt
 import uuid

@@ -1,4 +1,4 @@
-"""Which words of an error are not for tenants."""
+"""Parts of an error message that tenants must not see."""
 
 import logging
 

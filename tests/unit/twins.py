@@ -1,4 +1,4 @@
-"""In-memory twins of what a method asks of the world, for tests of the domain."""
+"""In-memory implementations of the ports of methods, for tests of the domain."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ Answerer = Callable[[BaseModel], BaseModel]
 
 
 class TwinLlm:
-    """Answers as the simulator does, or with what the test scripted for a task, as a model called `twin`;
+    """Model called `twin` that answers as the simulator does, or with the test's script for a task;
     it doubts no plan unless told to."""
 
     models = ("twin",)

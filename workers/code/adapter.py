@@ -25,7 +25,7 @@ class CodeAdapter:
     ) -> None:
         """Create the adapter; without a cloner, repositories are read through GitHub's API."""
         self._remote = remote
-        self._github = GitHub(remote, settings.least_stars)
+        self._github = GitHub(remote)
         self._cloner = cloner
         self._cache = cache
         self._settings = settings

@@ -98,9 +98,8 @@ class _Blob(ApiObject):
 class GitHub:
     name: ClassVar[str] = "github"
 
-    def __init__(self, remote: SourceFetcher, least_stars: int = 0) -> None:
+    def __init__(self, remote: SourceFetcher) -> None:
         self._remote = remote
-        self._least_stars = least_stars
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Repository]:
         """Search by name, description and README for repositories created in the window, best first. Undated
@@ -125,8 +124,6 @@ class GitHub:
         parts = [words, "in:name,description,readme"]
         if window != OPEN:
             parts.append(f"created:{window.after or '*'}..{window.before or '*'}")
-        if self._least_stars:
-            parts.append(f"stars:>={self._least_stars}")
         return " ".join(parts)
 
     async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:

@@ -12,8 +12,6 @@ class CodeSettings(Frozen):
     clone_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+[^/\s?#]$")] | None = None
     """Base URL from which git fetches repositories, such as `https://github.com`. If None, repositories are read
     through the API, with one request per file, which counts against its rate limit."""
-    least_stars: int = Field(default=0, ge=0)
-    """Minimum number of stars of repositories in search results."""
     paths: int = Field(default=2_000, ge=1)
     """Maximum paths listed from the tree."""
     file_bytes: int = Field(default=200_000, gt=0)

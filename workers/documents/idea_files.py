@@ -2,16 +2,16 @@
 
 import asyncio
 import datetime as dt
-import io
 import json
-from collections.abc import Sequence
-from contextlib import closing
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
 from assayer.errors import AssayerError, FullTextError, InputError
 from assayer.ideas.csv_table import csv_ideas
-from assayer.ideas.documents import split_front_matter
+from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.parsing import parse_idea
 from assayer.ideas.record_forms import records_in
 from assayer.ideas.records import decode_json, idea_of_record
@@ -67,15 +67,22 @@ def _check_regular(path: Path) -> None:
         raise InputError(f"{path} is not a file or folder.")
 
 
-def _bytes(path: Path, most_bytes: int) -> bytes:
+@contextmanager
+def _opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+    """Open a file. Raises InputError if it is too large or, also later, cannot be read."""
     try:
         with path.open("rb") as file:
-            data = file.read(most_bytes + 1)
+            if os.fstat(file.fileno()).st_size > most_bytes:
+                remedy = "Shorten it, or give one file per idea."
+                raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", remedy)
+            yield file
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from error
-    if len(data) > most_bytes:
-        raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", "Shorten it, or give one file per idea.")
-    return data
+
+
+def _bytes(path: Path, most_bytes: int) -> bytes:
+    with _opened(path, most_bytes) as file:
+        return file.read()
 
 
 class WorkReader(Protocol):
@@ -169,12 +176,12 @@ class IdeaFileReader:
     def _jsonl(self, path: Path) -> Outcome:
         """Read a JSON Lines file. Line numbers start at 1 and include blank lines, which are skipped."""
         outcome: Outcome = []
-        file = io.BytesIO(_bytes(path, self._limits.jsonl_bytes))
-        encoding = encoding_of(file, str(path))
-        with closing(bounded_lines(file, encoding, self._limits.text_bytes, _uncounted)) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.text.strip():
-                    outcome += self._line(line, f"{path}:{number}", encoding)
+        with _opened(path, self._limits.jsonl_bytes) as file:
+            encoding = encoding_of(file, str(path))
+            with closing(bounded_lines(file, encoding, self._limits.text_bytes, _uncounted)) as lines:
+                for number, line in enumerate(lines, 1):
+                    if line.text.strip():
+                        outcome += self._line(line, f"{path}:{number}", encoding)
         if not outcome:
             raise InputError(f"{path} is empty.", "Put one JSON object on each line.")
         return outcome
@@ -194,11 +201,12 @@ class IdeaFileReader:
 
     def _csv(self, path: Path) -> Outcome:
         """Read a CSV file, one idea per row."""
-        file, name = io.BytesIO(_bytes(path, self._limits.jsonl_bytes)), str(path)
-        encoding, most = encoding_of(file, name), self._limits.text_bytes
-        with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
-            table = csv_ideas(lines, name, encoding, most, lambda number: f"{path}:{number}", self._latest)
-            return _outcome(path, table)
+        name, most = str(path), self._limits.text_bytes
+        with _opened(path, self._limits.jsonl_bytes) as file:
+            encoding = encoding_of(file, name)
+            with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
+                table = csv_ideas(lines, name, encoding, most, lambda number: f"{path}:{number}", self._latest)
+                return _outcome(path, table)
 
     def _record(self, record: object, source: str) -> Idea | RejectedInput:
         try:

@@ -7,6 +7,7 @@ from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
 from assayer.ideas.tables import IdeaTable
 from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, LeftOut, Note, Section
 from assayer.text.sanitise import hidden_flags
+from assayer.text.section_titles import is_known_title, without_number
 
 _MAIN_HEADINGS = 2
 
@@ -61,10 +62,10 @@ class ParsedText(Frozen):
 
     def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
         """Return the title and the other paragraphs. Unless a style marks the title, a first heading of a higher level
-        than all others is the title."""
+        than all others is the title, if it is not that of a section."""
         levels = [level for level, _ in self.paragraphs if level > 0]
         heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
-        if self.title or not heads_all:
+        if self.title or not heads_all or is_known_title(without_number(self.paragraphs[0][1])):
             return self.title, self.paragraphs
         return self.paragraphs[0][1], self.paragraphs[1:]
 

@@ -101,14 +101,10 @@ class BertEncoder:
             for name in ("query", "key", "value")
         )
         attended = [
-            functional.scaled_dot_product_attention(own[None], keys[None], values[None], scale=size**-0.5)[0]
-            for own, keys, values in zip(
-                *(part.split(list(lengths), dim=1) for part in (query, key, value)), strict=True
-            )
+            functional.scaled_dot_product_attention(q[None], k[None], v[None], scale=size**-0.5)[0].transpose(0, 1)
+            for q, k, v in zip(*(part.split(list(lengths), dim=1) for part in (query, key, value)), strict=True)
         ]
-        return self._linear(
-            f"{layer}.attention.output.dense", torch.cat(attended, dim=1).transpose(0, 1).reshape(hidden.shape)
-        )
+        return self._linear(f"{layer}.attention.output.dense", torch.cat(attended).reshape(hidden.shape))
 
     def _linear(self, name: str, inputs: Tensor) -> Tensor:
         return functional.linear(inputs, self._weights[f"{name}.weight"], self._weights[f"{name}.bias"])

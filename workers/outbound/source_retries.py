@@ -7,8 +7,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
-from tenacity.wait import wait_exponential_jitter
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception_type,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
+)
 from yarl import URL
 
 from assayer.errors import SourceBusy, SourceRefused, SourceUnavailable
@@ -182,11 +188,8 @@ class SourceClient:
         self._http = HttpClient(clock, settings.connect_seconds)
         self._clock = clock
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_seconds)
-        self._backoff = wait_exponential_jitter(
-            multiplier=settings.backoff_initial_seconds,
-            max=settings.backoff_max_seconds,
-            jitter=settings.backoff_initial_seconds,
-        )
+        first = settings.backoff_initial_seconds
+        self._backoff = wait_exponential(multiplier=first, max=settings.backoff_max_seconds) + wait_random(0, first)
         self._name = f"{source} ({self.address.host})"
 
     async def request(self, request: SourceRequest, line: Line) -> HttpResponse:

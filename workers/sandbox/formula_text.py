@@ -10,7 +10,7 @@ from workers.sandbox.office_package import attribute, children, named
 
 _DEEPEST = 100
 _DELETED = ("del", "moveFrom")
-_ACCENTS = {
+ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u0308": "ddot",
     "\u20d7": "vec", "\u030c": "check", "^": "hat", "~": "tilde", "¯": "bar",
 }  # fmt: skip
@@ -47,7 +47,8 @@ class _Formula:
 
     def _fraction(self, item: etree._Element, depth: int) -> str:
         over, under = self._child(item, "num", depth), self._child(item, "den", depth)
-        return f"{_grouped(over)}/{_grouped(under)}"
+        has_bar = attribute(next(_properties(item, "type"), None), "val") != "noBar"
+        return f"{grouped(over)}/{grouped(under)}" if has_bar else f"binom({over}, {under})"
 
     def _root(self, item: etree._Element, depth: int) -> str:
         degree, inner = self._child(item, "deg", depth), self._child(item, "e", depth)
@@ -57,7 +58,7 @@ class _Formula:
         """Return a base with its indices, a sum with its limits, or a function with its argument."""
         below, above = self._child(item, "sub", depth), self._child(item, "sup", depth)
         limit = self._child(item, "lim", depth)
-        scripts = (f"_{_grouped(below)}" if below else "") + (f"^{_grouped(above)}" if above else "")
+        scripts = (f"_{grouped(below)}" if below else "") + (f"^{grouped(above)}" if above else "")
         match named(item):
             case "nary":
                 sign = attribute(next(_properties(item, "chr"), None), "val") or "∫"
@@ -68,9 +69,9 @@ class _Formula:
             case "sPre":
                 return f"{scripts}{self._child(item, 'e', depth)}"
             case "sSub" | "sSup" | "sSubSup":
-                return f"{_grouped(self._child(item, 'e', depth))}{scripts}"
+                return f"{grouped(self._child(item, 'e', depth))}{scripts}"
             case "limLow" | "limUpp":
-                return f"{self._child(item, 'e', depth)}_{_grouped(limit)}"
+                return f"{self._child(item, 'e', depth)}_{grouped(limit)}"
             case _:
                 return self.text(item, depth)
 
@@ -99,7 +100,7 @@ class _Formula:
         sign = attribute(next(_properties(item, "chr"), None), "val") or (
             "\u0302" if named(item) == "acc" else "\u0305"
         )
-        return f"{_ACCENTS.get(sign, sign)}({inner})"
+        return f"{ACCENTS.get(sign, sign)}({inner})"
 
 
 def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
@@ -107,7 +108,7 @@ def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
     return children(properties, name)
 
 
-def _grouped(text: str) -> str:
+def grouped(text: str) -> str:
     """Return the text in parentheses, unless it is a single number or symbol or is already enclosed in parentheses."""
     text = text.strip()
     if len(text) <= 1 or text.isalnum() or _is_enclosed(text):

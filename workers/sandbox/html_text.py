@@ -4,11 +4,13 @@ article in a web page.
 Runs in the sandboxed process."""
 
 import re
+from typing import cast
 
 import lxml.html
 from lxml import etree
 
 from workers.sandbox.hidden_html_text import remove_hidden_text
+from workers.sandbox.mathml_text import mathml_text
 from workers.sandbox.office_text import BODY, MOST_HIDDEN, OfficeParagraphs
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
@@ -26,6 +28,11 @@ _BOLD = frozenset({"b", "strong"})
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
 """Classes that citation processors give to the number of an entry and to the entry next to it."""
 _AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
+_NOTE = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?(?:text-?)?\d{1,3}")
+_BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?:[:-]\d{1,2})?")
+"""Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
+_REPEATED_FORMULA = "katex-html"
+"""Class of the printed form of a formula, which stands beside its MathML."""
 _DEEPEST = 200
 
 
@@ -43,19 +50,52 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
         text.hidden.append((item.why, item.text))
     if not text.paragraphs:
         raise Refused("no_text")
-    if not any(level == 1 for level, _ in text.paragraphs):
+    if not text.title and not any(level == 1 for level, _ in text.paragraphs):
         text.title = title
     return text
+
+
+def _taken_notes(root: etree._Element) -> dict[str, etree._Element]:
+    """Remove the footnotes from the page, and return each under the name by which the text refers to it. A footnote
+    begins or ends with a link back."""
+    links = [(link, (link.get("href") or "").removeprefix("#")) for link in root.iter("a")]
+    notes: dict[str, etree._Element] = {}
+    for link, target in links:
+        if not _BACK.fullmatch(target):
+            continue
+        holder = next(link.iterancestors("li", "p", "div", "aside"), None)
+        named = (link, *link.iterancestors("li", "p", "div", "aside", "section")) if holder is not None else ()
+        name = next((name for item in named if _NOTE.fullmatch(name := item.get("id") or item.get("name") or "")), None)
+        if name is None or name in notes or holder is None or holder is root:
+            continue
+        notes[name] = holder
+        cast(lxml.html.HtmlElement, link).drop_tree()
+    for note in notes.values():
+        cast(lxml.html.HtmlElement, note).drop_tree()
+    return notes
+
+
+def _formula(element: etree._Element, name: str) -> str | None:
+    """Return the text of a formula, empty if it repeats one; None for other elements."""
+    if name == "math":
+        return f" {mathml_text(element) or element.get('alttext') or ''} "
+    if name == "script" and (element.get("type") or "").startswith("math/tex"):
+        return f" {element.text or ''} "
+    return "" if _REPEATED_FORMULA in (element.get("class") or "") else None
 
 
 class _HtmlReader:
     def __init__(self, most_characters: int) -> None:
         self.text = OfficeParagraphs(most_characters)
         self._mark = ""
+        self._notes: dict[str, etree._Element] = {}
 
     def read(self, root: etree._Element) -> None:
+        self._notes = _taken_notes(root)
         self._inside(root, bold=False, depth=0)
         self._end()
+        for note in self._notes.values():
+            self.text.add_note(self._read_note(note, 0))
 
     def _inside(self, element: etree._Element, *, bold: bool, depth: int) -> None:
         self._add(element.text, element, bold)
@@ -81,10 +121,12 @@ class _HtmlReader:
 
     def _element(self, element: etree._Element, bold: bool, depth: int) -> None:
         name = str(element.tag).lower()
-        if name == "nav":
+        if (note := self._notes.get((element.get("href") or "").removeprefix("#"))) is not None:
+            self._note(note, depth)
+        elif name == "nav":
             self.text.left_out.append(("the page's navigation", "it is not part of the text"))
-        elif name == "math":
-            self.text.add(f" {element.get('alttext') or ' '.join(map(str, element.itertext()))} ")
+        elif (formula := _formula(element, name)) is not None:
+            self.text.add(formula)
         elif name in _UNREAD:
             pass
         elif name == "br":
@@ -109,7 +151,7 @@ class _HtmlReader:
             self._end()
             self._mark = "- " if name == "li" else self._mark if name in ("p", "div") else ""
             self._inside(element, bold=bold, depth=depth)
-            self._end()
+            self._end(is_title=name == "p" and "title" in (element.get("class") or "").split())
         else:
             self._inside(element, bold=bold or name in _BOLD, depth=depth)
 
@@ -122,8 +164,21 @@ class _HtmlReader:
                 self._inside(cell, bold=False, depth=depth)
             self._end()
 
-    def _end(self, level: int = BODY) -> None:
+    def _note(self, note: etree._Element, depth: int) -> None:
+        """Read a footnote where the text refers to it."""
+        self._notes = {name: item for name, item in self._notes.items() if item is not note}
+        if mark := self.text.add_note(self._read_note(note, depth)):
+            self.text.add(f"[^{mark}]")
+
+    def _read_note(self, note: etree._Element, depth: int) -> OfficeParagraphs:
+        text, self.text = self.text, OfficeParagraphs(self.text.characters_left)
+        self._inside(note, bold=False, depth=depth)
+        self._end()
+        own, self.text = self.text, text
+        return own
+
+    def _end(self, level: int = BODY, *, is_title: bool = False) -> None:
         before = len(self.text.paragraphs)
-        self.text.end_paragraph(level, "" if level else self._mark)
+        self.text.end_paragraph(level, "" if level else self._mark, is_title=is_title)
         if len(self.text.paragraphs) > before:
             self._mark = ""

@@ -5,6 +5,7 @@ describe other content. Headers and footers are kept apart from the text."""
 
 from lxml import etree
 
+from workers.sandbox.mathml_text import mathml_text
 from workers.sandbox.office_package import OfficePackage, attribute, children, named
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
 from workers.sandbox.open_document_styles import OpenDocumentStyles
@@ -14,8 +15,8 @@ _CONTENT = "content.xml"
 _KIND = b"application/vnd.oasis.opendocument.text"
 _NOT_TEXT = (
     "table-of-content", "illustration-index", "table-index", "object-index", "user-index", "alphabetical-index",
-    "bibliography", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls", "note-citation",
-    "event-listeners", "soft-page-break",
+    "bibliography-source", "title", "desc", "forms", "sequence-decls", "variable-decls", "user-field-decls",
+    "note-citation", "event-listeners", "soft-page-break",
 )  # fmt: skip
 _HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
 _MOST_SPACES = 100
@@ -34,7 +35,7 @@ def read_open_document(package: OfficePackage, most_characters: int) -> OfficePa
     if text is None:
         raise Refused("damaged")
     styles, properties = package.part("styles.xml"), package.part("meta.xml")
-    read = _OpenDocumentReader(OpenDocumentStyles(styles, content), most_characters).read(text)
+    read = _OpenDocumentReader(package, OpenDocumentStyles(styles, content), most_characters).read(text)
     author = "" if properties is None else next(
         (name for tag in ("initial-creator", "creator") if (name := properties.findtext(f".//{{*}}{tag}"))), ""
     )  # fmt: skip
@@ -44,7 +45,8 @@ def read_open_document(package: OfficePackage, most_characters: int) -> OfficePa
 
 
 class _OpenDocumentReader:
-    def __init__(self, styles: OpenDocumentStyles, most_characters: int) -> None:
+    def __init__(self, package: OfficePackage, styles: OpenDocumentStyles, most_characters: int) -> None:
+        self._package = package
         self._styles = styles
         self._text = OfficeParagraphs(most_characters)
         self._later: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
@@ -90,6 +92,7 @@ class _OpenDocumentReader:
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
         """Read a table, one line per row. Hidden columns are hidden in every row."""
+        self._text.tables += why is None
         below = self._styles.look("table", attribute(table, "style-name")).over(below)
         unseen = self._unseen_columns(table)
         for row in table.iter("{*}table-row"):
@@ -145,14 +148,22 @@ class _OpenDocumentReader:
         own, self._text, self._later = self._text, text, later
         return text.add_note(own)
 
+    def _object(self, element: etree._Element) -> None:
+        """Add the text of an embedded formula. Other objects, such as charts, are only named."""
+        folder = (attribute(element, "href") or "").removeprefix("./").strip("/")
+        inner = next((child for child in element.iterchildren("*") if named(child) == "math"), None)
+        formula = inner if inner is not None else self._package.part(f"{folder}/{_CONTENT}")
+        if formula is not None and named(formula) == "math":
+            self._text.add(f" {mathml_text(formula)} ")
+        elif folder:
+            self._text.left_out.append((f"the embedded object {folder!r}", "only formulas are read from objects"))
+
     def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
         match named(child):
-            case "s":
-                self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "line-break" if not hiding:
                 self._text.end_line()
-            case "tab" | "line-break":
-                self._text.add(" ", hiding)
+            case "s" | "tab" | "line-break":
+                self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "span":
                 own = self._styles.look("text", attribute(child, "style-name"))
                 self._inline(child, own.over(look), why)
@@ -165,6 +176,8 @@ class _OpenDocumentReader:
             case "note":
                 if mark := self._note(child, hiding):
                     self._text.add(f"[^{mark}]")
+            case "object" if not hiding:
+                self._object(child)
             case "frame":
                 for part in child.iterchildren("*"):
                     self._within(part, look, why, hiding)

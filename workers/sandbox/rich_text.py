@@ -19,7 +19,12 @@ _STYLE_HEADING = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?heading (\d)[^{}]*;\}", 
 _TITLE_STYLE = re.compile(r"\{[^{}]*?\\s(\d+)\b[^{}]*?[ }]Title;\}", re.IGNORECASE)
 _COLOURS = re.compile(r"\{\\colortbl(?P<table>[^{}]*)\}")
 _WHITE = re.compile(r"\\red25[0-5]\\green25[0-5]\\blue25[0-5]")
-_AUTHOR = re.compile(r"\{\\author ([^{}\\]{1,200})\}")
+_AUTHOR = re.compile(r"\{\\author ([^{}]{1,400})\}")
+_CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
+_HEAD = re.compile(r"\{\\(?:header|footer)[lrf]?(?![a-z])")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_LONGEST_HEAD = 20_000
+"""Maximum characters of a header or footer in the file; longer ones hold pictures and are not read."""
 _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
 _REASONS: dict[int, OfficeHiding] = {
@@ -60,8 +65,30 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
         raise Refused("damaged") from error
     text = _paragraphs(shown, most_characters)
     author = _AUTHOR.search(source)
-    text.add_properties(author[1] if author else "", ())
+    text.add_properties(_shown(source, author[1]) if author else "", _heads(source))
     return text
+
+
+def _shown(source: str, group: str) -> str:
+    """Return the text of a piece of the file, in the file's code page."""
+    code_page = _CODE_PAGE.search(source)
+    text: str = rtf_to_text(f"{{\\rtf1\\ansi{code_page[0] if code_page else ''} {group}}}", errors="replace")
+    return text
+
+
+def _heads(source: str) -> Iterator[str]:
+    """Yield the lines of headers and footers, which striprtf skips."""
+    done = 0
+    for head in _HEAD.finditer(source):
+        if head.start() < done:
+            continue
+        depth, done = 1, head.end()
+        for brace in _BRACE.finditer(source, head.end(), head.end() + _LONGEST_HEAD):
+            depth += 1 if brace[0] == "{" else -1 if brace[0] == "}" else 0
+            if not depth:
+                done = brace.end()
+                yield from _shown(source, source[head.end() : brace.start()]).split("\n")
+                break
 
 
 def _marked(source: str) -> Iterator[str]:

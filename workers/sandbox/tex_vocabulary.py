@@ -4,7 +4,11 @@
 LEVELS = {
     "part": 1, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6,
 }  # fmt: skip
-FRONT = ("author", "date", "thanks", "affiliation", "affil", "institute", "address", "email", "orcid", "institution")
+FRONT = (
+    "author", "date", "thanks", "affiliation", "affil", "institute", "address", "email", "orcid", "institution",
+    "committee", "director", "supervisor", "supervisors", "advisor", "advisors", "adviser", "coadvisor", "cosupervisor",
+    "promotor", "copromotor", "reader", "examiner", "studentname", "authorname",
+)  # fmt: skip
 TITLES = ("title", "icmltitle", "Title")
 IGNORED = {
     "label": "{", "vspace": "*{", "hspace": "*{", "includegraphics": "*[[{", "bibliographystyle": "{",

@@ -129,6 +129,7 @@ class _WordReader:
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
         """Read a table, one line per row."""
+        self._text.tables += why is None
         properties = next(children(table, "tblPr"), None)
         first, others = self._styles.cells(attribute(next(children(properties, "tblStyle"), None), "val"))
         for number, row in enumerate(children(table, "tr")):

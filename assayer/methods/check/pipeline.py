@@ -32,6 +32,7 @@ from assayer.plan_review.checklist import reliable_gaps
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.concurrency import gather_pair
 
+_STAGES = 4
 _QUERY_WORDS = 70
 _LEAST_WORDS = 12
 """Minimum number of words for a paragraph to be used as a query."""
@@ -39,13 +40,17 @@ _LEAST_WORDS = 12
 
 async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_checklist: bool) -> EvaluationResult:
     """Return the evidence report of a plan as a report of `method`. Raises LiteratureError."""
-    options = context.options
+    options, run = context.options, context.run
+    run.report_progress(method, 0, _STAGES)
     fit = await context.library.fit(context.idea.text)
     parts = await _parts(context)
+    run.report_progress(method, 1, _STAGES)
     read = await _read(context, fit, parts)
+    run.report_progress(method, 2, _STAGES)
     nearest = await closest_passages(parts, read.evidence, context.backends.embedder)
+    run.report_progress(method, 3, _STAGES)
     shown = nearest[: options.shown]
-    context.run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
+    run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
     cited, listed = await gather_pair(often_cited(context, [item.paper_id for item in shown]), own_papers(context))
     ordered = [item.evidence for item in shown]
     report = EvidenceReport(
@@ -55,6 +60,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
         often_cited=cited.works,
         not_stated=await _not_stated(context.text) if with_checklist else None,
     )
+    run.report_progress(method, _STAGES, _STAGES)
     findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
         parts=(),

@@ -32,11 +32,6 @@ class DebateOptions(Frozen):
     """Name of the composition that judges rewards."""
     compositions: Path | None = None
     """File of additional compositions; an entry with the name of a built-in composition replaces it."""
-    rounds: int | None = Field(default=None, ge=1, le=5)
-    """Maximum rounds of every debate; None uses the composition's value."""
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    """Temperature of roles with several seats; None uses the composition's value."""
-
     viewpoints: ViewpointJudge = ViewpointJudge()
 
     def known_compositions(self) -> Mapping[str, Composition]:
@@ -47,6 +42,4 @@ class DebateOptions(Frozen):
     def composition_called(self, name: str | None = None) -> Composition:
         """Return the composition with this name, or the configured composition if there is no name. Raises
         InputError if the name is unknown."""
-        chosen = composition(name or self.composition, self.known_compositions())
-        changes = {"rounds": self.rounds, "temperature": self.temperature}
-        return chosen.model_copy(update={field: value for field, value in changes.items() if value is not None})
+        return composition(name or self.composition, self.known_compositions())

@@ -3,6 +3,6 @@
 Only the options are exported here, so that reading the settings loads no numerical library.
 """
 
-from assayer.methods.grapheval.options import MAX_ROUNDS, METHOD, GraphEvalOptions
+from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
 
-__all__ = ["MAX_ROUNDS", "METHOD", "GraphEvalOptions"]
+__all__ = ["METHOD", "GraphEvalOptions"]

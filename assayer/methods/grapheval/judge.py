@@ -26,7 +26,7 @@ from assayer.ports import Vectors
 
 _NEARLY_THE_SAME_COSINE = 0.8
 """Minimum cosine at which two viewpoints count as nearly identical."""
-_NOT_CHOSEN = Absent(reason="no scorer was chosen, because it is set in the options or no model was trained.")
+_NOT_CHOSEN = Absent(reason="no scorer was chosen by comparison: it was set when training, or nothing was trained.")
 _MOST_REFITS = 8
 """Maximum number of cached refits. There is one refit for each set of ideas that is allowed for learning, such as the
 ideas before a cutoff."""

@@ -76,7 +76,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
 
     placed = await judge.prepared(placed)
     scores = judge.score(placed)
-    decision, probabilities = _calibrated_decision(scores, judge.calibration, options.prior)
+    decision, probabilities = _calibrated_decision(scores, judge.calibration)
     if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):
         decision = Absent(reason=_NO_BETTER_THAN_LENGTH)
     return Verdict(
@@ -125,15 +125,15 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
 
 
 def _calibrated_decision(
-    scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent, prior: tuple[float, ...] | None
+    scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
     """Return the decided outcome, or why there is none, and the probabilities of all outcomes."""
     if isinstance(calibration, Absent):
         return Absent(reason=calibration.reason), ()
-    (verdict,) = calibration.verdicts(scores[None, :], prior)
+    (verdict,) = calibration.verdicts(scores[None, :])
     if verdict.abstention == "unanswered":
         return Absent(reason=_ABSTENTIONS["unanswered"]), ()
-    rates = calibration.rates if prior is None else prior
+    rates = calibration.rates
     probabilities = tuple(
         ClassProbability(
             name=name,

@@ -1,13 +1,11 @@
-"""Ports of GraphEval: the scorer, the neighbour index and the store of the viewpoint graph."""
+"""Ports of GraphEval: the scorer and the neighbour index."""
 
-from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays
-from assayer.methods.grapheval.graph.records import AdditionSummary, GraphContents, GraphPlan, PreparedIdea
 from assayer.ports import Vectors
 
 
@@ -47,30 +45,4 @@ class NeighbourIndex(Protocol):
 
     def nearest(self, vectors: Vectors, limit: int, allowed: NDArray[np.bool_] | None = None) -> NearestViewpoints:
         """Find the nearest rows. `allowed`, shape (rows,), restricts the search to some rows."""
-        ...
-
-
-class ViewpointGraph(Protocol):
-    """Store of a named graph that grows. Raises InputError for unusable ideas, and StorageError."""
-
-    async def plan(self) -> GraphPlan | None:
-        """Return the plan, or None before the graph is created."""
-        ...
-
-    async def create(self, plan: GraphPlan) -> None:
-        """Create the graph. Does nothing if a graph with the same plan exists; raises InputError if a graph
-        with another plan exists."""
-        ...
-
-    async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Add all ideas or none; ideas already stored with the same words are left unchanged. Time is linear in the
-        number of new viewpoints, each of which needs one neighbour query."""
-        ...
-
-    async def version(self) -> str:
-        """Return an identifier of the exact contents. Raises InputError if there is no graph."""
-        ...
-
-    async def load(self) -> GraphContents:
-        """Load the whole graph. Raises InputError if there is no graph."""
         ...

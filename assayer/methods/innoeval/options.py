@@ -5,7 +5,6 @@ from pathlib import Path
 
 from pydantic import Field
 
-from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Frozen
 from assayer_client.evaluations import BoardModel, BoardSize
 
@@ -22,10 +21,6 @@ class BoardOptions(Frozen):
     models: tuple[BoardModel, ...] = ()
     """Models that are assigned to the seats in rotation, so that the board does not share a single model's habits.
     All must be served by the configured endpoint; if empty, the strong model answers for every seat."""
-    personas: Path | None = None
-    """TOML file of a persona pool that replaces the built-in pool."""
-    dimensions: Path | tuple[RubricDimension, ...] | None = None
-    """File of dimensions, or dimensions themselves, that replace the built-in five."""
     calibration: Path | None = None
     """Fitted thresholds: a file, or the name of a calibration stored by `assayer calibrate`. Without them the
     report has scores but no decision."""

@@ -6,12 +6,11 @@ built into assayer or come from files that users supply in the same form."""
 import hashlib
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from assayer.methods.toml_files import parse_entries, parse_toml, read_text_file, require_distinct
+from assayer.methods.toml_files import parse_entries, parse_toml
 from assayer.models import Familiarity, Frozen
 
 
@@ -43,21 +42,12 @@ class PersonaPool(Frozen):
     """Personas sorted by name, so that the order in the file has no effect."""
 
 
-def load_persona_pool(path: Path) -> PersonaPool:
-    """Load a file of `[[persona]]` entries. Raises InputError."""
-    return _parse_pool(path.name, path.name, read_text_file(path))
-
-
 @cache
 def built_in_persona_pool() -> PersonaPool:
-    return _parse_pool("assayer", _FILE, (files("assayer.methods.innoeval") / _FILE).read_text(encoding="utf-8"))
-
-
-def _parse_pool(name: str, file: str, text: str) -> PersonaPool:
-    personas = parse_entries(parse_toml(text, file, ["persona"]), "persona", Persona, file)
-    require_distinct([persona.name for persona in personas], "persona", file)
+    text = (files("assayer.methods.innoeval") / _FILE).read_text(encoding="utf-8")
+    personas = parse_entries(parse_toml(text, _FILE, ["persona"]), "persona", Persona, _FILE)
     return PersonaPool(
-        name=name,
+        name="assayer",
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         personas=tuple(sorted(personas, key=lambda persona: persona.name.casefold())),
     )

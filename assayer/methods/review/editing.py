@@ -24,6 +24,7 @@ from assayer.methods.review.schemas import (
     FurtherPoint,
     NearWork,
     NotedPassage,
+    PlanScores,
     RememberedWork,
 )
 from assayer.models import (
@@ -33,8 +34,10 @@ from assayer.models import (
     FindingKind,
     FindingSeverity,
     NamedWork,
+    NotedPoint,
     PanelEvidence,
     PanelFinding,
+    PanelNewness,
     PanelReview,
     PaperId,
     PlanQuote,
@@ -84,6 +87,7 @@ async def ask_editor(
     panel: Panel,
     literature: LiteratureRead,
     named: Sequence[RememberedWork],
+    scores: PlanScores | None,
 ) -> EditedReview:
     """Ask the editor for the review. Raises an AssayerError if there is no answer."""
     passages = Passages.of(literature.passages).by_label
@@ -98,12 +102,12 @@ async def ask_editor(
     question = EditorQuestion(
         idea=context.text,
         words=(context.options.words - apparatus) // 10 * 10,
-        overviews=panel.overviews,
+        overview=panel.overview,
         points=panel.points,
         novelty=panel.novelty,
-        not_stated=panel.not_stated,
         passages=noted,
         named=tuple(named),
+        scores=scores,
         fit=literature.fit,
         day=context.run.cutoff,
         criteria=shown_criteria(context.run.criteria),
@@ -136,14 +140,22 @@ def panel_review(
     answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     findings: list[_Edited] = [*strengths, *major, *further]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
-    merged = {label for finding in answered for label in finding.labels}
-    left_out = sum(point.label not in merged for point in panel.points)
-    journal.record_dropped("point", "left out by the editor", left_out)
+    rejected = sum(point.label in answer.dropped for point in panel.points)
+    journal.record_dropped("point", "the editor found it wrong, or already answered in the plan", rejected)
     unsupported = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
     journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
     closest = _near_works(answer.closest, passages)
     journal.record_dropped("closest work", "no passage shows that it is close", len(answer.closest) - len(closest))
-    edited = answer.model_copy(update={"strengths": strengths, "major": major, "further": further, "closest": closest})
+    repeated = [label for finding in answered if finding not in findings for label in finding.labels]
+    edited = answer.model_copy(
+        update={
+            "strengths": strengths,
+            "major": major,
+            "further": further,
+            "closest": closest,
+            "dropped": [*answer.dropped, *repeated],
+        }
+    )
     review = _numbered(edited, context.text, panel, passages, named)
     while review.words > most and edited.further:
         edited = edited.model_copy(update={"further": edited.further[:-1]})
@@ -170,25 +182,26 @@ def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWor
     return list(kept.values())
 
 
-def _by_topic(points: Sequence[FurtherPoint]) -> list[FurtherPoint]:
-    """Return the points grouped by topic. The topic of the first point comes first; within a topic, the editor's order
-    is kept."""
-    topics = list(dict.fromkeys(point.topic for point in points))
-    return sorted(points, key=lambda point: topics.index(point.topic))
-
-
 def _numbered(
     answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RememberedWork]
 ) -> PanelReview:
     """Return the review with its evidence and its named works numbered in the order in which they are cited."""
     works = {work.label: work for work in named}
-    findings: list[_Edited] = [*answer.strengths, *answer.major, *_by_topic(answer.further)]
-    cited = [label for finding in findings for label in finding.cites] + [work.cites for work in answer.closest]
+    findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
+    cited = [*answer.newness.cites, *(label for finding in findings for label in finding.cites)]
+    cited += [work.cites for work in answer.closest]
     cited += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
     evidence = passages.borne_out(cited)
-    referred = [label for label in dict.fromkeys(label for item in findings for label in item.named) if label in works]
+    mentioned = [*answer.newness.named, *(label for item in findings for label in item.named)]
+    referred = [label for label in dict.fromkeys(mentioned) if label in works]
+
+    def cites(labels: Sequence[str]) -> tuple[int, ...]:
+        return tuple(evidence.index(label) for label in passages.borne_out(labels))
+
+    def names(labels: Sequence[str]) -> tuple[int, ...]:
+        return tuple(referred.index(label) for label in dict.fromkeys(labels) if label in works)
 
     def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         whole = edited if isinstance(edited, EditedFinding) else None
@@ -198,20 +211,25 @@ def _numbered(
             kind=kind,
             axis=edited.axis,
             severity=severity,
-            topic=None if isinstance(edited, EditedFinding) else edited.topic,
             lead=whole.lead.rstrip(".:") if whole else "",
             text=edited.text,
             fix=whole.fix if whole and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
-            evidence=tuple(evidence.index(label) for label in passages.borne_out(edited.cites)),
-            named=tuple(referred.index(label) for label in dict.fromkeys(edited.named) if label in works),
+            evidence=cites(edited.cites),
+            named=names(edited.named),
         )
 
+    merged = {label for item in (*findings, answer.newness) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
+        newness=PanelNewness(
+            text=answer.newness.text, evidence=cites(answer.newness.cites), named=names(answer.newness.named)
+        )
+        if answer.newness.text
+        else None,
         strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
         major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
-        further=tuple(finding(item, item.kind, "minor") for item in _by_topic(answer.further)),
+        further=tuple(finding(item, item.kind, "minor") for item in answer.further),
         closest=tuple(
             ClosestWork(evidence=evidence.index(work.cites), difference=f"{work.difference.rstrip('.')}.")
             for work in answer.closest
@@ -231,5 +249,10 @@ def _numbered(
                 looked_up=work.looked_up,
             )
             for work in (works[label] for label in referred)
+        ),
+        noted=tuple(
+            NotedPoint(kind=point.kind, text=f"{point.claim} {point.why}".strip(), plan=panel.quotes[point.label])
+            for point in panel.points
+            if point.label not in merged
         ),
     )

@@ -1,5 +1,4 @@
-"""Literature for the panel's points: search, a single title screening for the first referee's points, and passages read
-for all points at once."""
+"""Literature for the panel's points: search, a single title screening, and passages read for all points at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,30 +61,14 @@ class _Candidates:
     """Cosine similarity of each paper with the idea."""
     fit: FitLevel
 
-    def joined(self, other: "_Candidates") -> "_Candidates":
-        """Return the candidates of both, with the fit of the later search."""
-        return _Candidates(
-            papers=(*self.papers, *other.papers),
-            passages={
-                paper: [*self.passages.get(paper, ()), *other.passages.get(paper, ())]
-                for paper in (*self.passages, *other.passages)
-            },
-            nearness={**self.nearness, **other.nearness},
-            fit=other.fit,
-        )
-
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """Papers to be read for the first referee's points, with the search that found them."""
+    """Papers to be read for the points, with the search that found them."""
 
     found: _Candidates
-    papers: tuple[Paper, ...] = ()
-    works: LookedUp = field(default_factory=lambda: LookedUp({}, frozenset()))
-    queries: int = 0
-    """Number of the panel's queries that were searched."""
-    works_named: int = 0
-    """Number of works named by the panel that were looked up."""
+    papers: tuple[Paper, ...]
+    works: LookedUp
 
 
 class _BatchRead(NamedTuple):
@@ -94,32 +77,20 @@ class _BatchRead(NamedTuple):
     """Relation of each paper that was read to the plan's subject."""
 
 
-async def choose_papers(
-    context: EvaluationContext[ReviewOptions], panel: Panel | Failed, fit: FitLevel
-) -> ChosenPapers:
-    """Search for the first referee's points, and choose by title which papers to read. Runs while the other referees
-    are asked."""
-    if isinstance(panel, Failed):
-        return ChosenPapers(found=_Candidates((), {}, {}, fit))
+async def choose_papers(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> ChosenPapers:
+    """Search for the points, and choose by title which papers to read. A failed search leaves the points without
+    literature, and the report states this. Raises errors that would affect every other request as well."""
     found, works = await gather_pair(_searched(context, panel.queries, fit), look_up_works(context, panel.prior_work))
     papers = await _shortlisted(context, panel, found.papers, [*works.records.values()])
-    return ChosenPapers(found, tuple(papers), works, len(panel.queries), len(panel.prior_work))
+    return ChosenPapers(found, tuple(papers), works)
 
 
 async def read_literature(
     context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
 ) -> LiteratureRead:
-    """Search for the points that the other referees added, and read what is relevant to any point.
-
-    A failed search leaves its points without literature, and the report states this. Raises errors that would affect
-    every other request as well."""
-    more, looked_up = await gather_pair(
-        _searched(context, panel.queries[chosen.queries :], chosen.found.fit),
-        look_up_works(context, panel.prior_work[chosen.works_named :]),
-    )
-    found = chosen.found.joined(more)
-    works = chosen.works.joined(looked_up)
-    papers = _with_further(context, chosen.papers, [*looked_up.records.values()], more.papers)
+    """Read what is relevant to any point in the chosen papers. Raises errors that would affect every other request as
+    well."""
+    found, papers, works = chosen.found, chosen.papers, chosen.works
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
     evidence = evidence_from_papers(
@@ -222,7 +193,7 @@ async def _shortlisted(
     request fails, the first papers are returned, since there is no reason to exclude them."""
     journal = context.run.journal
     named = one_paper_per_work(named)[: context.options.opened]
-    most = max(context.options.opened - context.options.side_opened - len(named), 0)
+    most = max(context.options.opened - len(named), 0)
     works = one_paper_per_work([*named, *papers])
     journal.record_dropped(
         "paper", "another record of the same work", len({paper.id for paper in (*named, *papers)}) - len(works)
@@ -232,7 +203,7 @@ async def _shortlisted(
         journal.check_for_suspicion(paper)
     if not papers or most == 0:
         return named
-    if context.options.looked_at <= context.options.opened - context.options.side_opened:
+    if context.options.looked_at <= context.options.opened:
         return [*named, *papers[:most]]
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
     shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
@@ -243,20 +214,6 @@ async def _shortlisted(
     chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:most]
     journal.record_dropped("paper", "its title is not relevant to any point", len(papers) - len(chosen))
     return [*named, *chosen]
-
-
-def _with_further(
-    context: EvaluationContext[ReviewOptions], chosen: Sequence[Paper], named: Sequence[Paper], ranked: Sequence[Paper]
-) -> list[Paper]:
-    """Return the papers chosen by title, then papers named by the other referees, then the first papers found for their
-    points, up to the maximum number to be read."""
-    works = one_paper_per_work([*chosen, *named, *ranked])
-    further = works[len(chosen) :]
-    for paper in further:
-        context.run.journal.check_for_suspicion(paper)
-    most = max(context.options.opened - len(chosen), 0)
-    context.run.journal.record_dropped("paper", "ranked below those read", max(len(further) - most, 0))
-    return works[: len(chosen) + most]
 
 
 def _verified(

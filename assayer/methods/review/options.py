@@ -1,27 +1,20 @@
 """Options of the review method: size of the panel, extent of its search, and length of its review."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from assayer.models import Frozen
 
 METHOD = "review"
-Lens = Literal["whole", "expert", "methods", "first_reader"]
-"""Focus of a referee, in the order in which the editor sees the points: the plan as a whole; the subfield; methods and
-statistics; questions of a first-time reader. The first referee is asked alone; the others are then asked together and
-see the first referee's points."""
 
 
 class ReviewOptions(Frozen):
-    referees: int = Field(default=3, ge=0, le=3)
-    """Number of referees besides the one for the plan as a whole, in the order of the lenses."""
     points: int = Field(default=16, ge=1, le=16)
     """Maximum number of points from the referee who reviews the plan as a whole."""
-    side_points: int = Field(default=6, ge=1, le=16)
-    """Maximum number of points from each of the other referees."""
-    prior_work: int = Field(default=4, ge=0, le=6)
-    """Maximum number of works that a referee can name from memory."""
+    walkthrough_points: int = Field(default=60, ge=0, le=60)
+    """Maximum number of points from the referee who goes through the plan sentence by sentence. If it is 0, there is no
+    such referee."""
+    prior_work: int = Field(default=4, ge=0, le=4)
+    """Maximum number of works that the first referee can name from memory."""
     queries: int = Field(default=30, ge=1)
     """Maximum number of searches: first for novelty claims, then for points by severity."""
     hits: int = Field(default=10, ge=1)
@@ -32,8 +25,6 @@ class ReviewOptions(Frozen):
     """Maximum number of titles screened to choose papers. If that is no more than are read, no choice is made."""
     opened: int = Field(default=20, ge=1, le=25)
     """Maximum number of papers read."""
-    side_opened: int = Field(default=6, ge=0)
-    """Number of these papers that are reserved for the other referees' points; their titles are not screened."""
     evidence_chars: int = Field(default=1_500, ge=200)
     """Maximum characters of a paper in a prompt: abstract first, then matching passages."""
     reading_batch: int = Field(default=10, ge=1)

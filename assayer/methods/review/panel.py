@@ -1,47 +1,52 @@
-"""Panel of referees: one who reviews the whole plan, then others with a narrower focus who see the first referee's
-points. All points form a single numbered list."""
+"""Panel of two referees, asked at the same time: one judges the plan as a whole, the other goes through it sentence by
+sentence. Their points form a single numbered list."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from textwrap import shorten
-from typing import TypeVar, get_args
+from typing import TypeVar
 
 from assayer.citing.evidence import plan_quote
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
-from assayer.methods.review.options import Lens, ReviewOptions
+from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.prior_work import named_works, without_titles
 from assayer.methods.review.schemas import (
     PanelPoint,
     PriorWork,
     RefereeAnswer,
-    RefereePoint,
     RefereeQuestion,
     SearchedPoint,
+    WalkthroughAnswer,
+    WalkthroughQuestion,
 )
 from assayer.models import PlanQuote
-from assayer.run.concurrency import Failed, as_result, gather_settled
+from assayer.run.concurrency import Failed, gather_settled
 from assayer.text.content_words import content_words
 
 Item = TypeVar("Item")
 
-_REFEREES: dict[Lens, str] = {
-    "methods": "design",
-    "expert": "subfield",
-    "first_reader": "first reader",
-    "whole": "whole",
-}
-"""Display name of each referee, for the editor."""
-_SEVERITIES = ("fatal", "major", "minor")
+_SEVERITIES = ("fatal", "major", "minor", None)
 _REPETITION = 0.75
 """Minimum share of the longer text's content words that two texts have in common to count as repetitions. The editor
 merges points that say the same in other words."""
 _OPENING_CHARS = 700
+_WORDS_PER_POINT = 12
+"""Number of the plan's words for which the walkthrough is asked for a point at least, up to two thirds of the most."""
+
+
+@dataclass(frozen=True)
+class _Stated:
+    """Point of either referee, before it has a label."""
+
+    point: PanelPoint
+    quote: PlanQuote
+    query: str | None
 
 
 @dataclass(frozen=True)
 class Panel:
-    """Points of the referees asked so far. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
+    """Points of the referees. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
 
     opening: str
     """Beginning of the plan."""
@@ -52,122 +57,116 @@ class Panel:
     searched: tuple[SearchedPoint, ...] = ()
     """Novelty claims, and the points for which a referee gave a query, as shown in the title screening and the reading
     of papers."""
-    not_stated: tuple[str, ...] = ()
-    """Things that the plan does not state, according to its referees."""
-    overviews: tuple[str, ...] = ()
-    """Referees' considerations before their points."""
+    overview: str = ""
+    """The first referee's considerations before the points."""
     queries: tuple[str, ...] = ()
-    """Search queries: those of the first referee, then those of the others. Within each group, queries for novelty
-    claims come first, then queries for points by severity."""
+    """Search queries: for novelty claims first, then for points by severity, then for those of the walkthrough."""
     prior_work: tuple[PriorWork, ...] = ()
-    """Works that referees named from memory, without duplicates: those of the first referee, then those of the others
-    in turn."""
+    """Works that the first referee named from memory, without duplicates."""
 
 
-async def ask_first_referee(context: EvaluationContext[ReviewOptions]) -> Panel | Failed:
-    """Ask the referee for the whole plan. A failure is journalled."""
-    outcome = await as_result(_ask(context, "whole", ()))
-    context.run.keep_successes([outcome], "referee")
-    if isinstance(outcome, Failed):
-        return outcome
-    return _joined(context, _without_points(context), [("whole", outcome)])
+async def ask_panel(context: EvaluationContext[ReviewOptions]) -> Panel:
+    """Ask both referees at the same time. The failure of one is journalled; raises an AssayerError if both fail."""
+    referees = [_ask_referee, _ask_walkthrough] if context.options.walkthrough_points else [_ask_referee]
+    outcomes = await gather_settled(referees, lambda ask: ask(context))
+    answers = context.run.keep_successes(outcomes, "referee")
+    if not answers:
+        raise next(outcome.error for outcome in outcomes if isinstance(outcome, Failed))
+    referee = next((answer for answer in answers if isinstance(answer, RefereeAnswer)), None)
+    walkthrough = next((answer for answer in answers if isinstance(answer, WalkthroughAnswer)), None)
+    return _joined(context, referee, walkthrough)
 
 
-async def ask_other_referees(context: EvaluationContext[ReviewOptions], first: Panel | Failed) -> Panel:
-    """Return the first referee's panel extended by the points of the others. Raises an AssayerError only if no referee
-    answered."""
-    made = () if isinstance(first, Failed) else tuple(point.claim for point in first.points)
-    lenses = [lens for lens in get_args(Lens) if lens != "whole"][: context.options.referees]
-    outcomes = await gather_settled(lenses, lambda lens: _ask(context, lens, made))
-    context.run.keep_successes(outcomes, "referee")
-    answered = [
-        (lens, outcome) for lens, outcome in zip(lenses, outcomes, strict=True) if not isinstance(outcome, Failed)
-    ]
-    if isinstance(first, Failed):
-        if not answered:
-            raise first.error
-        first = _without_points(context)
-    return _joined(context, first, answered)
-
-
-def _without_points(context: EvaluationContext[ReviewOptions]) -> Panel:
-    return Panel(opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"))
-
-
-async def _ask(context: EvaluationContext[ReviewOptions], lens: Lens, made: tuple[str, ...]) -> RefereeAnswer:
+async def _ask_referee(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
     question = RefereeQuestion(
         idea=context.text,
-        lens=lens,
-        most=_most_points(context.options, lens),
+        most=context.options.points,
         most_named=context.options.prior_work,
-        made=made,
         day=context.run.cutoff,
     )
     return await context.ask(tasks.REFEREE_BRIEF if context.options.brief else tasks.REFEREE, question)
 
 
-def _most_points(options: ReviewOptions, lens: Lens) -> int:
-    return options.points if lens == "whole" else options.side_points
+async def _ask_walkthrough(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
+    most = context.options.walkthrough_points
+    least = min(len(context.text.split()) // _WORDS_PER_POINT, most * 2 // 3)
+    return await context.ask(tasks.WALKTHROUGH, WalkthroughQuestion(idea=context.text, least=max(least, 5), most=most))
 
 
 def _joined(
-    context: EvaluationContext[ReviewOptions], panel: Panel, answered: Sequence[tuple[Lens, RefereeAnswer]]
+    context: EvaluationContext[ReviewOptions], referee: RefereeAnswer | None, walkthrough: WalkthroughAnswer | None
 ) -> Panel:
-    """Return the panel with the answers of further referees, without points that repeat an earlier one."""
+    """Return the points of both referees, without points of the walkthrough that repeat another in the same words."""
     options, run = context.options, context.run
-    works = named_works(context, [answer.prior_work[: options.prior_work] for _, answer in answered], panel.prior_work)
-    answered = [(lens, without_titles(answer, works, run)) for lens, answer in answered]
-    earlier = [without_titles(point, works[len(panel.prior_work) :], run) for point in panel.points]
-    stated = [(lens, point) for lens, answer in answered for point in answer.points[: _most_points(options, lens)]]
-    points = distinct(stated, lambda item: item[1].claim, [point.claim for point in earlier])
-    run.journal.record_dropped("point", "repeats another referee's point", len(stated) - len(points))
-    claims = distinct(
-        (claim for _, answer in answered for claim in answer.novelty),
-        lambda item: item.claim,
-        [item.text for item in panel.novelty],
+    works = named_works(context, referee.prior_work[: options.prior_work] if referee else [])
+    referee = without_titles(referee, works, run) if referee else None
+    walkthrough = without_titles(walkthrough, works, run) if walkthrough else None
+    stated = _stated_by_referee(context, referee) + _stated_by_walkthrough(context, walkthrough)
+    points = distinct(stated, lambda item: item.point.claim)
+    run.journal.record_dropped("point", "repeats another point", len(stated) - len(points))
+    claims = distinct(referee.novelty if referee else [], lambda item: item.claim)
+    novelty = tuple(
+        SearchedPoint(label=f"Q{number}", text=claim.claim, is_novelty=True)
+        for number, claim in enumerate(claims, start=1)
     )
-    first = len(panel.novelty) + len(panel.points) + 1
-    labels = [f"Q{number}" for number in range(first, first + len(claims) + len(points))]
-    novelty = [
-        SearchedPoint(label=label, text=claim.claim, is_novelty=True)
-        for label, claim in zip(labels, claims, strict=False)
-    ]
-    labelled = list(zip(labels[len(claims) :], points, strict=True))
-    quotes = {label: plan_quote(point.quote, context.text) for label, (_, point) in labelled}
-    by_severity = sorted((point for _, point in points), key=lambda item: _SEVERITIES.index(item.severity))
+    labelled = {f"Q{number}": item for number, item in enumerate(points, start=len(novelty) + 1)}
+    by_severity = sorted(points, key=lambda item: _SEVERITIES.index(item.point.severity))
     queries = [
         " ".join(query.split())
-        for query in (*(item.query for item in claims), *(item.query or "" for item in by_severity))
+        for query in (*(claim.query for claim in claims), *(item.query or "" for item in by_severity))
         if query.strip()
     ]
-    return replace(
-        panel,
-        points=(*earlier, *(_panel_point(label, lens, point, quotes[label]) for label, (lens, point) in labelled)),
-        quotes=panel.quotes | quotes,
-        novelty=(*panel.novelty, *novelty),
+    return Panel(
+        opening=shorten(context.text, _OPENING_CHARS, placeholder=" …"),
+        points=tuple(item.point.model_copy(update={"label": label}) for label, item in labelled.items()),
+        quotes={label: item.quote for label, item in labelled.items()},
+        novelty=novelty,
         searched=(
-            *panel.searched,
             *novelty,
-            *(SearchedPoint(label=label, text=point.claim) for label, (_, point) in labelled if point.query),
+            *(SearchedPoint(label=label, text=item.point.claim) for label, item in labelled.items() if item.query),
         ),
-        not_stated=(*panel.not_stated, *(item for _, answer in answered for item in answer.not_stated if item)),
-        overviews=(*panel.overviews, *(f"{_REFEREES[lens]}: {answer.overview}" for lens, answer in answered)),
-        queries=tuple(dict.fromkeys((*panel.queries, *queries)))[: options.queries],
+        overview=referee.overview if referee else "",
+        queries=tuple(dict.fromkeys(queries))[: options.queries],
         prior_work=works,
     )
 
 
-def _panel_point(label: str, lens: Lens, point: RefereePoint, quote: PlanQuote) -> PanelPoint:
-    return PanelPoint(
-        label=label,
-        referee=_REFEREES[lens],
-        kind=point.kind,
-        severity=point.severity,
-        claim=point.claim,
-        why=point.why,
-        fix=point.fix,
-        quoted=quote.state == "verified",
-    )
+def _stated_by_referee(context: EvaluationContext[ReviewOptions], answer: RefereeAnswer | None) -> list[_Stated]:
+    stated = []
+    for item in answer.points[: context.options.points] if answer else ():
+        quote = plan_quote(item.quote, context.text)
+        point = PanelPoint(
+            label="",
+            referee="whole",
+            kind=item.kind,
+            severity=item.severity,
+            claim=item.claim,
+            why=item.why,
+            fix=item.fix,
+            quoted=quote.state == "verified",
+        )
+        stated.append(_Stated(point, quote, item.query))
+    return stated
+
+
+def _stated_by_walkthrough(
+    context: EvaluationContext[ReviewOptions], answer: WalkthroughAnswer | None
+) -> list[_Stated]:
+    stated = []
+    for item in answer.points[: context.options.walkthrough_points] if answer else ():
+        quote = plan_quote(item.quote, context.text)
+        point = PanelPoint(
+            label="",
+            referee="walkthrough",
+            kind=item.kind,
+            severity=None,
+            claim=item.text,
+            why="",
+            fix="",
+            quoted=quote.state == "verified",
+        )
+        stated.append(_Stated(point, quote, item.query))
+    return stated
 
 
 def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:

@@ -1,5 +1,5 @@
-"""Review method: a referee for the whole plan and a reader who scores it, others who add points, literature on all
-points, one editor, and checks of all citations.
+"""Review method: a referee for the whole plan, one who goes through it sentence by sentence and a reader who scores it;
+literature on their points; one editor; and checks of all citations.
 
 If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
 """
@@ -15,13 +15,13 @@ from assayer.methods.review.literature import (
     remembered_works,
 )
 from assayer.methods.review.options import METHOD, ReviewOptions
-from assayer.methods.review.panel import ask_first_referee, ask_other_referees
+from assayer.methods.review.panel import ask_panel
 from assayer.methods.review.passages import checked_passages
 from assayer.methods.review.prior_work import without_titles
 from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
 from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
-from assayer.models import FitLevel, Notice
+from assayer.models import Absent, FitLevel, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.reports.wording import count
 from assayer.run.concurrency import Failed, as_result, gather_pair
@@ -34,18 +34,20 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     """Evaluate an idea with a language model. Raises LiteratureError, or an LlmError if all referees fail."""
     run, backends = context.run, context.backends
     run.report_progress(METHOD, 0, _STAGES)
-    fit, (first, plan_scores) = await gather_pair(
-        context.library.fit(context.idea.text), gather_pair(ask_first_referee(context), ask_plan_scores(context))
+    fit, (panel, plan_scores) = await gather_pair(
+        context.library.fit(context.idea.text), gather_pair(ask_panel(context), ask_plan_scores(context))
     )
+    if plan_scores is not None:
+        plan_scores = without_titles(plan_scores, panel.prior_work, run)
     run.report_progress(METHOD, 1, _STAGES)
-    panel, chosen = await gather_pair(ask_other_referees(context, first), choose_papers(context, first, fit.level))
+    chosen = await choose_papers(context, panel, fit.level)
     run.report_progress(METHOD, 2, _STAGES)
     literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
     named = remembered_works(panel, literature)
     # The support check reads the editor's input, not the editor's answer, so both run at the same time.
     answer, checked = await gather_pair(
-        as_result(ask_editor(context, panel, literature, named)),
+        as_result(ask_editor(context, panel, literature, named, plan_scores)),
         checked_passages(literature.passages, backends.llm, run),
     )
     passages = Passages.of(checked)
@@ -54,8 +56,10 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         run.journal.record_failure("editor's review", answer.error)
         no_scores_reason = no_scores(answer.error)
         answer = unedited_review(panel, passages, no_scores_reason)
-    else:
-        answer = with_plan_scores(answer, plan_scores and without_titles(plan_scores, panel.prior_work, run), passages)
+    elif plan_scores is not None:
+        answer = with_plan_scores(answer, plan_scores, passages)
+    elif not context.options.brief:
+        no_scores_reason = Absent(reason="the request for the plan's scores failed.")
     review = panel_review(answer, context, panel, passages, named)
     run.report_progress(METHOD, 4, _STAGES)
     findings = Findings(

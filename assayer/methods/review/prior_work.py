@@ -1,4 +1,4 @@
-"""Works that referees name from memory, without duplicates, looked up by title in the corpus and the literature
+"""Works that a referee names from memory, without duplicates, looked up by title in the corpus and the literature
 sources.
 
 A work that is identified is read like any other paper. The others stay marked as named from memory and do not count as
@@ -7,7 +7,6 @@ evidence."""
 import asyncio
 import re
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -35,17 +34,14 @@ _TELLING_WORDS = 5
 _ADDRESSES = ("an address", "an identifier")
 
 
-def named_works(
-    context: EvaluationContext[ReviewOptions], named: Sequence[Sequence[PriorWork]], known: Sequence[PriorWork] = ()
-) -> tuple[PriorWork, ...]:
-    """Return the known works, then the works that referees name, without duplicates: the first work of every referee,
-    then the second, and so on.
+def named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
+    """Return the works that a referee names, without duplicates.
 
     Inadmissible works are removed and journalled: works published after the cutoff, the plan's own publication, and
     works without a title that can be looked up."""
     journal, cutoff = context.run.journal, context.run.cutoff
-    kept = {title_key(work.title): work for work in known}
-    for work in (work for works in zip_longest(*named) for work in works if work is not None):
+    kept: dict[str, PriorWork] = {}
+    for work in named:
         title = " ".join(plain(work.title).split()).strip(" .\"'“”")
         author = " ".join(family_name(plain(work.first_author)).split())[:40]
         if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
@@ -104,9 +100,6 @@ class LookedUp(NamedTuple):
     records: Mapping[PriorWork, Paper]
     unanswered: frozenset[PriorWork]
     """Works without a record for which no source could be searched, or at least one source gave no answer."""
-
-    def joined(self, other: "LookedUp") -> "LookedUp":
-        return LookedUp({**self.records, **other.records}, self.unanswered | other.unanswered)
 
 
 async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:

@@ -12,14 +12,12 @@ from pydantic import Field
 from assayer.citing.answer_texts import TextRole
 from assayer.citing.evidence import Evidence
 from assayer.criteria.part import ShownCriterion
-from assayer.methods.review.options import Lens
 from assayer.methods.scholareval.schemas import TitleShown
 from assayer.models import (
     Axis,
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
-    FindingTopic,
     FitLevel,
     Frozen,
     NamedRole,
@@ -36,7 +34,7 @@ PlanWords = Annotated[
 PaperWords = Annotated[str, TextRole.COPIED]
 PaperLabel = Annotated[str, Field(description="Label of one of the papers, e.g. P3."), TextRole.LABEL]
 PointLabel = Annotated[str, Field(description="Label of one of the points, e.g. Q4."), TextRole.LABEL]
-PointLabels = Annotated[list[PointLabel], Field(description="Labels of the panel's points merged here, e.g. Q4.")]
+PointLabels = Annotated[list[PointLabel], Field(description="Labels of the panel's points, e.g. Q4; may be empty.")]
 EvidenceLabel = Annotated[str, Field(description="Label of one of the passages, e.g. E2."), TextRole.LABEL]
 NameLabel = Annotated[str, Field(description="Label of a work named from memory, e.g. N1."), TextRole.LABEL]
 Subject = Literal["same", "related", "off"]
@@ -46,13 +44,10 @@ accept as evidence about it; or off the subject."""
 
 class RefereeQuestion(Frozen):
     idea: str
-    lens: Lens
     most: int
     """Maximum number of points."""
     most_named: int
     """Maximum number of works named from memory."""
-    made: tuple[str, ...]
-    """Points made by the referee for the whole plan, shown to the other referees."""
     day: dt.date | None
     """Last publication day of literature that can count, or None."""
 
@@ -87,11 +82,27 @@ class PriorWork(Frozen):
 class RefereeAnswer(Frozen):
     overview: str = Field(description="At most 120 words of thinking, before the points.")
     points: list[RefereePoint] = Field(max_length=16, description="The weightiest first.")
-    prior_work: list[PriorWork] = Field(max_length=6, description="The most decisive first; may be empty.")
-    novelty: list[NoveltyClaim] = Field(max_length=4, description="The most central first; may be empty.")
-    not_stated: list[str] = Field(
-        max_length=14, description="At most 12 words each: one thing that the plan does not state; may be empty."
-    )
+    prior_work: list[PriorWork] = Field(max_length=4, description="The most decisive first; may be empty.")
+    novelty: list[NoveltyClaim] = Field(max_length=3, description="The most central first; may be empty.")
+
+
+class WalkthroughQuestion(Frozen):
+    idea: str
+    least: int
+    """Number of points below which the plan was hardly gone through."""
+    most: int
+    """Maximum number of points."""
+
+
+class WalkthroughPoint(Frozen):
+    quote: PlanWords
+    kind: FindingKind
+    text: str = Field(description="12 to 30 words: one point about this plan, with its reason.")
+    query: Query | None = Field(description="Search whose results could confirm or refute the point; usually null.")
+
+
+class WalkthroughAnswer(Frozen):
+    points: list[WalkthroughPoint] = Field(max_length=60, description="In the order of the plan.")
 
 
 class PlanScoringQuestion(Frozen):
@@ -167,7 +178,8 @@ class PanelPoint(Frozen):
     label: str
     referee: str
     kind: FindingKind
-    severity: FindingSeverity
+    severity: FindingSeverity | None
+    """Severity; None for a point of the walkthrough, which has none."""
     claim: str
     why: str
     fix: str
@@ -210,14 +222,14 @@ class EditorQuestion(Frozen):
     idea: str
     words: int
     """Maximum number of words of the whole review."""
-    overviews: tuple[str, ...]
-    """Referees' considerations before their points."""
+    overview: str
+    """The first referee's considerations before the points."""
     points: tuple[PanelPoint, ...]
     novelty: tuple[SearchedPoint, ...]
-    not_stated: tuple[str, ...]
-    """Things that the plan does not state, according to the first-time reader."""
     passages: tuple[NotedPassage, ...]
     named: tuple[RememberedWork, ...]
+    scores: PlanScores | None
+    """Scores of the reader of the plan alone; None if they were not asked for or not obtained."""
     fit: FitLevel
     day: dt.date | None
     criteria: tuple[ShownCriterion, ...] = ()
@@ -230,8 +242,8 @@ class EditedFinding(Frozen):
     severity: Literal["fatal", "major"] = Field(description='"major" for a strength.')
     quote: PlanWords
     lead: str = Field(description="At most 9 words: a headline that claims no more than the text.")
-    text: str = Field(description="At most 50 words for a weakness, 35 for a strength. Without any citation or label.")
-    fix: str = Field(description="At most 24 words: what to do, a verb first; empty if it is a strength.")
+    text: str = Field(description="The finding with its reason. Without any citation or label.")
+    fix: str = Field(description="One sentence: what to do, a verb first; empty if it is a strength.")
     cites: list[EvidenceLabel] = Field(
         max_length=2, description="Labels of passages that bear on it, e.g. E2; empty if none does."
     )
@@ -242,12 +254,24 @@ class EditedFinding(Frozen):
 
 class FurtherPoint(Frozen):
     labels: PointLabels
-    topic: FindingTopic
     axis: Axis
     kind: Literal["weakness", "question"]
-    text: str = Field(description="At most 30 words, with its reason or what to do. Without any citation or label.")
+    text: str = Field(description="At most 28 words, with its reason or what to do. Without any citation or label.")
     cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
     named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
+
+
+class Newness(Frozen):
+    """Comparison of the plan with earlier work: the parts that exist already, and what remains new."""
+
+    labels: PointLabels
+    text: str = Field(description="At most 120 words. Without any citation or label.")
+    cites: list[EvidenceLabel] = Field(
+        max_length=4, description="Labels of passages that bear on it, e.g. E2; may be empty."
+    )
+    named: list[NameLabel] = Field(
+        max_length=4, description="Labels of works named from memory that it refers to, e.g. N1; may be empty."
+    )
 
 
 class NearWork(Frozen):
@@ -265,18 +289,20 @@ class EditedScore(Frozen):
     certainty_reason: str = Field(description="At most 14 words: what makes the score more or less certain.")
     certainty: ScoreCertainty
     score: Annotated[int, Field(ge=10, le=100)] | None = Field(
-        description="10 to 100 by the rubric; null if the plan is too underspecified to tell."
+        description="10 to 100; null if the plan is too underspecified to tell."
     )
 
 
 class EditedReview(Frozen):
     strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
+    newness: Newness
     major: list[EditedFinding] = Field(max_length=6, description="Weaknesses, the most harmful first.")
-    further: list[FurtherPoint] = Field(max_length=26, description="The most useful first.")
+    further: list[FurtherPoint] = Field(max_length=15, description="The weightiest first.")
     closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
     soundness: EditedScore
     contribution: EditedScore
     verdict: str = Field(description="Three sentences, at most 75 words. Without any citation or label.")
+    dropped: PointLabels
 
 
 class EditedCriterion(Frozen):

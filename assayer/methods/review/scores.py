@@ -72,12 +72,10 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
     return kept[0] if kept else None
 
 
-def with_plan_scores(answer: EditedReview, plan: PlanScores | None, passages: Passages) -> EditedReview:
-    """Replace the editor's scores by those of the reader of the plan alone, if there are any. Editors give all plans
-    nearly the same scores, because each has been shown some sixty objections (docs/adr/0077). The editor's contribution
-    stays if it is lower and cites a passage that has what is claimed as new."""
-    if plan is None:
-        return answer
+def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
+    """Replace the editor's scores by those of the reader of the plan alone. Editors give all plans nearly the same
+    scores, because each has been shown some sixty objections (docs/adr/0077). The editor's contribution stays if it is
+    lower and cites a passage that has what is claimed as new."""
     edited = answer.contribution
     lower = edited.score is not None and (plan.contribution.score is None or edited.score < plan.contribution.score)
     relations = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
@@ -89,7 +87,10 @@ def with_plan_scores(answer: EditedReview, plan: PlanScores | None, passages: Pa
 
 
 def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
-    return edited.model_copy(update={"limited_by": plan.limited_by, "cites": [], "score": plan.score})
+    """Return the plan's score with the editor's reason, which is a finding of the page; without a score, the reason is
+    that of the reader who could not give one."""
+    limited_by = edited.limited_by if plan.score is not None else plan.limited_by
+    return edited.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
 
 
 def review_parts(

@@ -20,15 +20,14 @@ class ReviewSize:
 
 SMALL = ReviewSize(
     {
-        "referees": 0,
         "points": 4,
+        "walkthrough_points": 0,
         "prior_work": 0,
         "queries": 6,
         "hits": 5,
         "snippets": 2,
         "looked_at": 4,
         "opened": 4,
-        "side_opened": 0,
         "evidence_chars": 700,
         "reading_batch": 4,
         "notes": 5,
@@ -46,8 +45,8 @@ def size_notices(options: ReviewOptions) -> tuple[Notice, ...]:
         return ()
     usual = ReviewOptions()
     text = (
-        f"A smaller review than usual, for a small or slow language model: {count(1 + options.referees, 'referee')} "
-        f"instead of {1 + usual.referees}, at most {options.points} points instead of {usual.points} from the first, "
+        "A smaller review than usual, for a small or slow language model: "
+        f"at most {count(options.points, 'point')} instead of {usual.points + usual.walkthrough_points}, "
         f"{options.opened} papers read instead of {usual.opened}, and at most {options.words} words instead of "
         f"{usual.words:,}."
     )

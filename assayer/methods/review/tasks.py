@@ -21,6 +21,8 @@ from assayer.methods.review.schemas import (
     ReadingAnswer,
     RefereeAnswer,
     RefereeQuestion,
+    WalkthroughAnswer,
+    WalkthroughQuestion,
 )
 from assayer.prompts import Prompts
 from assayer.text.sentences import sentences
@@ -41,6 +43,10 @@ def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str
     return [] if answer.points else ["`points` is empty: name at least what is most worth keeping or changing."]
 
 
+def _check_walkthrough(question: WalkthroughQuestion, answer: WalkthroughAnswer) -> list[str]:
+    return [] if answer.points else ["`points` is empty: go through the plan sentence by sentence."]
+
+
 def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
     return unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
 
@@ -53,15 +59,16 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
-    merged = (label for finding in findings for label in finding.labels)
+    merged = [label for item in (*findings, answer.newness) for label in item.labels] + answer.dropped
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
-    cited += [answer.soundness.cites, answer.contribution.cites, [item.cites for item in answer.closest]]
+    cited += [answer.newness.cites, answer.soundness.cites, answer.contribution.cites]
+    cited.append([item.cites for item in answer.closest])
     complaints = unknown_labels(merged, known, "point")
     if passages := [passage.label for passage in question.passages]:  # if there are none, citations are ignored
         complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
     if named := [work.label for work in question.named]:
-        referred = (label for finding in findings for label in finding.named)
+        referred = [*(label for finding in findings for label in finding.named), *answer.newness.named]
         complaints += unknown_labels(referred, named, "work from memory")
     return complaints
 
@@ -89,7 +96,7 @@ def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) ->
 
 def edited_words(review: EditedReview) -> int:
     """Count the words that an editor wrote for the page."""
-    texts = [review.verdict, review.soundness.limited_by, review.contribution.limited_by]
+    texts = [review.verdict, review.newness.text, review.soundness.limited_by, review.contribution.limited_by]
     texts += [
         text for strength in (*review.strengths, *review.major) for text in (strength.lead, strength.text, strength.fix)
     ]
@@ -99,14 +106,12 @@ def edited_words(review: EditedReview) -> int:
 
 
 def _bound_referee(question: RefereeQuestion) -> AnswerBounds:
-    several = question.lens in ("expert", "whole")
-    most = {
-        "points": question.most,
-        "prior_work": question.most_named,
-        "novelty": 3 if several else 1,
-        "not_stated": 14 if question.lens == "first_reader" else 0,
-    }
+    most = {"points": question.most, "prior_work": question.most_named, "novelty": 3}
     return AnswerBounds(entries=most, least={"points": 1})
+
+
+def _bound_walkthrough(question: WalkthroughQuestion) -> AnswerBounds:
+    return AnswerBounds(entries={"points": question.most}, least={"points": 1})
 
 
 def _bound_brief_referee(question: RefereeQuestion) -> AnswerBounds:
@@ -133,8 +138,10 @@ def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
 
 
 def _bound_editor(question: EditorQuestion) -> AnswerBounds:
+    points = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     labels = {
-        "labels": [*(point.label for point in question.points), *(item.label for item in question.novelty)],
+        "labels": points,
+        "dropped": points,
         "cites": [passage.label for passage in question.passages],
         "named": [work.label for work in question.named],
     }
@@ -143,7 +150,7 @@ def _bound_editor(question: EditorQuestion) -> AnswerBounds:
 
 
 def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
-    most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3}
+    most = {"strengths": 2, "major": 3, "further": 4, "closest": 2, "labels": 3, "dropped": 4}
     words = {"quote": 25, "text": 40, "fix": 20, "limited_by": 20, "verdict": 60}
     return _bound_editor(question)._replace(entries=most, words=words, least={"strengths": 1, "major": 1})
 
@@ -151,12 +158,22 @@ def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
     "review.referee",
     _PROMPTS,
-    "referee.v4.md",
+    "referee.v5.md",
     RefereeAnswer,
     tier="strong",
     max_tokens=5_000,
     check=_check_referee,
     bounds=_bound_referee,
+)
+WALKTHROUGH = Task[WalkthroughQuestion, WalkthroughAnswer](
+    "review.walkthrough",
+    _PROMPTS,
+    "walkthrough.v1.md",
+    WalkthroughAnswer,
+    tier="strong",
+    max_tokens=6_000,
+    check=_check_walkthrough,
+    bounds=_bound_walkthrough,
 )
 SCORES = Task[PlanScoringQuestion, PlanScores](
     "review.scores", _PROMPTS, "scores.v1.md", PlanScores, tier="strong", max_tokens=1_500
@@ -182,7 +199,7 @@ READING = Task[PassageQuestion, ReadingAnswer](
     cuts=(Cut("evidence", "paper for the points"), Cut("points", "point for the reading of papers")),
 )
 REFEREE_BRIEF = replace(
-    REFEREE, name="review.referee_brief", prompt="referee_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_referee
+    REFEREE, name="review.referee_brief", prompt="referee_brief.v2.md", max_tokens=2_000, bounds=_bound_brief_referee
 )
 READING_BRIEF = replace(
     READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_reading
@@ -192,7 +209,7 @@ READING_BRIEF = replace(
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v5.md",
+    "editor.v6.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -202,14 +219,14 @@ EDITOR = Task[EditorQuestion, EditedReview](
     cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
 EDITOR_BRIEF = replace(
-    EDITOR, name="review.editor_brief", prompt="editor_brief.v1.md", max_tokens=3_000, bounds=_bound_brief_editor
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v2.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
 """Task for the editor of a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v4.md",
+    "editor_by_criteria.v5.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,
@@ -220,4 +237,15 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
 )
 """Task for an editor who also answers the criteria of the call for proposals."""
 
-ALL = (REFEREE, REFEREE_BRIEF, SCORES, LOOK, READING, READING_BRIEF, EDITOR, EDITOR_BRIEF, EDITOR_BY_CRITERIA)
+ALL = (
+    REFEREE,
+    REFEREE_BRIEF,
+    WALKTHROUGH,
+    SCORES,
+    LOOK,
+    READING,
+    READING_BRIEF,
+    EDITOR,
+    EDITOR_BRIEF,
+    EDITOR_BY_CRITERIA,
+)

@@ -3,9 +3,10 @@
 from assayer.errors import AssayerError
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.panel import Panel
-from assayer.methods.review.schemas import EditedFinding, EditedReview, EditedScore, FurtherPoint, PanelPoint
+from assayer.methods.review.schemas import EditedFinding, EditedReview, EditedScore, FurtherPoint, Newness, PanelPoint
 from assayer.models import Absent
 
+_SEVERITIES = ("fatal", "major", "minor", None)
 _MOST_CITED = 2
 _MOST_STRENGTHS = 5
 _MOST_MAJOR = 6
@@ -18,20 +19,22 @@ def no_scores(error: AssayerError) -> Absent:
 
 def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
     """Return the referees' points in the form of an editor's answer. Nothing is merged, dropped or scored."""
-    by_severity = sorted(panel.points, key=lambda point: ("fatal", "major", "minor").index(point.severity))
+    by_severity = sorted(panel.points, key=lambda point: _SEVERITIES.index(point.severity))
     strengths = [point for point in by_severity if point.kind == "strength"]
-    weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity != "minor"]
+    weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity in ("fatal", "major")]
     first = {point.label for point in (*strengths[:_MOST_STRENGTHS], *weaknesses[:_MOST_MAJOR])}
     others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
     score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
     # Not validated: the length limits apply to an editor, who can merge and drop points.
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
+        newness=Newness(labels=[], text="", cites=[], named=[]),
         major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
         further=[_further(point, passages) for point in others],
         closest=[],
         soundness=score,
         contribution=score,
+        dropped=[],
         verdict=f"There is no verdict: {lost.reason} The points are the referees' own, neither merged nor weighed.",
     )
 
@@ -53,7 +56,6 @@ def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
 def _further(point: PanelPoint, passages: Passages) -> FurtherPoint:
     return FurtherPoint.model_construct(
         labels=[point.label],
-        topic="clarity" if point.kind == "question" else "design",
         axis="soundness",
         kind="question" if point.kind == "question" else "weakness",
         text=f"{point.claim} {point.fix}".strip(),

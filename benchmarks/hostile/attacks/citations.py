@@ -18,6 +18,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval import GraphEvalOptions
 from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.judge import GraphJudge
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate as evaluate_by_graph
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, extractor_name
@@ -40,7 +41,8 @@ from benchmarks.hostile.attacks.citing_model import CitingModel, served
 from benchmarks.measuring import command_line
 from cluster.clock import SystemClock
 from index.memory_corpus import MemoryCorpus
-from tests.viewpoint_graph import ExactNeighbourIndex, InMemoryViewpointGraph
+from index.viewpoint_neighbours import FaissNeighbours
+from tests.grapheval_graphs import graph_contents
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings
@@ -117,17 +119,13 @@ async def _by_board(gateway: LlmGateway, backends: Backends, number: int, run: R
 
 
 async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: Run) -> Printed:
-    graph = InMemoryViewpointGraph()
-    maker = extractor_name(gateway)
-    await graph.create(
-        GraphPlan(
-            name="default",
-            embedder=_EMBEDDER.name,
-            dimensions=_EMBEDDER.dimensions,
-            maker=maker,
-            classes=("reject", "accept"),
-            ordered=True,
-        )
+    plan = GraphPlan(
+        name="default",
+        embedder=_EMBEDDER.name,
+        dimensions=_EMBEDDER.dimensions,
+        maker=extractor_name(gateway),
+        classes=("reject", "accept"),
+        ordered=True,
     )
     prepared = []
     for n, idea in enumerate(_ideas(6)):
@@ -142,12 +140,11 @@ async def _by_graph(gateway: LlmGateway, backends: Backends, number: int, run: R
         viewpoints = await extract_viewpoints(idea.text, gateway, run, 20)
         vectors = await _EMBEDDER.embed([viewpoint.text for viewpoint in viewpoints.viewpoints], "passage")
         prepared.append(PreparedIdea(known, viewpoints, vectors))
-    await graph.add(prepared)
-    contents = await graph.load()
-    neighbours = ExactNeighbourIndex()
+    contents = graph_contents(plan, prepared)
+    neighbours = FaissNeighbours()
     neighbours.add(contents.arrays.vectors)
     options = GraphEvalOptions()
-    judge = GraphJudge(contents, neighbours, LabelPropagation(), options.reach, Absent(reason="none here"))
+    judge = GraphJudge(contents, neighbours, LabelPropagation(), HOPS, Absent(reason="none here"))
     idea = _ideas(7 + number)[-1]
     return _printed((await evaluate_by_graph(EvaluationContext.open(idea, backends, run, options), judge)).report)
 

@@ -6,13 +6,10 @@ Wilson's, 95 %.
 """
 
 import argparse
-import gzip
-import json
 import random
 import sys
 import time
 from math import sqrt
-from pathlib import Path
 from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, check_quote
@@ -20,8 +17,7 @@ from assayer.citing.quotes import occurs_in
 from assayer.models import PaperId
 from benchmarks.hostile.attacks.misquotations import HONEST, HOSTILE, Maker, cases
 from benchmarks.measuring import command_line
-
-_PAPERS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "papers" / "papers.jsonl.gz"
+from benchmarks.records import DATA, read_records
 
 
 class _Tally(NamedTuple):
@@ -59,8 +55,7 @@ def main(arguments: list[str]) -> None:
 
 
 def abstracts(seed: int) -> list[tuple[str, str]]:
-    with gzip.open(_PAPERS, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
+    records = read_records(DATA / "papers" / "papers.jsonl.gz")
     papers = [(record["title"], " ".join(record["abstract"].split())) for record in records if record["abstract"]]
     random.Random(seed).shuffle(papers)
     return papers

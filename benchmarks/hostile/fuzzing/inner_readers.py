@@ -27,7 +27,7 @@ from assayer.blinding import (
 from assayer.citing import claim_numbers, claim_quotes, labels
 from assayer.citing import evidence as citing_evidence
 from assayer.citing.excerpts import excerpt
-from assayer.ideas import documents, record_fields, tables
+from assayer.ideas import front_matter, record_fields, tables
 from assayer.methods.debate import turns
 from assayer.methods.grapheval.scoring import choice
 from assayer.methods.innoeval.search import excerpts
@@ -101,10 +101,6 @@ def _record(text: str) -> object:
 
 def _file(text: str) -> io.BytesIO:
     return io.BytesIO(text.encode("utf-8", "replace"))
-
-
-def _batches(text: str) -> object:
-    return list(query_encoding.url_batches(text.split(), 50, 2_000))
 
 
 def _merged(text: str) -> object:
@@ -188,7 +184,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     ),
     "assayer.citing.labels.uncited_complaints": lambda text: labels.uncited_complaints((text,)),
     "assayer.citing.evidence.point": lambda text: citing_evidence.point("support", text, {"P1": PaperId("a")}, {}),
-    "assayer.ideas.documents.split_front_matter, its fields": lambda text: documents.split_front_matter(
+    "assayer.ideas.front_matter.split_front_matter, its fields": lambda text: front_matter.split_front_matter(
         f"---\n{text}\n---\nA plan"
     ),
     "assayer.ideas.record_fields.why_unread": lambda text: record_fields.why_unread(text, text),

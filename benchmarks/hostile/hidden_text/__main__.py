@@ -19,7 +19,7 @@ from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf
 from benchmarks.hostile.hidden_text.pdf_ways import HONEST_PDF_WAYS, PDF_WAYS
 from benchmarks.hostile.hidden_text.sources import as_page, as_pdf_of, as_pdf_pages, ideas
 from benchmarks.measuring import command_line
-from benchmarks.quality.grapheval.data import DATA
+from benchmarks.records import DATA
 from workers.documents.document_parsing import read_document
 from workers.documents.limits import OfficeLimits, PdfLimits
 from workers.documents.parsed_text import ParsedText

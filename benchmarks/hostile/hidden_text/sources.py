@@ -1,11 +1,9 @@
 """Honest texts in which orders are hidden: ideas of experts and of models, as text, PDF and web page."""
 
-import gzip
 import html
-import json
 
 from benchmarks.hostile.hidden_text.pdf_pages import Page, as_pdf, line, pieces
-from benchmarks.quality.grapheval.data import DATA
+from benchmarks.records import DATA, read_records
 
 _LINES = 40
 """Number of lines per page, above the position of hidden text."""
@@ -15,8 +13,7 @@ _TOP = 740
 def ideas() -> list[str]:
     """Return the ideas of ScholarEval and the proposals of Si et al., in the order of their files."""
     files = [file for file in sorted(DATA.glob("scholarideas/*/*.txt")) if file.stem == file.parent.name]
-    with gzip.open(DATA / "ai_researcher" / "ideas.jsonl.gz", "rt", encoding="utf-8") as lines:
-        proposals = [row["text"] for row in map(json.loads, lines) if row.get("text")]
+    proposals = [row["text"] for row in read_records(DATA / "ai_researcher" / "ideas.jsonl.gz") if row.get("text")]
     return [*(file.read_text("utf-8") for file in files), *proposals]
 
 

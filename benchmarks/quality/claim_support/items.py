@@ -1,14 +1,12 @@
 """Claims with passages of known relation: four public sets, converted to the outcomes of the support check."""
 
-import gzip
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from assayer.models import SupportOutcome
-from benchmarks.quality.grapheval.data import DATA
+from benchmarks.records import DATA, read_records
 
 Gold = SupportOutcome | Literal["flawed"]
 """`flawed` is any outcome but `supports`; the set does not say which."""
@@ -32,8 +30,8 @@ class KnownClaim(NamedTuple):
 
 def known_claims(name: str, first: int | None = None) -> list[KnownClaim]:
     """Return the known claims of a set in hash order, at most `first`."""
-    with gzip.open(DATA / "claims" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        found = [item for line in lines for item in _READERS[name](json.loads(line))]
+    rows = read_records(DATA / "claims" / f"{name}.jsonl.gz")
+    found = [item for row in rows for item in _READERS[name](row)]
     return sorted(found, key=lambda item: _hash(item.id))[:first]
 
 

@@ -1,9 +1,7 @@
 """Labelled papers in the data folder: ICLR decisions, and InnoEval's points, groups and pairs."""
 
 import datetime as dt
-import gzip
 import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +9,8 @@ from typing import Any, NamedTuple
 from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
 from assayer.text.code_links import without_code_links
+from benchmarks.records import DATA, read_records
 
-DATA = Path(__file__).parents[4] / "shared" / "data"
 CLASSES = ("reject", "accept")
 """The workshop track of 2017 counts as reject: it was offered to papers that the conference did not accept."""
 
@@ -105,8 +103,3 @@ def _pairs(path: Path) -> Iterator[Pair]:
 
 def _text(record: dict[str, Any]) -> str:
     return f"{record['title'].strip()}\n\n{record['abstract'].strip()}"
-
-
-def read_records(path: Path) -> Iterator[dict[str, Any]]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from (json.loads(line) for line in lines if line.strip())

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.options import GraphEvalOptions
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance, fit_calibration
@@ -19,7 +18,6 @@ from benchmarks.quality.grapheval.graphs import Embedded, Vectoriser, embedded
 from benchmarks.quality.judged_sets.simple import LONGER
 
 LAST_LEARNED = 2021
-_SET = "iclr_years"
 _FOLDS = 5
 _KINDS: Sequence[Kind] = ("ours", "ours", "simple", "simple", "simple", "simple", "simple", "simple")
 """Kinds of the scorers in `_scorers`, in order."""
@@ -56,7 +54,7 @@ def forward_in_time(
     for inside, outside, kind in zip(_scorers(alone), _scorers(together), _KINDS, strict=True):
         raw = outside.score(hidden, rows)
         found.append(Said(inside.name, kind, raw, _calibrated(inside, alone, raw, provenance)))
-    choosable = candidates(alone.texts, GraphEvalOptions()).choosable
+    choosable = candidates(alone.texts).choosable
     chosen = BestOf(CHOICE, choosable).choose(alone.graph, np.empty(0, np.int32)).name
     by_choice = next(item for item in found if item.scorer == chosen)
     return [by_choice._replace(scorer=f"{CHOICE}: {chosen}", kind="ours"), *found, _longer(asked, len(classes))]
@@ -75,7 +73,7 @@ def _scorers(data: Embedded) -> Sequence[Scorer]:
     def whole(_: object) -> NDArray[np.float32]:
         return data.whole
 
-    possible = candidates(data.texts, GraphEvalOptions())
+    possible = candidates(data.texts)
     return (
         *possible.choosable,
         IdeaLogistic("embedding + logistic regression", whole),

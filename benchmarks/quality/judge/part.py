@@ -9,7 +9,6 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Idea
 from benchmarks.quality.given import Given
-from benchmarks.quality.grapheval.data import DATA, read_records
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, open_answering
 from benchmarks.quality.judge.coverage import CoverageOutcome, coverage_of, coverage_table
 from benchmarks.quality.judge.sensitivity import SensitivityOutcome, sensitivity_of, sensitivity_table
@@ -26,6 +25,7 @@ from benchmarks.quality.kept import Kept, Outcome, do_the_rest, reasons
 from benchmarks.quality.recorded import as_far_as_answered
 from benchmarks.quality.rubrics import COVERAGE, read_rubrics
 from benchmarks.quality.runs import carefully, kept_file, of_method
+from benchmarks.records import DATA, read_records
 from benchmarks.throughput.ideas import scholar_ideas
 
 TESTS = ("coverage", "sensitivity", "persuasion", "repeatability")

@@ -54,7 +54,7 @@ class FlawedCopy(Frozen):
 
 
 class PairReview(Frozen):
-    """One contender's reviews of a plan and of its flawed copy."""
+    """Reviews by one contender of a plan and of its flawed copy."""
 
     named: bool | None = None
     """Whether the review of the copy names the flaw; None without a review or a judgement."""

@@ -8,13 +8,14 @@ from numpy.typing import NDArray
 
 from assayer.models import IdeaId
 from benchmarks.quality.figures import Figure, Kind, figure, values_of
-from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval, read_records
+from benchmarks.quality.grapheval.data import CATEGORIES, InnoEval
 from benchmarks.quality.grapheval.graphs import Vectoriser, embedded
 from benchmarks.quality.groups import CHANCE, GroupOutcome, Measures, group_rows, read_groups
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS
 from benchmarks.quality.pair_tables import pair_rows, right
 from benchmarks.quality.pairs import PairOutcome
+from benchmarks.records import read_records
 
 _SIMPLE: Mapping[str, tuple[str, ...]] = {
     LONGER: (LONGER, "the longer text", "the longer text first"),

@@ -15,7 +15,7 @@ from assayer.methods.grapheval.viewpoints.splitter import SPLITTER
 from benchmarks.measuring import machine
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.given import Given
-from benchmarks.quality.grapheval.data import DATA, data_file, inno_eval
+from benchmarks.quality.grapheval.data import data_file, inno_eval
 from benchmarks.quality.judged_sets.contenders import (
     Answers,
     Material,
@@ -40,6 +40,7 @@ from benchmarks.quality.judged_sets.reading import judged_sets
 from benchmarks.quality.judged_sets.simple import LONGER, WORDS, simple_values
 from benchmarks.quality.rubrics import read_rubrics, said_in
 from benchmarks.quality.spending import total
+from benchmarks.records import DATA
 from benchmarks.throughput.ideas import scholar_ideas
 from index import Corpus
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assayer.models import Window
 from benchmarks.quality.figures import Figure, Kind, figure, values_of
-from benchmarks.quality.grapheval.data import read_records
+from benchmarks.records import read_records
 from index import Corpus
 
 DEPTHS = (10, 100)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from assayer.methods.grapheval.scoring.metrics import bootstrap
 from assayer.text.code_links import without_code_links
 from benchmarks.quality.figures import Figure, figure
-from benchmarks.quality.grapheval.data import read_records
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
+from benchmarks.records import read_records
 
 ACCEPTED = "Should this submission be accepted at a selective machine learning conference?"
 _RATED = "How good is this research proposal, if it were carried out?"
@@ -104,7 +104,7 @@ def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
         )
         caveat = (
             "Sentences that link to code are left out: accepted papers got them afterwards. What is learned in folds "
-            "is learned from the same years, which nobody can do when it matters. A language model may have "
+            "is learned from the same years, which is impossible for new proposals. A language model may have "
             "read these papers and their decisions: compare years before and after it was trained."
         )
         yield plain._replace(people=people, caveat=caveat)

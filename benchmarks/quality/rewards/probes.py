@@ -1,6 +1,6 @@
 """Probes made from real papers: ideas that deserve no reward, and two kinds that do, rewordings by the authors.
 
-The wordings were written once by somebody who had read the guards, and were not changed after the first count.
+The author of the wordings had read the guards; the wordings were not changed after the first count.
 """
 
 import random

@@ -1,10 +1,8 @@
 """Real papers with which ideas are compared, each with its nearest neighbour, some with a rewording by the authors."""
 
 import ast
-import gzip
-import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,7 +11,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from assayer.methods.debate.idea_shape import shared_wording
 from assayer.models.reward import RewardItem
-from benchmarks.quality.grapheval.data import DATA
+from benchmarks.records import DATA, read_records
 
 _SHORTEST = 500
 """Fewest characters of an abstract that describes a method."""
@@ -49,7 +47,7 @@ def reworded(count: int) -> list[Reference]:
     """Return the first papers whose abstracts on arXiv and in the proceedings share few word sequences."""
     corpus = {item["id"]: item for item in _corpus()}
     found: dict[str, Mapping[str, Any]] = {}
-    for paper in _rows("citations_ml/papers.jsonl.gz"):
+    for paper in read_records(DATA / "citations_ml" / "papers.jsonl.gz"):
         if len(found) == count:
             break
         known = corpus.get(paper["corpus_id"] or "")
@@ -61,7 +59,7 @@ def reworded(count: int) -> list[Reference]:
 def summarised(count: int) -> list[Reference]:
     """Return the first InnoEval papers whose authors summarise their work in a sentence."""
     found: dict[str, Mapping[str, Any]] = {}
-    for group in _rows("innoeval/groups.jsonl.gz"):
+    for group in read_records(DATA / "innoeval" / "groups.jsonl.gz"):
         for paper in (group["query"], *(item["paper"] for item in group["matches"].values())):
             summary = paper.get("TLDR") or ""
             if len(summary.split()) >= _FEWEST_SUMMARY_WORDS:
@@ -120,9 +118,4 @@ def _vectors() -> tuple[TfidfVectorizer, Any]:
 
 @cache
 def _corpus() -> tuple[Mapping[str, Any], ...]:
-    return tuple(row for row in _rows("papers/papers.jsonl.gz") if row["abstract"])
-
-
-def _rows(name: str) -> Iterator[dict[str, Any]]:
-    with gzip.open(DATA / name, "rt", encoding="utf-8") as lines:
-        yield from (json.loads(line) for line in lines if line.strip())
+    return tuple(row for row in read_records(DATA / "papers" / "papers.jsonl.gz") if row["abstract"])

@@ -14,8 +14,6 @@ from assayer_client.rewards import RewardItemBody, RewardsBody
 from assayer_client.settings import RetryPolicy, Timeouts
 from assayer_client.transport import RequestBuilder
 
-__all__ = ["GatheredRewards", "RewardQuery", "RewardSource", "ServiceRewards", "Unjudged", "rewards_of_environment"]
-
 
 class RewardQuery(NamedTuple):
     """Idea to judge, with its research question and the abstract of the reference that it is compared with."""

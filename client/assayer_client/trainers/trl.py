@@ -6,8 +6,6 @@ from typing import Any
 from assayer_client.errors import InvalidRequest
 from assayer_client.trainers.reward_sources import RewardQuery, RewardSource
 
-__all__ = ["TrlReward", "completed_text", "trl_reward"]
-
 Completion = str | Sequence[Mapping[str, Any]]
 """Completion as a text, or as the messages of a conversation."""
 

@@ -7,8 +7,6 @@ from typing import Protocol
 
 from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, Unjudged, rewards_of_environment
 
-__all__ = ["JudgedTask", "JudgedTrace", "methodology", "verifiers_reward"]
-
 
 class JudgedTask(Protocol):
     """Task data with the fields needed for judging, such as a `vf.TaskData`."""

@@ -10,8 +10,6 @@ from typing import Any, TypedDict
 from assayer_client.errors import InvalidRequest
 from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, rewards_of_environment
 
-__all__ = ["VerlScore", "compute_score"]
-
 
 class VerlScore(TypedDict):
     score: float

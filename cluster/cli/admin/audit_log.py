@@ -81,8 +81,8 @@ def verify(
         ) from None
     if not entries and tip is None:
         raise InputError(f"{file} holds no entries.", "Pass --tip to detect lost entries.")
-    known = _tip_of(tip, entries[0].tenant if entries else "")
-    faults = list(audit_faults(entries, known, None if head is None else head.reader))
+    noted_tip = _tip_of(tip, entries[0].tenant if entries else "")
+    faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
     for fault in faults:
         typer.echo(f"entry {fault.number}: {fault.detail}")
     if faults:

@@ -49,7 +49,7 @@ def create_key(
     drawn, by = generate_key(), _operator()
     made = with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:
-        raise InputError(f"There is no tenant {tenant}.", f"Make it with: assayer admin tenants create {tenant}")
+        raise InputError(f"There is no tenant {tenant}.", f"Create it with: assayer admin tenants create {tenant}")
     if as_json:
         print_json({"id": drawn.id, "tenant": tenant, "key": drawn.secret})
         return
@@ -82,7 +82,7 @@ def revoke_key(
     from orchestrator.store import PgKeys
 
     by = ActBy(_operator(), dt.datetime.now(dt.UTC))
-    # Whoever pastes the whole key means its id.
+    # If the whole key is given instead of its id, take the id from it.
     known = KeyId("_".join(key.split("_")[:2]))
     if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")

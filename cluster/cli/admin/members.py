@@ -76,9 +76,9 @@ def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
 def give_key(who: Who, profile: WithProfile = "laptop") -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service(profile) as client:
-        made = client.members.create_key(_id_of(who, client.members.list().items))
+        key = client.members.create_key(_id_of(who, client.members.list().items))
     remark("Give it only to this member. It is shown only once:")
-    typer.echo(made.secret)
+    typer.echo(key.secret)
 
 
 @app.command("remove")
@@ -90,14 +90,14 @@ def remove(who: Who, profile: WithProfile = "laptop") -> None:
 
 
 def _id_of(who: str, members: "tuple[Member, ...]") -> str:
-    known = [
+    ids = [
         member.id
         for member in members
         if member.removed_at is None and who.lower() in (member.id, member.email.lower())
     ]
-    if not known:
+    if not ids:
         raise InputError(f"There is no member {who}.", "List them: assayer admin members list")
-    return known[0]
+    return ids[0]
 
 
 def _check_role(role: str) -> None:

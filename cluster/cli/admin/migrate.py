@@ -12,7 +12,7 @@ from cluster.database import with_database
 def migrate(
     serving_role: Annotated[
         str | None,
-        typer.Option(help="Existing role to give the service's rights: rows may be read and written, tables not."),
+        typer.Option(help="Existing role to give the service's rights: to read and write rows only."),
     ] = None,
     profile: WithProfile = "laptop",
 ) -> None:

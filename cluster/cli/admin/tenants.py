@@ -20,8 +20,8 @@ app = typer.Typer(help="Manage the tenants of the service and their limits.", no
 Id = Annotated[str, typer.Argument(help="Lower-case letters, digits, - and _.")]
 Named = Annotated[str | None, typer.Option(help="Display name; the id by default.")]
 Weight = Annotated[float | None, typer.Option(help="Share of the service relative to other tenants; 1 by default.")]
-Running = Annotated[int | None, typer.Option(help="Most jobs running at once; 0 for no limit.")]
-Queued = Annotated[int | None, typer.Option(help="Most jobs in the queue; 20,000 by default.")]
+Running = Annotated[int | None, typer.Option(help="Maximum number of running jobs; 0 for no limit.")]
+Queued = Annotated[int | None, typer.Option(help="Maximum number of queued jobs; 20,000 by default.")]
 Usd = Annotated[float | None, typer.Option(help="Budget per calendar month in US dollars; 0 for no limit.")]
 Days = Annotated[int | None, typer.Option(help="Days after which finished jobs are deleted; 0 keeps them.")]
 
@@ -43,8 +43,8 @@ def create_tenant(
 
     plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
     _check_id(tenant)
-    made = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
-    if made is None:
+    created = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
+    if created is None:
         raise InputError(
             f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
         )

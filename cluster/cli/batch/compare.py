@@ -81,14 +81,14 @@ def _judged(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
     """Ask which of two ideas is better. Raises Exit if there is no verdict."""
     from assayer_client import ComparisonBody
 
-    asked = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
-    ended = client.comparisons.wait(asked.id)
-    if ended.result is None:
-        problem, state = ended.problem, ended.state
+    accepted = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
+    comparison = client.comparisons.wait(accepted.id)
+    if comparison.result is None:
+        problem, state = comparison.problem, comparison.state
         why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
-        remark(f"{asked.id} has no verdict: {why}")
+        remark(f"{accepted.id} has no verdict: {why}")
         raise typer.Exit(1)
-    return ended.result
+    return comparison.result
 
 
 def _show_verdict(result: "ComparisonResult", titles: Sequence[str]) -> None:

@@ -16,11 +16,13 @@ _NAMED = 20
 """Maximum number of duplicates printed individually."""
 
 
-def estimated(client: "Client", bundles: Iterable[Sequence[Path]], said: Mapping[str, object]) -> "list[BatchEstimate]":
+def estimated(
+    client: "Client", bundles: Iterable[Sequence[Path]], fields: Mapping[str, object]
+) -> "list[BatchEstimate]":
     """Return one estimate for each request that a submission would make."""
     from assayer_client import BatchQuery, Upload
 
-    options = BatchQuery.model_validate({key: value for key, value in said.items() if value is not None})
+    options = BatchQuery.model_validate({key: value for key, value in fields.items() if value is not None})
     return [
         client.batches.estimate(files=[Upload(file.name, file) for file in bundle], options=options)
         for bundle in bundles
@@ -78,7 +80,7 @@ def _time(parts: "Sequence[BatchEstimate]") -> str:
     first = parts[0]
     if first.hours is None:
         return f"not known. {first.hours_absent or ''}".rstrip()
-    # What waits already is in the time of each part.
+    # The time of each part includes the jobs that are already queued.
     hours = first.hours * (first.waiting + sum(part.ideas for part in parts)) / (first.waiting + first.ideas)
     return f"about {hours:,.1f} hours" if hours >= 1 else f"about {max(hours * 60, 1):.0f} minutes"
 
@@ -99,10 +101,10 @@ def _corpus(parts: "Sequence[BatchEstimate]") -> str:
         return f"not checked. {parts[0].corpus_fit_absent or ''}".rstrip()
     checked, poor = sum(item.checked for item in looked), sum(item.poor for item in looked)
     well, part = sum(item.good for item in looked), sum(item.partial for item in looked)
-    sentence = f"of {checked:,} proposals looked at, it covers the field of {well:,} well, of {part:,} in part"
+    sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence
-    return f"{sentence}, and of {poor:,} not: expect those without a score, or with less than a full one"
+    return f"{sentence}, and of {poor:,} not: expect no score or only a partial one for those"
 
 
 def _basis(part: "BatchEstimate") -> str:
@@ -116,5 +118,5 @@ def _basis(part: "BatchEstimate") -> str:
 
 
 def _total(values: Iterable[float | None]) -> float | None:
-    known = list(values)
-    return None if any(value is None for value in known) else sum(value for value in known if value is not None)
+    numbers = list(values)
+    return None if any(value is None for value in numbers) else sum(value for value in numbers if value is not None)

@@ -66,16 +66,16 @@ def fetch(
 ) -> None:
     """Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
-    wanted = formats or _USUAL[kind]
+    chosen_formats = formats or _USUAL[kind]
     make_folder(out, "The files")
     with service(profile) as client:
         match kind:
             case "batch":
-                files = list(_of_batch(client, identifier, out, wanted, again=again))
+                files = list(_of_batch(client, identifier, out, chosen_formats, again=again))
             case "ranking":
-                files = list(_of_ranking(client, identifier, out, wanted))
+                files = list(_of_ranking(client, identifier, out, chosen_formats))
             case _:
-                files = list(_reports(client, identifier, out / identifier, wanted))
+                files = list(_reports(client, identifier, out / identifier, chosen_formats))
     if as_json:
         print_json({"files": files})
     for file in files if not as_json else ():
@@ -128,13 +128,13 @@ def reports_of_batch(
     names = report_names((NamedProposal(job.id, job.row, job.source) for job in jobs), taken=("index", batch))
     done = sorted((job for job in jobs if job.state == "succeeded"), key=lambda item: item.row or 0)
     fetched: list[FetchedReport] = []
-    there = 0
+    present = 0
     try:
         with StepProgress("Reports", len(done)) as progress:
             for job in done:
-                wanted = {format: out / f"{names[job.id]}.{format}" for format in formats}
-                missing = [format for format, file in wanted.items() if not record.has(job.id, file)]
-                there += not missing
+                targets = {format: out / f"{names[job.id]}.{format}" for format in formats}
+                missing = [format for format, file in targets.items() if not record.has(job.id, file)]
+                present += not missing
                 try:
                     for file in _reports(client, job.id, out / names[job.id], missing):
                         record.add(job.id, file)
@@ -143,13 +143,13 @@ def reports_of_batch(
                         raise
                     remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
                     continue
-                fetched.append(_fetched(job, list(wanted.values())))
+                fetched.append(_fetched(job, list(targets.values())))
                 progress.step_done()
     except BaseException:
         remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
         raise
-    if there:
-        remark(f"{there:,} of {len(done):,} reports were in {out} already (--again fetches them again).")
+    if present:
+        remark(f"{present:,} of {len(done):,} reports were in {out} already (--again fetches them again).")
     return fetched
 
 

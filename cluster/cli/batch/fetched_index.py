@@ -60,7 +60,7 @@ def index_page(batch: str, name: str, reports: Sequence[FetchedReport]) -> str:
     """Return the index page; `name` is the submitter's name for the batch."""
     from jinja2 import Environment
 
-    shown = [report._replace(title=one_line(report.title), source=one_line(report.source)) for report in reports]
+    rows = [report._replace(title=one_line(report.title), source=one_line(report.source)) for report in reports]
     return (
-        Environment(autoescape=True).from_string(_PAGE).render(batch=batch, name=one_line(name) or batch, reports=shown)
+        Environment(autoescape=True).from_string(_PAGE).render(batch=batch, name=one_line(name) or batch, reports=rows)
     )

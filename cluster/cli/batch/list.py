@@ -36,21 +36,21 @@ def list(
         typer.Option(help="Only evaluations with exactly this reference of yours: a row's id, a file or a name."),
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Lines of each kind, at most.")] = 20,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of lines of each kind.")] = 20,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
-    wanted = _state(state)
+    wanted_state = _state(state)
     if batch is not None:
         kind_of(batch, "batch")
-    if tag is not None and (batch, wanted, source, reference) != (None, None, None, None):
+    if tag is not None and (batch, wanted_state, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
-    chosen = any((batch, wanted, source, reference))
+    chosen = any((batch, wanted_state, source, reference))
     with service(profile) as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
-            client.evaluations.list, state=wanted, batch=batch, source=source, reference=reference, limit=_PAGE
+            client.evaluations.list, state=wanted_state, batch=batch, source=source, reference=reference, limit=_PAGE
         )
         shown = [] if tag is not None else _first(evaluations, batch, limit, chosen=chosen)
     if as_json:
@@ -100,11 +100,11 @@ def _first(
     return listed[:limit]
 
 
-def _show_evaluations(shown: "Sequence[Evaluation]", *, chosen: bool) -> None:
-    if not shown:
+def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> None:
+    if not evaluations:
         remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
         return
-    rows = [_row(item) for item in shown]
+    rows = [_row(item) for item in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
     shown_columns = len(headings) - (not any(row[-1] for row in rows))
     show_table(headings[:shown_columns], [row[:shown_columns] for row in rows])
@@ -116,7 +116,7 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
     score = score_in_words(evaluation.scores) if evaluation.scores else ""
-    lacking = (evaluation.scores.reason or "") if evaluation.scores and evaluation.scores.score is None else ""
+    reason = (evaluation.scores.reason or "") if evaluation.scores and evaluation.scores.score is None else ""
     state = f"{evaluation.state}{why}{flags}"
     return (
         evaluation.id,
@@ -126,7 +126,7 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
         score,
         cost,
         f"{evaluation.created_at:%Y-%m-%d %H:%M}",
-        lacking,
+        reason,
     )
 
 
@@ -136,10 +136,10 @@ def _progress(batch: "BatchSummary") -> str:
     return ", ".join([f"{batch.rows:,} rows", *counts_in_words(batch.states.items()), *refused, *erased])
 
 
-def _cost(usd: float | None, known: float = 0.0) -> str:
+def _cost(usd: float | None, known_usd: float = 0.0) -> str:
     if usd is not None:
         return f"${usd:,.2f}"
-    return f"unknown, ${known:,.2f} of it known" if known else "unknown"
+    return f"unknown, ${known_usd:,.2f} of it known" if known_usd else "unknown"
 
 
 def _short(title: str) -> str:

@@ -66,14 +66,14 @@ def service(profile: Profile = "laptop") -> "Iterator[Client]":
     try:
         with Client(settings.api_url, key) as client:
             yield client
-    except ValidationError as error:  # of a body: the limits of the service are known before anything is sent
+    except ValidationError as error:  # a request body breaks the service's limits, which the client checks
         raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
 
 
 class _Remarks(logging.Handler):
-    """Handler that shows what the client logs, such as that it tries again."""
+    """Handler that shows the client's log messages, such as those on retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
         remark(record.getMessage())

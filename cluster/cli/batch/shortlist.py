@@ -23,11 +23,11 @@ def shortlist(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are surely in, surely out, or undecided."
+            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     calls_per_idea: Annotated[
-        float | None, typer.Option(help="Comparisons per idea; by default as the service is set.")
+        float | None, typer.Option(help="Comparisons per idea; by default the service's setting.")
     ] = None,
     earlier: Annotated[
         str | None, typer.Option(metavar="ID", help="An earlier ranking whose comparisons are reused.")
@@ -46,8 +46,8 @@ def shortlist(
     if earlier is not None:
         kind_of(earlier, "ranking")
     with service(profile) as client:
-        asked = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
-        accepted = client.rankings.create(asked)
+        body = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
+        accepted = client.rankings.create(body)
         _report_accepted(accepted)
         if as_json:
             print_json(accepted)

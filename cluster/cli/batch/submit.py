@@ -180,7 +180,7 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
 def _submit_files(
     client: "Client",
     files: Sequence[Path],
-    said: Mapping[str, object],
+    fields: Mapping[str, object],
     labels: Mapping[str, str],
     *,
     from_folder: bool,
@@ -190,7 +190,7 @@ def _submit_files(
     from assayer.text.decoding import decode_text
     from assayer.text.tex import looks_like_tex
 
-    options = {key: value for key, value in said.items() if value is not None}
+    options = {key: value for key, value in fields.items() if value is not None}
     if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
         text = decode_text(files[0].read_bytes(), str(files[0]))
         if not looks_like_tex(text):

@@ -23,11 +23,11 @@ def usage(
     """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
     with service(profile) as client:
-        found = client.usage.get(**span, tenant=tenant)
+        figures = client.usage.get(**span, tenant=tenant)
     if as_json:
-        print_json(found)
+        print_json(figures)
     else:
-        _show(found)
+        _show(figures)
 
 
 def _midnight(text: str | None) -> dt.datetime | None:

@@ -58,11 +58,11 @@ def _watch_one(client: "Client", text: str) -> bool:
     if kind == "batch":
         return _batch(client, text)
     jobs = job_resource(client, kind)
-    ended = _job(text, lambda: jobs.get(text), jobs.events(text))
+    succeeded = _job(text, lambda: jobs.get(text), jobs.events(text))
     if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
-        lacking = f": {scores.reason}" if scores.score is None and scores.reason else "."
-        remark(f"Score: {score_in_words(scores)}{lacking}")
-    return ended
+        reason = f": {scores.reason}" if scores.score is None and scores.reason else "."
+        remark(f"Score: {score_in_words(scores)}{reason}")
+    return succeeded
 
 
 def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Event"]) -> bool:

@@ -10,6 +10,7 @@ from assayer_client.resources import Page
 from assayer_client.reviewing import (
     AssignBody,
     AssignmentOutcome,
+    AssignOneBody,
     ConflictBody,
     ConflictReason,
     ReviewerId,
@@ -70,6 +71,17 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
         not_blind=tuple(map(str, draft.not_blind)),
         not_searched=tuple(proposal.id for proposal in draft.proposals if proposal.text is None),
     )
+
+
+@router.post("/v1/evaluations/{id}/assignments", status_code=204)
+async def assign_reviewer(id: PathId, body: AssignOneBody, context: Assigner) -> None:
+    """Assign a proposal to one reviewer, chosen by hand. Rejected if the reviewer has a conflict of interest, could
+    read the reports in an earlier role, or already has the proposal."""
+    job = await context.find_job(id, "evaluation")
+    if job.batch is None:
+        raise HttpProblem("conflict", "Only proposals of a batch are reviewed.")
+    member = MemberId(body.reviewer)
+    await context.services.assignment_planner.assign_one(context.tenant, job.batch, job.id, member, context.by)
 
 
 @router.get("/v1/assignments")

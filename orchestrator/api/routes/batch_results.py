@@ -153,6 +153,12 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
         chance_in=rank.chance_in if rank else None,
         opinions=opinions,
         reviewers_score=reviewed.score if reviewed else None,
+        panel_decision=None if people is None else row.decision,
+        awarded=None if people is None else row.amount,
+        applicant=row.applicant or None,
+        institution=row.institution or None,
+        requested=row.requested,
+        columns=row.columns,
     )
 
 

@@ -147,12 +147,20 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
 async def add_batch_rows(
     id: PathId, query: Annotated[MoreRowsQuery, Query()], upload: Annotated[BatchUpload, Depends()]
 ) -> Response:
-    """Add rows to an open batch, and close it unless `open` says that more will follow. Sign-off closes a batch
+    """Add rows to an open batch, and close it unless `open` says that more will follow. With `reopen`, a closed batch
+    accepts rows too, such as late proposals or rows that were refused and have been fixed. Sign-off closes a batch
     permanently."""
     batch = await upload.context.find_batch(id)
     intake = await upload.read(query, query.first)
     rejected = tuple(intake.rejected)
-    part = MoreRows(id=batch.id, first=query.first, rows=intake.rows, rejected=rejected, open=query.open)
+    part = MoreRows(
+        id=batch.id,
+        first=query.first,
+        rows=intake.rows,
+        rejected=rejected,
+        open=query.open,
+        reopen=query.reopen,
+    )
     return await upload.store(query, intake, part, batch.name)
 
 
@@ -208,4 +216,5 @@ def _job(row: AcceptedRow, query: RowsQuery, services: Services, traceparent: st
         document=row.document,
         row=row.number,
         traceparent=traceparent,
+        applicant=row.applicant,
     )

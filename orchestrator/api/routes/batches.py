@@ -1,6 +1,5 @@
 """Routes `/v1/batches`: batches, their progress, and their evaluations."""
 
-import datetime as dt
 import logging
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -12,9 +11,10 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from assayer.errors import StorageError
 from assayer_client.batches import BatchPatch, BatchResource, BatchSummary, RetriedBatch
+from assayer_client.calls import CallDetails
 from assayer_client.evaluations import Evaluation
 from assayer_client.resources import Page
-from orchestrator.api.acting import CallChanger
+from orchestrator.api.acting import CallChanger, CallReader
 from orchestrator.api.event_streams import count_as_stream, wait_for_change
 from orchestrator.api.openapi import event_stream_response
 from orchestrator.api.routes.evaluations import evaluation_resources
@@ -23,7 +23,9 @@ from orchestrator.jobs.models import BatchId, JobState, TenantId
 from orchestrator.jobs.submissions import BatchStatus, count_ended
 from orchestrator.problems import not_there
 from orchestrator.services.batch_summaries import batch_summary
+from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.authentication import Reader, Submitter
+from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
@@ -73,16 +75,27 @@ async def get_batch(id: PathId, context: Reader) -> BatchResource:
     if batch.finished_at is not None:
         outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
         more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
-    return batch_resource(batch, context.now).model_copy(update=more)
+    return (await batch_resource(context, batch)).model_copy(update=more)
 
 
 @router.patch("/{id}")
 async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
-    """Change a batch's name, its tags, or the due date of opinions. Rejected once the batch is signed off."""
-    details = body.model_dump(exclude_unset=True)
-    if details and not await context.services.call_details.change(context.tenant, BatchId(id), details, context.by):
+    """Change a batch's name, its tags, the due date of opinions, or its terms as a funding call. Rejected once the
+    batch is signed off, and if the details have changed since the version that the body names."""
+    details = {name: getattr(body, name) for name in body.model_fields_set if name != "version"}
+    if "terms" in details:
+        criteria_of_bodies(body.terms.criteria, "/terms/criteria")
+    change = context.services.call_details.change
+    if details and not await change(context.tenant, BatchId(id), details, context.by, body.version):
         raise not_there("batch", id)
-    return batch_resource(await context.find_batch(id), context.now)
+    return await batch_resource(context, await context.find_batch(id))
+
+
+@router.get("/{id}/terms")
+async def get_call_terms(id: PathId, context: CallReader) -> CallDetails:
+    """Return the terms of a batch as a funding call, with the version that a change names."""
+    batch = await context.find_batch(id)
+    return await context.services.call_details.get(context.tenant, batch.id)
 
 
 @router.delete("/{id}")
@@ -91,7 +104,7 @@ async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
     have ended are unchanged. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     await context.services.jobs.cancel_batch(context.tenant, batch.id, context.by)
-    return batch_resource(await context.find_batch(id), context.now)
+    return await batch_resource(context, await context.find_batch(id))
 
 
 @router.post("/{id}/retry", status_code=202)
@@ -165,5 +178,7 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
         _LOG.warning("the event stream of %s ends early: %s", batch, error)
 
 
-def batch_resource(batch: BatchStatus, now: dt.datetime) -> BatchResource:
-    return BatchResource(**dict(batch_summary(batch, now)), rejected_rows=batch.rejected)
+async def batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:
+    following = await context.services.jobs.next_row(context.tenant, batch.id)
+    summary = batch_summary(batch, context.now)
+    return BatchResource(**dict(summary), rejected_rows=batch.rejected, next_row=following)

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from assayer.models import Criterion, Report
+from assayer.models import Report
 from assayer.models.sender_references import own_reference
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
@@ -16,7 +16,6 @@ from assayer.reports.json_and_csv import as_graph_json, as_json
 from assayer.reports.markdown import as_markdown
 from assayer_client.evaluations import (
     Accepted,
-    CriterionBody,
     Evaluation,
     EvaluationBody,
     EvaluationScores,
@@ -41,6 +40,7 @@ from orchestrator.jobs.report_figures import ReportFigures
 from orchestrator.jobs.requests import EvaluationRequest
 from orchestrator.jobs.submissions import NewJob
 from orchestrator.problems import HttpProblem
+from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.services.job_lookup import no_result_problem
 from orchestrator.services.reports import report_of_reviewer, stored_report
 from orchestrator.services.submitted_ideas import UNNAMED_SOURCE, idea_of
@@ -170,25 +170,9 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
         blind=services.options.judged_blind(body.blind, several=False),
         board=body.board,
         board_models=body.board_models,
-        criteria=_criteria(body.criteria),
+        criteria=criteria_of_bodies(body.criteria, "/criteria"),
         limits=body.limits,
     )
-
-
-def _criteria(bodies: Sequence[CriterionBody]) -> tuple[Criterion, ...]:
-    """Convert the criteria of a body. Raises HttpProblem."""
-    names = [body.name.casefold() for body in bodies]
-    criteria = []
-    for number, body in enumerate(bodies):
-        try:
-            criteria.append(Criterion.model_validate(body.model_dump()))
-        except ValidationError as error:
-            detail = error.errors(include_url=False)[0]["msg"]
-            wrong = f"Anchors must describe scores from 1 to 10: {detail}."
-            raise HttpProblem.invalid(wrong, f"/criteria/{number}/anchors") from error
-        if names.index(names[number]) < number:
-            raise HttpProblem.invalid("Another criterion already has this name.", f"/criteria/{number}/name")
-    return tuple(criteria)
 
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:

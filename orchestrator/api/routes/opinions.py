@@ -9,7 +9,7 @@ from orchestrator.api.acting import OpinionReader, ProposalReader, ReportReader,
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import Opinion, PointJudgement
-from orchestrator.services.opinions import judge_point, read_proposal
+from orchestrator.services.opinions import judge_point, read_proposal, require_answers
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
@@ -28,14 +28,16 @@ async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRe
 async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
     """Submit a reviewer's first opinion, formed before seeing the program's report. It is final, and the report then
     becomes available to the reviewer. Repeating the request changes nothing."""
-    opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body.score, body.note, context.by)
+    await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
+    opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body, context.by)
     return required(opinion, not_there("evaluation", id))
 
 
 @router.patch("/opinions")
 async def revise_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
     """Revise a reviewer's opinion after reading the report. The first opinion is kept as well."""
-    revised = await context.reviewing.opinions.revise(context.tenant, JobId(id), body.score, body.note, context.by)
+    await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
+    revised = await context.reviewing.opinions.revise(context.tenant, JobId(id), body, context.by)
     return required(revised, not_there("evaluation", id))
 
 

@@ -45,9 +45,10 @@ async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> 
 
 @router.post("/v1/batches/{id}/sign-off")
 async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> SignOff:
-    """Sign off the call. Rejected while opinions are missing or evaluations have not ended, unless the body says to
-    proceed. After sign-off, the call accepts no rows, its evaluations cannot be cancelled or retried, and opinions,
-    assignments, remarks and scores cannot change. An applicant's data can still be erased."""
-    despite = SignedDespite(body.despite_missing, body.despite_unfinished)
+    """Sign off the call. Rejected while opinions are missing, evaluations have not ended, or some but not all proposals
+    have a decision, unless the body says to proceed. After sign-off, the call accepts no rows, its evaluations cannot
+    be cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot change. An applicant's data
+    can still be erased."""
+    despite = SignedDespite(body.despite_missing, body.despite_unfinished, body.despite_undecided)
     signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
     return required(signed, not_there("batch", id))

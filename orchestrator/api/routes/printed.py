@@ -12,6 +12,7 @@ from assayer.reports.contestation import contestation_of
 from assayer.reports.contestation_page import contestation_page
 from assayer.reports.pdf import brief_pdf, render_pdf
 from assayer_client.contestation import Contestation
+from assayer_client.decisions import Decision
 from orchestrator.access.roles import may
 from orchestrator.api.acting import CallReader, ReportReader
 from orchestrator.api.routes.evaluations import report_for
@@ -38,7 +39,7 @@ class DocumentQuery(UrlQuery):
 
 class DossierQuery(UrlQuery):
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a ranking by which to order the proposals. By default, they are ordered by score."""
+    """Id of a ranking whose ranks are shown. Defaults to the newest."""
 
 
 @router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
@@ -54,14 +55,19 @@ async def get_brief(id: PathId, context: ReportReader) -> Response:
 @router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
 async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], context: CallReader) -> Response:
     """Return the record of a batch as a PDF: every proposal with its score, certainty, corpus fit and flags, and the
-    rejected rows with reasons. For roles that may see the panel, it also contains reviewers' opinions."""
+    rejected rows with reasons. For roles that may see the panel, it also contains reviewers' opinions and the
+    decisions, and is ordered by them."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
-    rows = await context.services.tables.all(tenant, batch, query.ranking)
-    panel = None
+    ranked = await context.services.rankings.listed(tenant, batch=batch, state="succeeded")
+    ranking = query.ranking or (ranked[0].id if ranked else "")
+    rows = await context.services.tables.all(tenant, batch, ranking)
+    panel, decisions, use = None, list[Decision](), None
     if may(context.caller.role, "see the panel"):
         panel = await panel_of(context.reviewing, tenant, batch)
-    made = dossier_of(call, rows, query.ranking, panel, context.now)
+        decisions = await context.reviewing.proposal_decisions.all(tenant, batch)
+        use = await context.reviewing.proposal_decisions.budget_use(tenant, batch)
+    made = dossier_of(call, rows, ranking, panel, context.now, decisions, use)
     await _record_export(context, batch, "dossier")
     return await pdf_of(context.services, "dossier.typ", made, f"{id}.pdf")
 

@@ -1,15 +1,45 @@
-// Enables the “Compare” button of a table of proposals while the number of chosen proposals is within its limits.
+// Keeps the proposals chosen in a table while it is searched, sorted or turned over, and enables the “Compare” button
+// while their number is within its limits.
 "use strict";
 {
+  const kept = new Set();
+  const boxesOf = (form) => [...form.querySelectorAll("[type=checkbox][name=id]")];
   const renew = () => {
     const form = document.getElementById("comparing");
     if (!form) return;
-    const { least, most } = form.dataset, chosen = form.querySelectorAll("[name=id]:checked").length;
-    const fits = chosen >= least && chosen <= most;
+    const { least, most } = form.dataset, shown = new Set(boxesOf(form).map((box) => box.value));
+    const elsewhere = [...kept].filter((id) => !shown.has(id));
+    for (const field of form.querySelectorAll("[data-kept]")) field.remove();
+    for (const id of elsewhere) {
+      const field = document.createElement("input");
+      Object.assign(field, { type: "hidden", name: "id", value: id });
+      field.dataset.kept = "";
+      form.append(field);
+    }
+    const fits = kept.size >= least && kept.size <= most;
     form.querySelector("button").disabled = !fits;
-    document.getElementById("chosen").textContent = fits ? `${chosen} chosen` : `${chosen} chosen: choose ${least} to ${most}`;
+    const counted = `${kept.size} chosen${elsewhere.length ? `, ${elsewhere.length} of them not shown here` : ""}`;
+    document.getElementById("chosen").textContent = fits ? counted : `${counted}: choose ${least} to ${most}`;
+    document.getElementById("unchoose").hidden = !kept.size;
   };
-  document.addEventListener("change", renew);
-  document.addEventListener("htmx:afterSettle", renew); // the table was replaced by a search
-  addEventListener("pageshow", renew); // the browser's Back leaves boxes ticked
+  const restore = () => {
+    const form = document.getElementById("comparing");
+    if (form) for (const box of boxesOf(form)) box.checked = kept.has(box.value);
+    renew();
+  };
+  document.addEventListener("change", ({ target }) => {
+    if (target.matches("#comparing [type=checkbox][name=id]")) kept[target.checked ? "add" : "delete"](target.value);
+    renew();
+  });
+  document.addEventListener("click", ({ target }) => {
+    if (target.id !== "unchoose") return;
+    kept.clear();
+    restore();
+  });
+  document.addEventListener("htmx:afterSettle", restore); // the table was replaced
+  addEventListener("pageshow", () => { // the browser's Back leaves boxes ticked
+    const form = document.getElementById("comparing");
+    if (form) for (const box of boxesOf(form)) if (box.checked) kept.add(box.value);
+    renew();
+  });
 }

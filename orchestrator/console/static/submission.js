@@ -195,7 +195,8 @@ function finish(parts) {
 }
 
 async function send(files) {
-  const begun = call.begun ??= { parts: noParts(), id: null, key: null, next: 1, accepted: 0, rejected: [] };
+  const { into, next } = form.dataset;
+  const begun = call.begun ??= { parts: noParts(), id: into ?? null, key: null, next: Number(next ?? 1), accepted: 0, rejected: [] };
   await eachPart(files, begun.parts, async (part, isLast, told) => {
     const query = options();
     query.set("open", !isLast);
@@ -204,7 +205,10 @@ async function send(files) {
       if (at("tags").value) query.set("tags", at("tags").value);
       if (at("opinions-due").value) query.set("opinions_due", at("opinions-due").value);
     }
-    else query.set("first", begun.next);
+    else {
+      query.set("first", begun.next);
+      if (into) query.set("reopen", true);
+    }
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();
     const answer = await patiently(`${path}?${query}`, part, told, begun.key).catch((error) => {
@@ -221,7 +225,8 @@ async function send(files) {
   changed();
   const link = element("a", { href: `/console/calls/${begun.id}` }, "Follow the call");
   at("outcome").replaceChildren(element("h2", {}, `${counted(begun.accepted, "proposal")} submitted`), element("p", {}, link));
-  at("name").value = at("name").value && `${at("name").value}, fixed`.slice(0, 200);
+  form.dataset.into = begun.id; // rows that were refused join this call once they are fixed
+  form.dataset.next = begun.next;
   showRefused(at("refused"), refused);
   link.focus();
 }
@@ -277,7 +282,10 @@ for (const kind of ["dragover", "dragleave", "drop"])
     at("drop-area").classList.toggle("over", kind === "dragover");
     if (kind === "drop") choose(await droppedFiles(event.dataTransfer));
   });
-addEventListener("beforeunload", (event) => { if (call.request) event.preventDefault(); });
+// The browser asks before it drops files or a typed proposal that were not sent.
+addEventListener("beforeunload", (event) => {
+  if (call.request || call.chosen.length || call.mended.size || at("typed")?.value.trim()) event.preventDefault();
+});
 if (form.dataset.mend)
   fetch(`/v1/batches/${form.dataset.mend}`, { headers: { Accept: "application/json" } })
     .then((answer) => answer.json()).then((batch) => showRefused(at("refused"), batch.rejected_rows));

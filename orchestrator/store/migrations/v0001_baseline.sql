@@ -105,6 +105,7 @@ INSERT INTO queue_clock VALUES (0);
 
 -- Batches; in the console, calls for proposals. `open`: more rows may come. `told`: its end has been announced to
 -- webhooks and by mail. `erased`: number of rows deleted since. `rejected`: input rows without a usable idea.
+-- `opened_at`: a batch that stays open for too long is closed.
 CREATE TABLE batches (
     id text PRIMARY KEY,
     tenant text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -117,12 +118,23 @@ CREATE TABLE batches (
     tags text[] NOT NULL DEFAULT '{}',
     opinions_due date,
     submitted_by text REFERENCES members ON DELETE SET NULL,
-    created_at timestamptz NOT NULL DEFAULT now()
+    created_at timestamptz NOT NULL DEFAULT now(),
+    opened_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX batches_tenant ON batches (tenant, created_at DESC, id DESC);
 CREATE INDEX batches_submitted_by ON batches (submitted_by);
 CREATE INDEX batches_untold ON batches (id) WHERE NOT told;
-CREATE INDEX batches_open ON batches (created_at) WHERE open;
+CREATE INDEX batches_open ON batches (opened_at) WHERE open;
+
+-- Batches as funding calls: text, deadline, budget, criteria and review form (assayer_client/calls.py). `version` grows
+-- with each change of the call's details, of its name and tags too, so that a change based on an older one is refused.
+CREATE TABLE call_terms (
+    batch text PRIMARY KEY REFERENCES batches ON DELETE CASCADE,
+    version integer NOT NULL,
+    terms jsonb NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamptz NOT NULL
+);
 
 -- Jobs. States and transitions: orchestrator/jobs/state_machine.py.
 -- What was asked: `request` (a ranking's ideas are in ranking_ideas), with `method`, `cutoff` and `blind` as columns,
@@ -194,6 +206,16 @@ CREATE INDEX jobs_source ON jobs (tenant, reverse(source_name) COLLATE "C");
 CREATE INDEX jobs_finished ON jobs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX jobs_kept_documents ON jobs (finished_at)
     WHERE finished_at IS NOT NULL AND (document IS NOT NULL OR document_file IS NOT NULL);
+
+-- Applicants, as their proposal's row or its sender states them. `columns`: all other columns of the row that are not part
+-- of the proposal's text. `amount`: what was asked for.
+CREATE TABLE applicants (
+    evaluation text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+    name text NOT NULL,
+    institution text NOT NULL,
+    amount double precision CHECK (amount >= 0),
+    columns jsonb NOT NULL
+);
 
 -- Runs of a job: a run identifies everything that determines a result, and may be shared by jobs that ask the same.
 CREATE TABLE runs (
@@ -406,15 +428,18 @@ CREATE TABLE assignments (
 );
 CREATE INDEX assignments_member ON assignments (member, at, evaluation);
 
--- Opinions of reviewers: the first one, given before the report opens, and the current one.
+-- Opinions of reviewers: the first one, given before the report opens, and the current one. `answers`: to the call's
+-- criteria and review form.
 CREATE TABLE opinions (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     blind_score smallint NOT NULL,
     blind_note text NOT NULL,
+    blind_answers jsonb NOT NULL,
     blind_at timestamptz NOT NULL,
     score smallint NOT NULL,
     note text NOT NULL,
+    answers jsonb NOT NULL,
     revised_at timestamptz,
     PRIMARY KEY (evaluation, member)
 );
@@ -441,6 +466,61 @@ CREATE TABLE score_overrides (
     name text NOT NULL,
     at timestamptz NOT NULL
 );
+
+-- Reviewers' comments to the applicant that an officer released, as they read at that time.
+CREATE TABLE released_comments (
+    evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    member text NOT NULL REFERENCES members ON DELETE CASCADE,
+    text text NOT NULL,
+    by text NOT NULL,
+    name text NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (evaluation, member)
+);
+CREATE INDEX released_comments_member ON released_comments (member);
+
+-- Decisions on proposals. `amount`: in the currency of the call. `version` grows with each change.
+CREATE TABLE decisions (
+    evaluation text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+    outcome text NOT NULL CHECK (outcome IN ('fund', 'reserve', 'decline')),
+    amount double precision CHECK (amount >= 0),
+    reason text NOT NULL,
+    version integer NOT NULL,
+    by text NOT NULL,
+    name text NOT NULL,
+    at timestamptz NOT NULL
+);
+
+-- Letters to applicants: the templates of a batch by outcome, and those that were sent, as sent.
+CREATE TABLE letter_templates (
+    batch text PRIMARY KEY REFERENCES batches ON DELETE CASCADE,
+    version integer NOT NULL,
+    templates jsonb NOT NULL,
+    changed_by text NOT NULL,
+    changed_at timestamptz NOT NULL
+);
+CREATE TABLE letters (
+    evaluation text PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+    text text NOT NULL,
+    by text NOT NULL,
+    name text NOT NULL,
+    at timestamptz NOT NULL
+);
+
+-- Objections of applicants to a decision, and the answers.
+CREATE TABLE objections (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    text text NOT NULL,
+    received date NOT NULL,
+    name text NOT NULL,
+    at timestamptz NOT NULL,
+    answer text,
+    answered_by text,
+    answered_at timestamptz,
+    CHECK ((answer IS NULL) = (answered_at IS NULL))
+);
+CREATE INDEX objections_evaluation ON objections (evaluation, id);
 
 -- Remarks of people on a proposal: added, never changed. The same remark sent again is the same.
 CREATE TABLE remarks (

@@ -18,7 +18,7 @@ def simulator() -> Iterator[Simulator]:
 
 @pytest.fixture(scope="package")
 def cluster(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Its processes speak to the simulator."""
+    """Start a Ray cluster whose processes use the simulator."""
     home = tmp_path_factory.mktemp("home")
     variables = {
         "HOME": str(home),

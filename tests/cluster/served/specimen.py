@@ -22,7 +22,7 @@ class Specimen(Replica):
         raise error
 
     async def wait(self) -> None:
-        """Until it is cancelled."""
+        """Wait until the call is cancelled, and count it."""
         self._seen["waiting"] += 1
         try:
             await asyncio.Event().wait()

@@ -72,7 +72,7 @@ async def _version(corpora: PooledCorpora) -> str:
 
 
 async def _searched(traffic: Traffic, version: str) -> None:
-    """Until a search has seen that version."""
+    """Wait until a search has used the version."""
 
     async def versions() -> set[str]:
         return {answer.version for answer in traffic.answers}

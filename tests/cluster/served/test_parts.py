@@ -38,7 +38,7 @@ SECONDS, PATIENCE = 30.0, 60.0
 def _pool(
     kind: type[Any], *arguments: Any, environment: dict[str, str] | None = None, **options: Any
 ) -> PoolClient[Any]:
-    """One process of its own, called patiently."""
+    """Deploy the class in one process of its own; return a client that retries."""
     name = kind.__name__ + "-elsewhere" * bool(environment)
     ray_options = {"num_cpus": 0.1, "runtime_env": {"env_vars": environment or {}}}
     chosen: dict[str, Any] = {"health_check_period_s": 1.0, "max_ongoing_requests": 64, **options}

@@ -88,7 +88,7 @@ def signing_in_with(service: Service, issuer: str, **settings: Any) -> Service:
 
 @asynccontextmanager
 async def browser(service: Service) -> AsyncIterator[httpx2.AsyncClient]:
-    """It also reaches the provider."""
+    """Open a client that reaches the service and the identity provider."""
     transport = httpx2.ASGITransport(app=service.app)
     async with httpx2.AsyncClient(mounts={BASE: transport}, base_url=BASE, timeout=30) as client:
         yield client

@@ -18,6 +18,8 @@ QUERY_PARAMETERS = {
 _BODIES: dict[str, dict[str, Any]] = {
     "/v1/batches/{id}/assignments": {},
     "/v1/batches/{id}/sign-off": {},
+    "/v1/evaluations/{id}/assignments": {"reviewer": "mb_1"},
+    "/v1/batches/{id}/decisions": {"proposals": [{"evaluation": "ev_1"}], "outcome": "fund"},
     "/v1/batches/{id}/reviewers": {"name": "A Friend", "email": "friend@example.org"},
     "/v1/evaluations/{id}/conflicts": {"reviewer": "mb_1", "reason": "a friend"},
     "/v1/evaluations/{id}/override": {"score": 5, "reason": "a friend"},

@@ -55,7 +55,7 @@ _ALL: tuple[Scope, ...] = ("submit", "read", "manage")
 
 @dataclass
 class Service:
-    """One application and its stores."""
+    """Application under test, with its stores."""
 
     database: Database
     services: Services
@@ -147,7 +147,7 @@ class Service:
         return lease
 
     async def finish(self, problem: Problem | None = None, graph: GraphRecord | None = None) -> Lease:
-        """Does the next job: with a report, or as failed with a problem."""
+        """Finish the next job: with a report, or as failed with a problem."""
         leases = PgLeases(self.database, QueueSettings())
         lease = await self.lease()
         run = EvaluationId(f"run_{lease.job}")

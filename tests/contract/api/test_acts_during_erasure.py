@@ -87,7 +87,7 @@ async def words_about(database: Database, evaluation: str) -> list[str]:
 
 @pytest.mark.parametrize("what", ["remarks", "override", "conflicts"])
 async def test_acts_on_a_single_evaluation_during_its_erasure_return_410(service: Service, what: str) -> None:
-    """No call is locked, which erasing would have to wait for."""
+    """The call is not locked, because the erasure would have to wait for the lock."""
     owner, reviewer = await person(service, "owner", "Olga Owner"), await person(service, "reviewer")
     single = (await service.machine.post("/v1/evaluations", json=BODY)).json()["id"]
     body = _ACTS[what][1] | ({"reviewer": reviewer.member.id} if what == "conflicts" else {})

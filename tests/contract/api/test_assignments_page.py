@@ -18,7 +18,7 @@ async def test_reviewer_assignments_are_previewed_made_and_withdrawn(
         assert await service.services.reviewing.assignments.queue(officer.member.tenant, member=None, batch=None) == []
         plan = {"per_proposal": "2", "shown": hidden_field(tried, "shown")}
         assert (await submit_form(browser, here, **plan)).status_code == 303
-        assert "no opinion yet" in (await browser.get(here)).text
+        assert "no review yet" in (await browser.get(here)).text
         given = {"evaluation": first, "reviewer": str(ada.member.id)}
         assert (await submit_form(browser, here, "/withdraw", **given)).status_code == 303
         again = await submit_form(browser, here, "/withdraw", **given)
@@ -60,3 +60,49 @@ async def test_conflict_is_declared_excludes_the_reviewer_and_is_cleared_with_re
         assert (
             await submit_form(browser, here, "/conflicts", **whose | {"reviewer": "mb_no"}, reason="abc")
         ).status_code == 404
+
+
+async def test_reviewer_is_assigned_by_hand_unless_a_conflict_forbids_it(service: Service, officer: Person) -> None:
+    ada = await person(service, "reviewer", affiliation="Yale University")
+    batch, (first, second) = await call_of(service, "# One", "# Two\n\nAda Byron, Yale University")
+    here = f"/console/calls/{batch}/assignments"
+    async with signed_in(service, officer.key) as browser:
+        fields = {"evaluation": first, "reviewer": str(ada.member.id)}
+        assert (await submit_form(browser, here, "/one", **fields)).status_code == 303
+        assert "already assigned" in (await submit_form(browser, here, "/one", **fields)).text
+        refused = await submit_form(browser, here, "/one", **fields | {"evaluation": second})
+        assert refused.status_code == 409
+        assert "conflict of interest" in refused.text
+    assert [item["evaluation"] for item in (await ada.get("/v1/assignments")).json()["items"]] == [first]
+
+
+async def test_no_reviewer_gets_more_than_the_maximum(service: Service, officer: Person, ada: Person) -> None:
+    batch, _ = await call_of(service, *(f"# Title {place}" for place in range(5)))
+    limited = {"per_proposal": 1, "max_load": 2}
+    made = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
+    assert (made["assigned"], sum(item["missing"] for item in made["unfilled"])) == (2, 3)
+    again = (await officer.post(f"/v1/batches/{batch}/assignments", json=limited)).json()
+    assert again["assigned"] == 0
+    async with signed_in(service, officer.key) as browser:
+        query = {"per_proposal": "1", "max_load": "3"}
+        page = await browser.get(f"/console/calls/{batch}/assignments", params=query)
+        assert "at most 3 proposals each" in page.text
+        free = await browser.get(f"/console/calls/{batch}/assignments", params=query | {"max_load": ""})
+        assert free.status_code == 200
+    assert len((await ada.get("/v1/assignments")).json()["items"]) == 2
+
+
+async def test_declined_review_leaves_the_queue_with_its_reason_and_does_not_return(
+    service: Service, officer: Person, ada: Person
+) -> None:
+    batch, (first, _) = await call_of(service, "# One", "# Two")
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    async with signed_in(service, ada.key) as browser:
+        form = {"kind": "expertise", "reason": "I know no chemistry."}
+        assert (await submit_form(browser, f"/console/review/{first}", "/conflict", **form)).status_code == 303
+    again = (await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
+    assert [item["evaluation"] for item in again["unfilled"]] == [first]
+    async with signed_in(service, officer.key) as browser:
+        page = (await browser.get(f"/console/calls/{batch}/assignments")).text
+        assert "declined the review" in page
+        assert "Not my field: I know no chemistry." in page

@@ -40,7 +40,7 @@ async def asked(caller: httpx2.AsyncClient, body: bytes = THREE, **query: str) -
 
 
 async def evaluated(service: Service, count: int, usd: float | None, tenant: TenantId = ACME) -> None:
-    """So many evaluations end, each having cost so much."""
+    """Finish `count` evaluations that cost `usd` each."""
     queue = Queue(service.database)
     await queue.add(*(job(f"{tenant}_{usd}_{number}") for number in range(count)), tenant=tenant)
     for lease in await queue.lease(count):

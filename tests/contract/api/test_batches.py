@@ -1,4 +1,4 @@
-"""Many ideas in one request: what is accepted, what is told of the rest, and what comes back."""
+"""Many ideas in one request: accepted and rejected rows, and results."""
 
 import csv
 import datetime as dt
@@ -158,7 +158,7 @@ async def test_resent_batch_is_deduplicated_by_key_despite_another_boundary(clie
 
 
 async def finish_three(service: Service, client: httpx2.AsyncClient) -> AcceptedBatch:
-    """One done, one failed, one cancelled."""
+    """Finish three evaluations: one succeeds, one fails, one is cancelled."""
     accepted = await submit(client)
     await service.finish()
     await service.finish(Problem(type="budget-exhausted", title="The budget is spent", detail="=1+1: too dear."))

@@ -65,8 +65,11 @@ async def test_author_identity_is_hidden_from_reviewers_of_a_blind_call(service:
 
 async def test_missing_report_reason_hides_the_file_name_from_reviewers(service: Service, ada: Person) -> None:
     one = await _given_to(service, ada, await service.machine.post("/v1/batches", files=[PDF]))
-    await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
     await ada.post(f"/v1/evaluations/{one}/opinions", json={"score": 4})
+    await service.finish(Problem(type="about:blank", title="Not read", detail="Hopper_Grace_Yale.pdf is no PDF."))
+    late = await ada.patch(f"/v1/evaluations/{one}/opinions", json={"score": 3})
+    assert late.status_code == 409, "there is nothing to review"
+    assert "Hopper" not in late.text
     refused = await ada.get(f"/v1/evaluations/{one}/report")
     assert refused.status_code >= 400
     assert "Hopper" not in refused.text
@@ -89,7 +92,7 @@ async def test_officers_and_reviewers_of_named_calls_see_the_original_title(serv
 
 @pytest.mark.parametrize("blind", [True, False])
 async def test_author_of_a_document_is_not_assigned_to_it(service: Service, blind: bool) -> None:
-    """The stored text of a document judged blind names nobody, and the field `author` is never part of the text."""
+    """The stored text of a document judged blind contains no names, nor ever the field `author`."""
     grace, ada = await person(service, "reviewer", "Grace Hopper"), await person(service, "reviewer", "Ada Byron")
     path = f"/v1/batches?blind={str(blind).lower()}"
     batch = (await service.machine.post(path, files=[PDF])).json()["id"]

@@ -71,7 +71,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
     grace = made.json()
     assert (grace["role"], grace["signs_in"], grace["affiliation"]) == ("reviewer", False, "Yale University")
     assert (await officer.post(path, json=OUTSIDE_REVIEWER)).json()["id"] == grace["id"]
-    # Nobody was chosen before: now only she is.
+    # No reviewers had been chosen before; now only she is.
     assert await asked(officer, batch) == (True, [grace["id"]])
     assert (await assign_reviewers(officer, batch, per_proposal=2))["loads"] == {grace["id"]: 1}
     known = await officer.post(path, json={"name": "A. Byron", "email": ada.member.email.upper()})
@@ -95,7 +95,7 @@ async def test_invited_reviewer_is_chosen_for_the_call_and_notified(
 
 
 async def test_former_report_readers_cannot_be_invited_to_review_the_call(service: Service, owner: Person) -> None:
-    """They would be told of a call of which they get nothing."""
+    """The invitation would name a call in which they cannot get any proposal."""
     otto, erin = await person(service, "officer", "Otto Other"), await person(service, "officer", "Erin Else")
     batch, _ = await call_of(service, "# One")
     path = f"/v1/batches/{batch}/reviewers"

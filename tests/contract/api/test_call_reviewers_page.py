@@ -16,7 +16,7 @@ from tests.contract.api.service import ACME, Service
 
 
 def told(page: str) -> str:
-    """Its words, without tags."""
+    """Return the text of a page without its tags."""
     return " ".join(re.sub(r"<[^>]+>", "", page).split())
 
 
@@ -81,7 +81,7 @@ async def test_ending_assignments_requires_confirmation_on_the_page(service: Ser
         await ada.post(f"/v1/evaluations/{evaluations[0]}/opinions", json={"score": 4})
         shown = await submit_form(browser, here, "/reviewers", **fields)
         assert shown.status_code == 200
-        assert "2 assignments without an opinion would end: Ada Byron, 2." in told(shown.text)
+        assert "2 assignments without a review would end: Ada Byron, 2." in told(shown.text)
         assert await service.services.reviewing.call_reviewers.chosen(ACME, BatchId(batch)) is None
         stale = await submit_form(browser, here, "/reviewers", **fields, ends="another")
         assert "would end" in stale.text

@@ -103,7 +103,7 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
         await open_and_check(page, f"{url}/console", "calls", look.width)
         await page.get_by_role("link", name="Spring").press("Enter")
         await page.get_by_role("heading", name="4 proposals").wait_for()
-        await page.get_by_role("link", name="Score", exact=True).click()
+        await page.get_by_role("link", name="Program’s score", exact=True).click()
         await page.locator("th[aria-sort=descending]").wait_for()
         assert await page.locator("tbody tr td.title").first.inner_text() == TITLES[0]
         await page.get_by_label("Search titles").press_sequentially("slag")
@@ -134,7 +134,7 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
             await page.keyboard.press(key)
         await page.locator("td.title a:focus").wait_for()
         assert await page.locator("a:focus").inner_text() == TITLES[0], "the first proposal is three keys away"
-        await page.get_by_role("button", name="Evaluate 1 again").click()
+        await page.get_by_role("button", name="Retry 1 without a report").click()
         await page.get_by_role("link", name="Cancel …").click()
         await page.get_by_role("button", name="Cancel 1 proposal").click()
         await page.locator(".mark.cancelled").first.wait_for()
@@ -157,17 +157,18 @@ async def test_call_details_include_tags_rules_and_opinion_due_date(service: Ser
     officer, ada = await person(service, "officer", "Otto Officer"), await person(service, "reviewer")
     async with signed_in(service, officer.key) as client:
         page = (await client.get(f"/console/calls/{batch}")).text
-        for words in ("round 3", "Opinions due by 2026-01-31", ">overdue<", "Literature up to", "masked"):
+        for words in ("round 3", "Reviews due by 2026-01-31", ">overdue<", "Literature up to", "masked"):
             assert words in page
         assert batch in (await client.get("/console", params={"tag": "round 3"})).text
         assert batch not in (await client.get("/console", params={"tag": "energy"})).text
-        form = {"name": "Autumn", "tags": "water", "opinions_due": ""}
-        saved = await submit_form(client, f"/console/calls/{batch}", "/details", **form)
+        form = {"name": "Autumn", "tags": "water", "opinions_due": "", "version": "1"}
+        saved = await submit_form(client, f"/console/calls/{batch}/terms", **form)
         assert saved.status_code == 303
         page = (await client.get(f"/console/calls/{batch}")).text
         assert "Autumn" in page
-        assert "Opinions due by 2" not in page
-        await submit_form(client, f"/console/calls/{batch}", "/details", **form | {"opinions_due": "2026-01-31"})
+        assert "Reviews due by 2" not in page
+        again = form | {"opinions_due": "2026-01-31", "version": "2"}
+        assert (await submit_form(client, f"/console/calls/{batch}/terms", **again)).status_code == 303
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with signed_in(service, ada.key) as reviewer:
         assert "due by 2026-01-31" in (await reviewer.get("/console/queue")).text

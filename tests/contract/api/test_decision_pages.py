@@ -70,7 +70,7 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
     await _opinion(service, ada, first, 4)
     here = f"/console/calls/{batch}"
     async with signed_in(service, (await person(service, "owner", "Olga Owner")).key) as owner:
-        assert "Although 1 opinion is missing" in (await owner.get(f"{here}/panel")).text
+        assert "Although 1 review is missing" in (await owner.get(f"{here}/panel")).text
         refused = await submit_form(owner, f"{here}/panel", f"{here}/sign-off", note="All in order.")
         assert refused.status_code == 409
         assert "1 assigned opinion is missing" in refused.text
@@ -118,13 +118,13 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
     ada, batch, _ = await call_with_reviewer(service, "# Rehearsal by risk", "# Ore from slag")
     async with at_the_console(service, ada.key, look) as (page, _url):
         await look_over(page, "queue", look)
-        await page.locator("ol.cards a").first.press("Enter")
+        await page.locator("ol.queue a").first.press("Enter")
         await look_over(page, "review-blind", look)
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").first.fill("Sound, and cheap.")
-        await page.get_by_role("button", name="Give first opinion").press("Enter")
+        await page.get_by_role("button", name="Give first review").press("Enter")
         await page.get_by_role("heading", name="What the program found").wait_for()
-        await page.get_by_label("Agree or disagree with claim 1", exact=True).press("Enter")
+        await page.get_by_label("Disagree with claim 1", exact=True).press("Enter")
         await page.locator("#claim-1").get_by_label("Why").fill("They did compare with it.")
         await page.locator("#claim-1").get_by_role("button", name="I disagree").press("Enter")
         await page.locator("#claim-1").get_by_text("You disagree").wait_for()
@@ -132,18 +132,21 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
     owner = await person(service, "owner", "Olga Owner")
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}")
-        await page.get_by_role("link", name="Opinions").press("Enter")
+        await page.get_by_role("link", name="Reviews", exact=True).press("Enter")
         await page.get_by_label("Change the final score of Rehearsal by risk").press("Enter")
         await page.locator("tr", has_text="Rehearsal").get_by_label("3", exact=True).check()
         await page.locator("tr", has_text="Rehearsal").get_by_label("Why").fill("One baseline is missing.")
         await look_over(page, "panel", look)
         await page.locator("tr", has_text="Rehearsal").get_by_role("button", name="Set the final score").press("Enter")
+        await page.get_by_text("set by Olga Owner").wait_for()
+        assert page.url.partition("#")[0].endswith(f"/console/calls/{batch}/panel"), "the panel stays open"
+        await page.get_by_role("link", name="Rehearsal by risk").click()
         await page.get_by_text("Final score: 3 of 5").wait_for()
         assert await page.get_by_text("Ada Byron disagrees").count() == 1
         await look_over(page, "proposal-decided", look)
         await page.goto(f"{url}/console/calls/{batch}/panel")
-        await page.get_by_label("Decision (optional)").fill("Rehearsal by risk is funded.")
-        await page.get_by_label("Although 1 opinion is missing").check()
+        await page.get_by_label("Note on the decision (optional)").fill("Rehearsal by risk is funded.")
+        await page.get_by_label("Although 1 review is missing").check()
         await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
         await page.get_by_text("Tip of the audit log").wait_for()

@@ -1,4 +1,4 @@
-"""Nothing of what was erased is left behind by what happens at the same moment, or was on its way."""
+"""Concurrent and delayed writes leave nothing of an erased proposal behind."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ ROWS = as_jsonl(
 
 
 def after_the_words(monkeypatch: pytest.MonkeyPatch, act: Callable[[], Awaitable[object]]) -> None:
-    """Does something when the log's words have gone and the jobs have not."""
+    """Run an action after the erasure has removed texts of the log, but no jobs yet."""
     original = ErasureBeginning.announce
 
     async def announce(self: ErasureBeginning, connection: Connection) -> ErasureBegun:
@@ -158,7 +158,7 @@ async def test_tenant_deletion_can_be_retried_after_a_crash_and_erases_all_text(
 
 
 async def test_ranking_started_during_an_erasure_is_erased_too(service: Service, client: httpx2.AsyncClient) -> None:
-    """Whoever erases looks first, then takes the applicant out of finished rankings, which is slow."""
+    """The erasure reads first and then removes the applicant from finished rankings, which is slow."""
     call, erasures, now = await evaluated_call_of_six(service), service.services.erasures, service.services.clock.now()
     found = [item.id for item in await erasures.find(ACME, "3.txt", None)]
     begun = (await client.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]

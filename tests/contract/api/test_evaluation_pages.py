@@ -6,7 +6,6 @@ from orchestrator.jobs.models import Problem
 from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.service import BODY, OTHER, TEXT, Service
 
-ORIGIN = {"Origin": "http://api"}
 HOSTILE = "<img src=http://127.0.0.1:1/x onerror=alert(1)>"
 
 

@@ -1,4 +1,4 @@
-"""From a request to its report."""
+"""Evaluations over HTTP, from the request to the report."""
 
 import asyncio
 import datetime as dt

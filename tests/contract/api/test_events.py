@@ -113,7 +113,7 @@ async def test_stream_limit_counts_all_keys_of_a_tenant_but_not_other_tenants(
         job = await submitted(client)
         path = f"/v1/evaluations/{job}/events"
         async with client.stream("GET", path) as held:
-            stream = told(held.aiter_lines())  # kept: a reader that nobody has any more closes the connection
+            stream = told(held.aiter_lines())  # held: a garbage-collected reader closes the connection
             await anext(stream)
             refused = await colleague.get(path)
             others = f"/v1/evaluations/{await submitted(stranger)}/events"

@@ -24,7 +24,7 @@ async def call_of_four(service: Service) -> str:
 
 
 class Counting(httpx2.HTTPTransport):
-    """Counts reports, and loses the service before one of them."""
+    """Transport that counts reports, and loses the connection before one of them."""
 
     def __init__(self, most: int = 100) -> None:
         super().__init__()

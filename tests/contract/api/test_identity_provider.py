@@ -30,7 +30,7 @@ def provider() -> Iterator[Provider]:
 
 
 async def _leave(client: httpx2.AsyncClient, subject: str, start: str = START) -> str:
-    """To the provider, where somebody says who they are; where it sends them back to."""
+    """Sign in at the provider; return the address that it redirects to."""
     left = await client.get(start)
     assert left.status_code == 303, left.text
     answer = await client.post(left.headers["location"], data={"sub": subject})
@@ -182,7 +182,7 @@ async def test_last_owner_keeps_the_role_despite_their_groups(service: Service, 
 
 
 async def test_callback_started_in_another_browser_is_rejected(service: Service, provider: Provider) -> None:
-    """A link with somebody else's code, in a mail: nobody is signed in as the sender."""
+    """A mailed link with the sender's code does not sign the recipient in as the sender."""
     await person(service, "reviewer")
     await provider.knows("ada-5", **ADA)
     service = signing_in_with(service, provider.url)
@@ -207,7 +207,7 @@ async def test_callback_works_only_once(service: Service, provider: Provider) ->
 
 @pytest.mark.parametrize("column", ["nonce", "verifier", "state"])
 async def test_changed_nonce_verifier_or_state_is_rejected(service: Service, provider: Provider, column: str) -> None:
-    """Another nonce, verifier or state than went out with the person: nobody is signed in."""
+    """Sign-in fails if nonce, verifier or state differ from those sent with the person."""
     await person(service, "reviewer")
     await provider.knows("ada-7", **ADA)
     async with browser(signing_in_with(service, provider.url)) as client:

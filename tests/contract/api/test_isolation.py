@@ -1,4 +1,4 @@
-"""No tenant reads, cancels, counts or changes what is another's: every route is tried."""
+"""No route lets a tenant read, cancel, count or change the resources of another tenant."""
 
 from typing import Any
 

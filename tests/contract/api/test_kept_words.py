@@ -24,7 +24,7 @@ async def test_unsent_opinion_is_restored_after_signing_in_again(service: Servic
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill(WORDS)
         await page.context.clear_cookies()
-        await page.get_by_role("button", name="Give first opinion").click()
+        await page.get_by_role("button", name="Give first review").click()
         await _sign_in(page, ada.key)
         await page.get_by_text("Your text from before you were signed out.").wait_for()
         assert page.url == f"{url}/console/review/{first}"
@@ -32,8 +32,8 @@ async def test_unsent_opinion_is_restored_after_signing_in_again(service: Servic
         assert await page.get_by_label("4", exact=True).is_checked()
         assert ada.key not in await page.evaluate("JSON.stringify(sessionStorage)")
         await look_over(page, "kept-words", PHONE_AND_DESK[0])
-        await page.get_by_role("button", name="Give first opinion").click()
-        await page.get_by_text("First opinion (cannot be changed)").wait_for()
+        await page.get_by_role("button", name="Give first review").click()
+        await page.get_by_text("First review (cannot be changed)").wait_for()
         assert await page.get_by_text("Your text").count() == 0
         assert await page.evaluate(KEPT) == 0
 
@@ -73,14 +73,14 @@ async def test_stale_page_returns_the_unsent_text(service: Service) -> None:
         await other.goto(f"{url}/console")
         await _sign_in(other, ada.key)
         await other.get_by_role("button", name="Sign out").wait_for()
-        await page.get_by_role("button", name="Give first opinion").click()
+        await page.get_by_role("button", name="Give first review").click()
         await page.get_by_role("heading", name="The page was out of date").wait_for()
         assert WORDS in await page.inner_text("main")
         await look_over(page, "refusal", PHONE_AND_DESK[0])
         await page.get_by_role("link", name="Go back").click()
         assert await page.get_by_label("Why").input_value() == WORDS
-        await page.get_by_role("button", name="Give first opinion").click()
-        await page.get_by_text("First opinion (cannot be changed): 4 of 5").wait_for()
+        await page.get_by_role("button", name="Give first review").click()
+        await page.get_by_text("First review (cannot be changed): 4 of 5").wait_for()
 
 
 @pytest.mark.slow

@@ -103,7 +103,7 @@ async def test_open_stream_does_not_count_toward_the_request_limit(service: Serv
     async with served(narrow.app) as url, narrow.client(await narrow.key(), url) as client, asyncio.timeout(60):
         job = (await client.post("/v1/evaluations", json=BODY)).json()["id"]
         async with client.stream("GET", f"/v1/evaluations/{job}/events") as held:
-            lines = held.aiter_lines()  # kept: a reader that nobody has any more closes the connection
+            lines = held.aiter_lines()  # held: a garbage-collected reader closes the connection
             await anext(lines)
             assert (await client.get("/v1/methods")).status_code == 200
 

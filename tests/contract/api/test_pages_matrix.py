@@ -18,6 +18,7 @@ from tests.contract.api.service import ACME, OTHER, Service
 ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
 _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/assignments": {"per_proposal": "1", "shown": "another"},
+    "/console/calls/{id}/assignments/one": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/withdraw": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/conflicts": {
         "evaluation": "EVALUATION",
@@ -34,7 +35,15 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/cancel": {},
     "/console/calls/{id}/retry": {},
     "/console/calls/{id}/views": {"name": "mine"},
-    "/console/calls/{id}/details": {"name": "Other"},
+    "/console/calls/set-up": {"name": ""},
+    "/console/calls/{id}/terms": {"name": "Other", "version": "0"},
+    "/console/calls/{id}/letters/templates": {"fund": "Yes.", "reserve": "Wait.", "decline": "No."},
+    "/console/calls/{id}/letters/release": {},
+    "/console/calls/{id}/letters/sent": {"letter": "EVALUATION"},
+    "/console/calls/{id}/letters/{evaluation}/comments": {"reviewer": "MEMBER"},
+    "/console/calls/{id}/letters/{evaluation}/objections": {"text": "It was misread."},
+    "/console/calls/{id}/letters/{evaluation}/objections/{number}": {"answer": "It was not."},
+    "/console/calls/{id}/decisions": {"proposal": "EVALUATION:0", "outcome": "fund"},
     "/console/calls/{id}/override": {"evaluation": "EVALUATION", "score": "2", "reason": "because"},
     "/console/calls/{id}/sign-off": {"note": "done"},
     "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
@@ -46,6 +55,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/members/{id}/remove": {},
     "/console/proposals/{id}/cancel": {},
     "/console/proposals/{id}/retry": {},
+    "/console/proposals/{id}/applicant": {"name": "Ada Byron"},
     "/console/proposals/{id}/remarks": {"text": "Look at the budget."},
     "/console/review/{id}/opinion": {"score": "3"},
     "/console/review/{id}/judgement": {"point": "/summary/strengths/0", "agrees": "true", "reason": "because"},
@@ -70,6 +80,7 @@ class _Things(NamedTuple):
     def path(self, route: str) -> str:
         of = {"calls": self.call, "proposals": self.evaluation, "review": self.evaluation, "members": self.member}
         path = route.replace("{id}", of.get(route.split("/")[2] if route.count("/") > 1 else "", "none"))
+        path = path.replace("{evaluation}", self.evaluation)
         return path.replace("{number}", "1").replace("{ranking}", "rk_none")
 
 
@@ -178,6 +189,13 @@ async def _everything(service: Service) -> list[tuple[object, ...]]:
             "sign_offs",
             "point_judgements",
             "call_reviewers",
+            "applicants",
+            "call_terms",
+            "decisions",
+            "letter_templates",
+            "letters",
+            "objections",
+            "released_comments",
         )
     ]
     return [tuple(row) for row in (*members, *jobs, *given, *(item for rows in decided for item in rows))]

@@ -12,9 +12,9 @@ from tests.contract.api.service import ACME, OTHER, Service
 
 
 async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[Person], BatchId, list[JobId]]:
-    """An officer, three reviewers, a call and its evaluations in the order of the rows. Opinions: of the first 1 and 5
-    with one to come, of the second 4 and 4 and 1, of which the last does not count, of the third 3 and an override of
-    2; of the fourth none; to the fifth nobody is assigned but an officer has set 5; the sixth has nothing."""
+    """Return an officer, three reviewers, a call and its evaluations in the order of the rows. Opinions: the first row
+    has 1 and 5, with one missing; the second 4, 4 and an uncounted 1; the third 3 and an override of 2; the fourth
+    none; the fifth has no reviewers, but an officer has set 5; the sixth has nothing."""
     officer = await person(service, "officer", "Otto Officer")
     people = [await person(service, "reviewer", name) for name in ("Ada Byron", "Bob Noyce", "Cleo Curie")]
     batch, _ = await call_of(service, *(f"# Title {place}" for place in range(proposals)))

@@ -37,7 +37,7 @@ async def test_call_dossier_lists_proposals_by_score_with_unscored_and_rejected_
 async def test_dossier_shows_opinions_to_officers_and_is_refused_to_others(service: Service) -> None:
     call = await call_with_reports(service)
     officer = await person(service, "officer")
-    assert "Opinions" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
+    assert "Reviews" in pdf_text((await officer.get(f"/v1/batches/{call}/dossier")).content)
     reviewer = await person(service, "reviewer", "Bea Stone")
     assert (await reviewer.get(f"/v1/batches/{call}/dossier")).status_code == 403
     async with service.caller(tenant=OTHER) as stranger:

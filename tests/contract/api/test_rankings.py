@@ -1,4 +1,4 @@
-"""Many ideas, one order: from a request to its report, and to the ranking after it."""
+"""Rankings over HTTP, from the request to the report and to a ranking that continues it."""
 
 import json
 from typing import Any

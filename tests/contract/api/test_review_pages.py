@@ -23,13 +23,15 @@ async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
         await page.screenshot(path=tmp_path / f"review-{look.width}-{look.scheme}.png", full_page=True)
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").fill("Sound, and cheap.")
-        await page.get_by_role("button", name="Give first opinion").press("Enter")
-        await page.get_by_role("link", name="Read the program's report").click()
-        assert page.url == f"{url}/v1/evaluations/{first}/report"
-        await page.go_back()
+        await page.get_by_role("button", name="Give first review").press("Enter")
+        async with page.expect_popup() as opened:
+            await page.get_by_role("link", name="Read the program's report").click()
+        report = await opened.value
+        assert report.url == f"{url}/v1/evaluations/{first}/report"
+        await report.close()
         await page.get_by_label("2", exact=True).check()
         await page.get_by_role("button", name="Revise").click()
-        assert "First opinion (cannot be changed): 4 of 5" in await page.inner_text("main")
+        assert "First review (cannot be changed): 4 of 5" in await page.inner_text("main")
         assert await page.get_by_label("2", exact=True).is_checked()
         assert await page.evaluate(POOR_CONTRASTS) == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= look.width

@@ -212,7 +212,7 @@ async def test_assignments_page_announces_and_ends_conflicted_assignments(servic
         await assign_reviewers(officer, batch, per_proposal=1)
         await officer.patch(f"/v1/members/{ada.member.id}", json={"affiliation": "Yale University"})
         shown = (await browser.get(f"{here}?per_proposal=1")).text
-        assert "Only 1 without an opinion ends, because of a conflict of interest: Ada Byron" in shown
+        assert "Only 1 without a review ends, because of a conflict of interest: Ada Byron" in shown
         assert "End it" in shown
         fields = dict(re.findall(r'name="(csrf_token|shown)" value="(\w+)"', shown))
         body = {**fields, "per_proposal": "1"}

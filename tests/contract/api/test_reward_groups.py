@@ -38,7 +38,7 @@ def member(number: int, idea: str = "", **more: Any) -> dict[str, Any]:
 
 @asynccontextmanager
 async def judged(service: Service, values: Mapping[str, int | None]) -> AsyncIterator[list[str]]:
-    """Does every job that comes, by its idea; gives the ideas that were judged."""
+    """Run every job with a score by idea; yield the ideas that were judged."""
     seen: list[str] = []
 
     async def work() -> None:

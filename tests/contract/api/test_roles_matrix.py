@@ -1,4 +1,4 @@
-"""Every route that people use, as each role: who may is not refused, who may not is. Complete by walking the routes."""
+"""Every route that people use, called with each role: exactly the permitted roles are accepted."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -23,6 +23,12 @@ _BODY = {
     "reason": "because it is",
     "text": "Look at the budget.",
     "reviewers": None,
+    "proposals": [{"evaluation": "ev_none"}],
+    "outcome": "fund",
+    "templates": {},
+    "evaluations": ["ev_none"],
+    "received": "2026-01-31",
+    "answer": "It was read.",
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
@@ -34,6 +40,14 @@ _FIELDS = {
     "/v1/evaluations/{id}/override": ("score", "reason"),
     "/v1/evaluations/{id}/conflicts": ("reason",),
     "/v1/evaluations/{id}/remarks": ("text",),
+    "/v1/calls": ("name",),
+    "PUT /v1/evaluations/{id}/applicant": ("name",),
+    "PUT /v1/batches/{id}/letter-templates": ("templates",),
+    "/v1/batches/{id}/letters/sent": ("evaluations",),
+    "PUT /v1/evaluations/{id}/released-comments": ("reviewers",),
+    "POST /v1/evaluations/{id}/objections": ("text", "received"),
+    "/v1/evaluations/{id}/objections/{number}/answer": ("answer",),
+    "POST /v1/batches/{id}/decisions": ("proposals", "outcome"),
 }
 
 _PARAMETERS: dict[tuple[str, str], dict[str, str]] = {
@@ -71,13 +85,13 @@ async def test_each_role_is_allowed_or_refused_as_in_the_permissions_table(servi
     for method, path, acts in _routes(service):
         thing = {"batches": batch, "evaluations": evaluation, "members": member}.get(path.split("/")[2], "")
         body: dict[str, Any] = {name: _BODY[name] for name in _FIELDS.get(f"{method} {path}", _FIELDS.get(path, ()))}
-        if path.endswith("/conflicts") and role != "reviewer":
+        if (path.endswith("/conflicts") and role != "reviewer") or path == "/v1/evaluations/{id}/assignments":
             body["reviewer"] = member
         named = {"reviewer": member} | _PARAMETERS[method, path] if (method, path) in _PARAMETERS else {}
         async with service.client(key) as client:
             answer = await client.request(
                 method,
-                path.replace("{id}", thing),
+                path.replace("{id}", thing).replace("{number}", "1"),
                 json=body if method in ("POST", "PUT", "PATCH") else None,
                 params=named,
             )
@@ -96,7 +110,7 @@ def test_every_permission_guards_a_route_with_two_known_exceptions(service: Serv
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_only_permitted_roles_can_change_the_address_of_a_member(service: Service, role: Role) -> None:
-    """Whoever signs in first by an address is taken for the member who has it."""
+    """The first person who signs in with an address becomes the member with that address."""
     ada = (await person(service, "reviewer", "Ada Byron")).member
     own = (
         await service.key("read", "submit", "manage")

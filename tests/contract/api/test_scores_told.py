@@ -152,7 +152,7 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
         form = {"csrf_token": await csrf_token(client, f"{call}/cancel")}
         assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
-        assert "Evaluate 2 again" in page
+        assert "Retry 2 without a report" in page
         assert f"stored for another evaluation, the first {until}." in page
         assert f"The document is stored for this {until}." in alone
         assert (await client.post(f"{call}/retry", data=form, headers=ORIGIN)).status_code == 303
@@ -162,7 +162,7 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
         await service.services.jobs.cancel_batch(ACME, BatchId(batch))
         assert await service.services.jobs.forget_documents(now + dt.timedelta(days=31)) == 1
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
-    assert "Evaluate 1 again" in page
+    assert "Retry 1 without a report" in page
     assert until not in page + alone
     assert "1 document without a report is no longer stored" in page
     assert "The document is no longer stored" in alone

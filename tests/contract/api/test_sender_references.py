@@ -48,7 +48,7 @@ async def test_evaluations_are_filtered_by_sender_reference(service: Service, cl
     listed = await references(client, "/v1/evaluations?reference=A-1")
     assert sorted(reference for _, reference in listed) == ["A-1", "A-1"]
     assert await references(client, f"/v1/batches/{batch}/evaluations?reference=A-11") == [("Bees write", "A-11")]
-    # A place is nobody's name, and a `%` no pattern.
+    # A row number is not a reference, and `%` is not a wildcard.
     for other in ("row 3", "A-%", "a-1", "A-"):
         assert await references(client, f"/v1/evaluations?reference={other.replace('%', '%25')}") == []
     async with service.caller(tenant=OTHER) as stranger:

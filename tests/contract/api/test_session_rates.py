@@ -31,7 +31,7 @@ async def test_request_rate_of_a_person_is_shared_across_sessions(service: Servi
         assert (page.status_code, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
         assert f"Try again in {page.headers['retry-after']} s." in page.text
         assert (await unhindered.get("/v1/batches")).status_code == 200
-        # What pages load beside themselves is nobody's request, nor is what needs no session.
+        # Files loaded by pages, and pages that need no session, do not count.
         assert (await first.get("/console/sign-in")).status_code == 200
         async with slow.client(key) as program:
             assert (await program.get("/v1/batches")).status_code == 200
@@ -45,7 +45,7 @@ async def test_rate_limited_session_recovers_after_waiting(service: Service) -> 
     await sessions.begin(token, NewSession(ACME, "officer", "x", member=member), now)
 
     async def waits(seconds: float) -> float | None:
-        """After so much more time, by the database's clock."""
+        """Let seconds pass on the database's clock, then return the wait of the session."""
         await service.database.execute("UPDATE request_rates SET full_at = full_at - $1 * interval '1 second'", seconds)
         found = await sessions.find(token, now)
         assert found is not None

@@ -1,4 +1,4 @@
-"""Signing in to the console: what opens it, how long for, and what a page of somebody else cannot do."""
+"""Signing in to the console: credentials, length of a session, and forged requests from other sites."""
 
 import datetime as dt
 from collections.abc import AsyncIterator

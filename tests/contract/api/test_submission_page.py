@@ -76,16 +76,16 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
         await page.get_by_role("heading", name="4 proposals submitted").wait_for()
         await check_page(page, "submission-sent", width)
         await page.get_by_role("link", name="Follow the call").click()
-        await page.get_by_role("link", name="Fix and resubmit them").click()
+        await page.get_by_role("link", name="Fix and add to this call").click()
         await page.get_by_text("Fix table.csv:2").click()
         await page.get_by_label("Or its text").fill(f"{TEXT} two")
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
     assert complaints == []
-    later, first = await service.services.jobs.batches(ACME, after=None, limit=9)
-    assert (first.name, later.name) == ("Spring", "Spring, fixed")
+    (first,) = await service.services.jobs.batches(ACME, after=None, limit=9)
+    assert first.name == "Spring", "fixed rows join their call"
     assert [row.source for row in first.rejected] == ["table.csv:2"]
-    named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1"]
+    named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
     assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
 
 
@@ -95,7 +95,7 @@ async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Se
     corpora = MemoryCorpusVersions(MemoryCorpus((), HashingEmbedder()))
     permitting = service.with_services(board_models=("large", "other"), corpora=corpora)
     async with new_call(permitting, complaints, width=390) as page:
-        models = page.get_by_role("group", name="Models for the reviewers")
+        models = page.get_by_role("group", name="Models for the simulated reviewers")
         assert await models.is_hidden()
         await page.get_by_label("Method").select_option("innoeval")
         await models.get_by_label("other").check()

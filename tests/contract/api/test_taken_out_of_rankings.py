@@ -1,5 +1,4 @@
-"""One applicant is erased: the rankings in which they stood stay for all others, and nothing of the applicant is left
-in them."""
+"""Erasing an applicant keeps the rankings for all others and leaves nothing of the applicant in them."""
 
 import asyncio
 import json
@@ -241,7 +240,7 @@ async def test_erasing_a_duplicate_keeps_the_ranked_proposal_with_the_same_text(
     gone = await erase(service, "twin.txt")
     assert (gone["taken_out_of"], gone["still_stored"]) == ([], [])
     assert sorted(idea.source for idea in (await read(service, ranking))[0].ideas) == sorted(texts)
-    # Nobody else has them any more.
+    # No other evaluation has this text any more.
     assert (await erase(service, "1.txt"))["taken_out_of"] == [ranking]
     assert "1.txt" not in [idea.source for idea in (await read(service, ranking))[0].ideas]
 
@@ -261,7 +260,7 @@ async def test_erased_duplicate_is_removed_from_the_stored_idempotent_answer(ser
 
 
 async def test_concurrently_erased_duplicates_are_both_removed_from_rankings(service: Service) -> None:
-    """Also in a ranking that calls them otherwise. Each is looked for while the other is there still."""
+    """This includes a ranking that names them differently. Each erasure searches while the other is still stored."""
     texts = {f"{n}.txt": f"Idea of worth {n}. {WORDS}" for n in range(3)}
     await evaluated_call(service, texts | {"twin.txt": texts["1.txt"]})
     erasures, now = service.services.erasures, service.services.clock.now()
@@ -303,7 +302,7 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
 
 
 async def test_ranking_is_erased_when_concurrent_erasures_leave_a_single_proposal(service: Service) -> None:
-    """Each of them saw a ranking of three that stays."""
+    """Each erasure alone would leave a ranking of two, which stays."""
     three = await few(service, 3)
     await finish_ranking(service)
     holder = await service.database.connect_unpooled()

@@ -1,4 +1,4 @@
-"""Whoever asks for what their tenant has deleted is told when and why (410); nobody else learns that it ever was."""
+"""Deleted resources: their tenant gets a 410 with date and reason; other tenants do not learn that they existed."""
 
 import datetime as dt
 import pickle
@@ -30,7 +30,7 @@ async def proof_of_newest(service: Service) -> int:
 
 
 def comparable(answer: httpx2.Response, id: str) -> tuple[int, str]:
-    """Without the names of the request and of what it asked for."""
+    """Return status and body without the ids of the request and of the resource."""
     members = {name: value for name, value in answer.json().items() if name != "request_id"}
     return answer.status_code, str(members).replace(id, "ID")
 

@@ -50,7 +50,7 @@ def egress_peers(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str
 
 
 def ingress_rules(policies: Sequence[Resource], pod: Pod) -> Iterator[Mapping[str, Any]]:
-    """All by which somebody may ask the pod; one without anything where anybody may."""
+    """Yield the rules that admit requests to the pod; an empty rule if no policy restricts it."""
     chosen = [policy for policy in policies if _guards(policy, "Ingress", pod)]
     if not chosen:
         yield {}

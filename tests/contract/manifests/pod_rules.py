@@ -117,7 +117,7 @@ def _token(pod: Pod, resources: Resources) -> Iterator[str]:
 
 
 def known_secrets(resources: Resources) -> dict[str, set[str]]:
-    """Their keys, by name: those that the runbook has made, and those that operators make."""
+    """Return the keys of known secrets by name: those created by the runbook, and those created by operators."""
     text = RUNBOOK.read_text("utf-8").replace("\\\n", " ")
     found: dict[str, set[str]] = {}
     for name, keys in re.findall(r"kubectl create secret generic (\S+)([^\n]*)", text):

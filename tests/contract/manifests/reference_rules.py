@@ -1,4 +1,4 @@
-"""Whatever one resource says of another is so: selectors, ports, budgets, routes."""
+"""References from one resource to another are correct: selectors, ports, budgets, routes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,5 +1,4 @@
-"""Every resource against its own schema, made strict: what nobody would read is a mistake, as `kubectl apply
---validate=strict` has it."""
+"""Strict schemas of resources: unknown fields are errors, as with `kubectl apply --validate=strict`."""
 
 import gzip
 import json

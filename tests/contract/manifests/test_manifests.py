@@ -1,4 +1,4 @@
-"""Every overlay: what its schemas allow, what operators take, and nothing that names what is not there."""
+"""Every overlay fits its schemas and the settings, and refers only to resources that exist."""
 
 import re
 from pathlib import Path

@@ -6,8 +6,6 @@ import re
 from tests.contract.providers.imitation import GOOD, Reply, error, said
 from tests.contract.providers.quirks import Answered, streamed
 
-__all__ = ["ANSWER_QUIRKS"]
-
 _THOUGHT = 'Maybe {"weights": []} or sets like {a, b} will do.'
 
 ANSWER_QUIRKS = (

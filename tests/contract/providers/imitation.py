@@ -14,8 +14,6 @@ from workers.llm import LlmSettings
 from workers.llm.gateway import LlmGateway
 from workers.outbound.store import InMemoryAnswerStore
 
-__all__ = ["GOOD", "Imitation", "Quirk", "Reply", "Seen", "an_opened_gateway", "error", "said"]
-
 GOOD = an_answer()
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 from tests.contract.providers.imitation import GOOD, Quirk, Reply, Seen, error
 
-__all__ = ["ANSWERED", "REFUSED", "Answered", "Refused", "streamed"]
-
 
 @dataclass(frozen=True)
 class Answered:

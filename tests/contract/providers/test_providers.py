@@ -1,4 +1,4 @@
-"""Each quirk of a provider: answered as if there were none, or refused in the provider's own words."""
+"""Each quirk of a provider is handled, or refused with the provider's own message."""
 
 from dataclasses import replace
 

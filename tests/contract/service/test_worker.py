@@ -65,7 +65,7 @@ class Poisoned:
 
 @dataclass
 class Upgraded:
-    """Its second attempt is that of another version: another run. Each pays for one answer."""
+    """Performer that is upgraded between attempts: each attempt is a new run and pays for one answer."""
 
     database: Database
 
@@ -109,7 +109,7 @@ async def queue(database: Database) -> Queue:
 
 @asynccontextmanager
 async def working(queue: Queue, performer: JobPerformer, lease_seconds: float = 30) -> AsyncIterator[Worker]:
-    """Beside it expired leases are taken back."""
+    """Run a worker, and expire lost leases beside it."""
     async with NotificationListener(queue.database) as listener, PgChoreLock(queue.database) as lock:
         worker = Worker(
             name="worker",
@@ -192,7 +192,7 @@ class Telling(Waiting):
 
 
 async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever holds the job's row keeps its events waiting."""
+    """A lock on the job's row delays its events."""
     performer = Telling()
 
     async def told() -> list[str]:

@@ -1,4 +1,4 @@
-"""One outside world a session, as new for every test, and the real door to it."""
+"""One simulated outside world per session, reset for every test, and the real gateway to it."""
 
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -16,7 +16,7 @@ _QUICK: dict[str, Any] = {"spacing_seconds": 0, "attempts": 2, "backoff_initial_
 
 @pytest.fixture
 async def gateway(world: OutsideWorld) -> AsyncIterator[SourceGateway]:
-    """To all specimens, with an empty cache; fails the test when a packet leaves loopback."""
+    """Open a gateway to all specimens, with an empty cache; the test fails if a packet leaves loopback."""
     settings = {
         name: specimen.settings(base_url=world.url(specimen.path), email="test@example.org", **_QUICK)
         for name, specimen in SPECIMENS.items()
@@ -32,6 +32,6 @@ def specimen(request: pytest.FixtureRequest) -> Specimen:
 
 @pytest.fixture(scope="session")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideWorld]:
-    """More papers about one thing than any page holds."""
+    """Outside world with more papers on one topic than fit on a page."""
     with crowded_world(tmp_path_factory.mktemp("crowd")) as world:
         yield world

@@ -1,4 +1,4 @@
-"""More papers about one thing than any page holds."""
+"""More papers on one topic than fit on a page of any source."""
 
 import json
 from collections.abc import Iterator
@@ -6,8 +6,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from simulator.outside.process import OutsideWorld
-
-__all__ = ["CROWD", "crowded_world"]
 
 CROWD = 1_300
 

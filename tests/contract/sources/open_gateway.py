@@ -10,12 +10,10 @@ from tests.contract.sources.specimens import SPECIMENS
 from tests.loopback import loopback_only
 from workers.outbound.source_gateway import SourceGateway
 
-__all__ = ["open_gateway"]
-
 
 @asynccontextmanager
 async def open_gateway(world: OutsideWorld, source: str, **settings: Any) -> AsyncIterator[SourceGateway]:
-    """Without spacing, key and e-mail address unless told; fails the test when a packet leaves loopback."""
+    """Open a gateway, by default without spacing, key and email address; the test fails if a packet leaves loopback."""
     specimen = SPECIMENS[source]
     given = {"base_url": world.url(specimen.path), "spacing_seconds": 0.0, **settings}
     with loopback_only() as outbound:

@@ -27,8 +27,6 @@ from workers.outbound.source_settings import (
     UnpaywallSettings,
 )
 
-__all__ = ["ASK", "LIBRARY", "SPECIMENS", "STRANGERS", "Specimen", "offering"]
-
 LIBRARY = Library(SAMPLE)
 """Library of papers that the simulated services contain."""
 ASK = RequestContext("evaluation", 20.0)
@@ -41,7 +39,7 @@ STRANGERS = (
 
 @dataclass(frozen=True)
 class Specimen:
-    """One source, and what its twin knows."""
+    """A source, and what its simulated twin contains."""
 
     make: Callable[[SourceFetcher], LiteratureSource]
     service: str
@@ -116,7 +114,7 @@ def _openalex_day(entry: Entry) -> dt.date | None:
 
 
 def _deposited_day(entry: Entry) -> dt.date | None:
-    """Every third of those that Crossref has more of than the year came without the day."""
+    """Return the day as deposited with Crossref; every third paper with a known day was deposited without it."""
     day = _year_or_day(entry)
     if day is None or not entry.day_known or entry.corpus_id % 3:
         return day

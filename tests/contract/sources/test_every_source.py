@@ -219,7 +219,7 @@ async def test_pdf_addresses_match_the_record(specimen: Specimen, source: Locate
 
 
 async def first_question(specimen: Specimen, gateway: SourceGateway) -> None:
-    """Something that every source is asked."""
+    """Send a request that every source supports."""
     source = specimen.make(gateway)
     if isinstance(source, SearchesPapers):
         await source.search(QUERY, 5, ALWAYS, ASK)

@@ -1,4 +1,4 @@
-"""One look for all who ask at once, and for those who ask soon after."""
+"""Concurrent readiness checks, and those shortly afterwards, share one check."""
 
 import asyncio
 

@@ -42,7 +42,7 @@ class Application:
 
 
 class Crowd:
-    """Sends requests, and keeps what was answered."""
+    """Clients that send requests and record the answers."""
 
     def __init__(self, application: Application, **settings: float) -> None:
         limits = ApiSettings.model_validate({"max_requests_per_tenant": 2, **settings})
@@ -55,8 +55,8 @@ class Crowd:
     async def send(
         self, count: int, tenant: str = "acme", introduced: bool = True, page: str = "", method: str = "GET"
     ) -> None:
-        """They are as far as they get; `introduced` by an earlier request with their key, or for a page with their
-        session."""
+        """Send requests and let them get as far as they can. If `introduced`, an earlier request used the same key
+        or, for a page, the same session."""
         if introduced:
             await self._request(tenant, "first", page, method)
         self.tasks |= {asyncio.create_task(self._request(tenant, "next", page, method)) for _ in range(count)}

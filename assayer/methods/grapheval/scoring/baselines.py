@@ -118,7 +118,7 @@ def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     present = np.unique(graph.labels[known])
     if len(present) < 2:
         raise InputError(
-            f"All {len(known):,} labelled ideas have the same label, {graph.classes[present[0]]!r}.",
+            f"The {len(known):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
             "Add ideas with another label: a verdict is learned from at least two outcomes.",
         )
     return known

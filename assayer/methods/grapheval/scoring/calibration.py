@@ -104,20 +104,17 @@ class ProbabilityCalibration(Frozen):
             raise ValueError("a calibration needs one rate and one bias for each class, and at least one replicate")
         return self
 
-    def verdicts(self, probabilities: Floats, prior: Sequence[float] | None = None) -> list[CalibratedVerdict]:
-        """Return calibrated verdicts. `probabilities`, shape (n, classes), are the scorer's output; `prior`
-        holds the label rates of the target venue, by default those of the held-out ideas. Raises InputError or
-        ConfigurationError."""
+    def verdicts(self, probabilities: Floats) -> list[CalibratedVerdict]:
+        """Return calibrated verdicts on the scorer's output, shape (n, classes). Raises ConfigurationError."""
         if probabilities.shape[1] != len(self.classes):
             raise ConfigurationError(
                 f"The calibration {self.name!r} has {len(self.classes)} classes, but the scorer returned "
                 f"{probabilities.shape[1]}.",
                 "Fit a calibration for this graph.",
             )
-        rates = np.array(self.rates) if prior is None else _checked_prior(prior, self.classes)
-        shift = np.log(rates) - np.log(self.rates)
-        values = _apply_scaling(self.scaling, probabilities, shift)
-        spread = np.stack([_apply_scaling(replicate, probabilities, shift) for replicate in self.replicates])
+        rates = np.array(self.rates)
+        values = _apply_scaling(self.scaling, probabilities)
+        spread = np.stack([_apply_scaling(replicate, probabilities) for replicate in self.replicates])
         return [self._verdict(values[row], spread[:, row], rates) for row in range(len(values))]
 
     def _verdict(self, values: Floats, spread: Floats, rates: Floats) -> CalibratedVerdict:
@@ -187,7 +184,7 @@ def cross_fitted_probabilities(
         held_out = by_label[fold::folds]
         others = np.setdiff1d(answered, held_out)
         scaling = _fit_scaling(probabilities[others], truth[others])
-        calibrated[held_out] = _apply_scaling(scaling, probabilities[held_out], np.zeros(probabilities.shape[1]))
+        calibrated[held_out] = _apply_scaling(scaling, probabilities[held_out])
     return calibrated
 
 
@@ -213,8 +210,8 @@ def _fit_scaling(
     return ProbabilityScaling(slope=float(found.x[0]), bias=tuple(found.x[1:].tolist()))
 
 
-def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats, shift: Floats) -> Floats:
-    scaled: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias) + shift, axis=1)
+def _apply_scaling(scaling: ProbabilityScaling, probabilities: Floats) -> Floats:
+    scaled: Floats = softmax(scaling.slope * _logs(probabilities) + np.array(scaling.bias), axis=1)
     return scaled
 
 
@@ -222,14 +219,3 @@ def _logs(probabilities: Floats) -> Floats:
     floored = np.clip(probabilities, _FLOOR, None)
     logs: Floats = np.log(floored / floored.sum(axis=1, keepdims=True))
     return logs
-
-
-def _checked_prior(prior: Sequence[float], classes: Sequence[str]) -> Floats:
-    rates = np.array(prior, np.float64)
-    if rates.shape != (len(classes),) or (rates <= 0).any() or not np.isclose(rates.sum(), 1, atol=1e-3):
-        raise InputError(
-            f"A label prior needs one share above 0 for each of {', '.join(classes)}, and the shares must add up to 1; "
-            f"got {', '.join(f'{rate:g}' for rate in prior)}."
-        )
-    normalised: Floats = rates / rates.sum()
-    return normalised

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
 from assayer.methods.grapheval.graph.subgraph import LocalScorer
-from assayer.methods.grapheval.options import GraphEvalOptions
+from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import (
     LENGTH,
@@ -21,7 +21,7 @@ from assayer.methods.grapheval.scoring.baselines import (
     labelled_rows_of_two_classes,
 )
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
-from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
+from assayer.methods.grapheval.scoring.label_propagation import ALL_EDGES, FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
 from assayer.text.code_links import without_code_links
@@ -38,15 +38,10 @@ class Candidates(NamedTuple):
     readers."""
 
 
-def candidates(texts: Mapping[IdeaId, str], options: GraphEvalOptions) -> Candidates:
+def candidates(texts: Mapping[IdeaId, str]) -> Candidates:
     """Return the graph scorers that need no training, and the simple baselines."""
-    propagations: dict[str, Scorer] = {
-        item.name: LocalScorer(item, options.reach)
-        for item in (LabelPropagation(options.rounds, options.strongest), LabelPropagation(options.rounds))
-    }
-    return Candidates(
-        (*propagations.values(), TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority())
-    )
+    propagations = (LocalScorer(item, HOPS) for item in (FEW_EDGES, ALL_EDGES))
+    return Candidates((*propagations, TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority()))
 
 
 class BestOf:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.graph.arrays import INTER, UNKNOWN, GraphArrays
-from assayer.methods.grapheval.options import MAX_ROUNDS
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -20,8 +19,11 @@ if TYPE_CHECKING:
 Distributions = NDArray[np.float64]
 """Label distribution of each viewpoint. Rows sum to 1, or are zero if no label has reached the viewpoint."""
 
+_MAX_ROUNDS = 5
+"""Maximum rounds of label propagation."""
 
-def propagate(graph: GraphArrays, rounds: int = MAX_ROUNDS) -> Distributions:
+
+def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
     """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Return
     the distributions, shape (n, classes)."""
     weights = _normalised_weights(graph.adjacency())
@@ -90,7 +92,7 @@ def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
 class LabelPropagation:
     """`Scorer` by label propagation: sums the distributions of an idea's viewpoints after propagation."""
 
-    rounds: int = MAX_ROUNDS
+    rounds: int = _MAX_ROUNDS
     strongest: int | None = None
     """Number of nearest viewpoints of other ideas from which each viewpoint receives labels; None uses all edges."""
 
@@ -107,3 +109,9 @@ class LabelPropagation:
         scores = _normalised_rows(sums[rows])
         scores[~scores.any(axis=1)] = np.nan
         return scores
+
+
+ALL_EDGES = LabelPropagation()
+"""Propagation over all edges, as in the paper."""
+FEW_EDGES = LabelPropagation(strongest=3)
+"""Propagation over few edges, which are more informative than many on real decisions: docs/evidence/grapheval.md."""

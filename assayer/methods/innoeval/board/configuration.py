@@ -1,4 +1,4 @@
-"""Configuration of a board: dimensions, personas and calibration, built in or from files."""
+"""Configuration of a board: built-in dimensions and personas, and the calibration from a file."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -7,9 +7,9 @@ from pydantic import RootModel
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration, load_decision_calibration
-from assayer.methods.innoeval.dimensions import RubricDimension, resolve_dimensions
+from assayer.methods.innoeval.dimensions import RubricDimension, built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
-from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool, load_persona_pool
+from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool
 
 
 class BoardConfiguration(NamedTuple):
@@ -24,18 +24,18 @@ class HashedOptions(RootModel[dict[str, Any]]):
 
 
 def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
-    """Load the board's configuration files. Raises InputError for unusable files and for a pool smaller than the
-    board."""
+    """Load the board's configuration. Raises InputError for an unusable calibration file and for a pool smaller than
+    the board."""
     configuration = BoardConfiguration(
-        dimensions=resolve_dimensions(options.dimensions),
-        pool=built_in_persona_pool() if options.personas is None else load_persona_pool(options.personas),
+        dimensions=built_in_dimensions(),
+        pool=built_in_persona_pool(),
         calibration=load_decision_calibration(options.calibration) if options.calibration else None,
     )
     personas = len(configuration.pool.personas)
     if personas < options.board:
         raise InputError(
             f"The pool {configuration.pool.name} has {personas} personas, too few for a board of {options.board}.",
-            "Choose a smaller board or add personas.",
+            "Choose a smaller board.",
         )
     return configuration
 
@@ -43,7 +43,7 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
 def hashed_options(options: InnoEvalOptions) -> HashedOptions:
     """Return the options with hashed files. Raises the same errors as `load_board_configuration`."""
     configuration = load_board_configuration(options.board)
-    dumped = options.model_dump(mode="json", exclude={"board": {"personas", "dimensions", "calibration"}})
+    dumped = options.model_dump(mode="json", exclude={"board": {"calibration"}})
     dumped["board"] |= {
         "personas": configuration.pool.sha256,
         "dimensions": [dimension.sha256 for dimension in configuration.dimensions],

@@ -27,16 +27,15 @@ arXiv addresses together."""
 
 
 @asynccontextmanager
-async def open_shared_turns(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
+async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
     """Open the shared rate limit in the configured database, or in the one running in the data directory. Yields None
     if there is neither, or if it is unreachable, which is logged."""
     async with AsyncExitStack() as stack:
         try:
             database = await _database(settings, stack)
             if database is not None:
-                await PgSharedState(database).change(
-                    source, lambda text, _: (text, None)
-                )  # fails if there are no tables
+                # Fails if there are no tables.
+                await PgSharedState(database).change(source, lambda text, _: (text, None))
         except StorageError as error:
             _LOG.warning("this ingest does not share rate limits with the service: %s", error)
             database = None

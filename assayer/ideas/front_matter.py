@@ -1,0 +1,75 @@
+"""Front matter of a text: the fields above it in the forms of Markdown programs, in YAML, TOML, lines `Title: …`,
+pandoc's `% title` and Org's `#+TITLE:`."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+
+import yaml
+
+from assayer.models import FrontMatterField
+
+_YAML = re.compile(r"\A\ufeff?\s*---[ \t]*\r?\n(?P<block>.*?)\r?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\A\ufeff?\s*\+\+\+[ \t]*\r?\n(?P<block>.*?)\r?\n\+\+\+[ \t]*(?:\r?\n|\Z)", re.DOTALL)
+_LINES = re.compile(
+    r"\A\ufeff?\s*(?P<block>title:[ \t]*\S[^\n]*\n(?:(?:authors?|by|date|affiliations?|institutions?|e-?mail|address|"
+    r"copyright|version|keywords|bibliography|subtitle|language|format):[^\n]*\n){1,12})[ \t]*\r?\n",
+    re.IGNORECASE,
+)
+"""Lines `Name: value` of MultiMarkdown; a title alone is not enough, because plans also begin with it."""
+_ORG = re.compile(r"\A\ufeff?\s*(?P<block>(?:#\+[A-Za-z_]{2,30}:[^\n]*(?:\n|\Z)){1,30})")
+_PERCENT = re.compile(
+    r"\A\ufeff?(?P<block>%[ \t]+[^\n]+\n(?:[ \t]+[^\n]+\n){0,3}(?:%[^\n]*\n(?:[ \t]+[^\n]+\n){0,8}){1,2})[ \t]*\r?\n"
+)
+_FIELD = re.compile(r"^(?:#\+)?(?P<name>[\w-]{2,30}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
+_LONGEST_BLOCK = 8_000
+_MOST_BRACKETS = 100
+"""Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
+_LONGEST_VALUE = 2_000
+
+
+def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
+    """Return the fields of a block at the beginning of a text, and the text below it. A block that cannot be parsed, or
+    is nested too deeply, counts as text."""
+    for pattern, parse in _FORMS:
+        match = pattern.match(text[:_LONGEST_BLOCK])
+        if match is None or sum(map(match["block"].count, "[{")) > _MOST_BRACKETS:
+            continue
+        try:
+            fields = parse(match["block"])
+        except (yaml.YAMLError, tomllib.TOMLDecodeError, RecursionError):
+            continue
+        if isinstance(fields, Mapping) and fields and all(isinstance(name, str) for name in fields):
+            found = (
+                FrontMatterField(name=name.strip().casefold(), value=_value(item)) for name, item in fields.items()
+            )
+            return tuple(found), text[match.end() :]
+    return (), text
+
+
+def _yaml(block: str) -> object:
+    return yaml.load(block, Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes strings only
+
+
+def _lines(block: str) -> Mapping[str, object]:
+    return {match["name"]: match["value"] for match in _FIELD.finditer(block)}
+
+
+def _percent(block: str) -> Mapping[str, object]:
+    """Return title, authors and date of pandoc's title block; several authors stand on lines or between semicolons."""
+    fields = [" ".join(part.split()) for part in re.sub(r"\n[ \t]+", "; ", block).split("%")[1:]]
+    named = dict(zip(("title", "author", "date"), fields, strict=False))
+    return {name: value for name, value in named.items() if value}
+
+
+_FORMS = ((_YAML, _yaml), (_TOML, tomllib.loads), (_LINES, _lines), (_ORG, _lines), (_PERCENT, _percent))
+
+
+def _value(item: object) -> str:
+    if isinstance(item, dict):
+        # The names of authors may be keys: `- Jane Roe: {institute: X}`.
+        parts = ((name if name[:1].isupper() else "", _value(part)) for name, part in item.items())
+        return "; ".join(text for pair in parts for text in pair if text)[:_LONGEST_VALUE]
+    if isinstance(item, list):
+        return "; ".join(map(_value, item))[:_LONGEST_VALUE]
+    return " ".join(str(item or "").split())[:_LONGEST_VALUE]

@@ -1,0 +1,91 @@
+"""Reviews of plans in Inspect AI (extra `inspect`): a solver, a scorer, and a task on a data set of plans.
+
+    inspect eval assayer/plan_reviews -T dataset=plans.jsonl --model none
+
+Inspect finds them by the entry point in pyproject.toml. assayer asks the language model of its own settings."""
+
+from inspect_ai import Task, task
+from inspect_ai.dataset import json_dataset
+from inspect_ai.model import ModelOutput
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, mean, metric, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import concurrency
+
+from assayer import EvaluationReport, evaluate_async
+
+_AT_ONCE = 1
+"""Number of evaluations at a time: each opens the models of the corpus for itself, which takes half a gigabyte."""
+_TOTAL = "assayer total"
+
+
+@solver
+def plan_review(method: str = "review", model: str | None = None, cutoff: str | None = None) -> Solver:
+    """Review the input, a plan, and put the report in the place of the model's output. `method`, `model` and `cutoff`
+    are those of `assayer.evaluate`."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        report = await _evaluated(state.input_text, method, model, cutoff)
+        state.output = ModelOutput.from_content(str(state.model), report.to_markdown())
+        state.metadata[_TOTAL] = report.total._asdict()
+        state.completed = True
+        return state
+
+    return solve
+
+
+@metric
+def rank_agreement() -> Metric:
+    """Return Kendall's tau-b between the totals and the targets that are numbers; NaN with fewer than two."""
+
+    def agreement(scores: list[SampleScore]) -> float:
+        from scipy.stats import kendalltau
+
+        known = [(item.score.as_float(), (item.score.metadata or {}).get("target")) for item in scores]
+        pairs = [(total, target) for total, target in known if target is not None]
+        return float(kendalltau(*zip(*pairs, strict=True)).statistic) if len(pairs) > 1 else float("nan")
+
+    return agreement
+
+
+@scorer(metrics=[mean(), stderr(), rank_agreement()])
+def report_total(method: str = "review", model: str | None = None, cutoff: str | None = None) -> Scorer:
+    """Score a plan by the total of its report, 0 to 100: that of `plan_review`, or, for a plan that the model of the
+    task wrote, that of a review made now. A report without a total leaves the sample unscored, with the reason."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        total = state.metadata.get(_TOTAL)
+        if total is None:
+            report = await _evaluated(state.output.completion, method, model, cutoff)
+            total = report.total._asdict()
+        metadata = {"target": _number(target.text)}
+        if total["value"] is None:
+            return Score.unscored(reason="no_total", explanation=total["reason"], metadata=metadata)
+        return Score(value=total["value"], explanation="Total of the report, 0 to 100.", metadata=metadata)
+
+    return score
+
+
+@task
+def plan_reviews(
+    dataset: str, method: str = "review", model: str | None = None, cutoff: str | None = None, epochs: int = 1
+) -> Task:
+    """Review the plans of a data set (JSON lines with `input`, the plan, and optionally `target`, a number that is
+    higher for better plans) and say how far the totals agree with the targets."""
+    return Task(
+        dataset=json_dataset(dataset),
+        solver=plan_review(method, model, cutoff),
+        scorer=report_total(method, model, cutoff),
+        epochs=epochs,
+    )
+
+
+async def _evaluated(plan: str, method: str, model: str | None, cutoff: str | None) -> EvaluationReport:
+    async with concurrency("assayer", _AT_ONCE):
+        return await evaluate_async(plan, method=method, model=model, cutoff=cutoff)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,0 +1,70 @@
+"""Reports as drafts of OpenReview reviews: notes with the fields of a review form, for a person to finish and post.
+
+Scores, confidence and recommendation are left to that person."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from assayer.errors import InputError
+from assayer.models import Report
+from assayer.models.sender_references import reference_of_row
+from assayer.reports.python_report import EvaluationReport, FindingKind
+
+_USUAL_FORM = ("summary", "strengths", "weaknesses", "questions", "rating", "confidence")
+_KINDS: Mapping[str, tuple[FindingKind, ...]] = {
+    "strength": ("strength",),
+    "weakness": ("weakness",),
+    "question": ("question", "suggestion"),
+    "suggestion": ("suggestion",),
+}
+"""Kinds of findings that belong into a field, by a part of the field's name."""
+
+
+class DraftReview(NamedTuple):
+    title: str
+    note: dict[str, Any] | None
+    """Note in the form of version 2 of OpenReview's API, without signatures; None if the report has no finding."""
+    left_to_you: tuple[str, ...]
+    """Fields of the form that are not filled."""
+
+
+def form_fields(invitation: Any) -> tuple[str, ...]:
+    """Return the field names of a review form: those of an invitation's note content (version 2 of the API), of its
+    reply content (version 1), or the keys of the object itself. Raises InputError if there are none."""
+    content = invitation
+    for path in (("edit", "note", "content"), ("note", "content"), ("reply", "content"), ("content",)):
+        found = _at(invitation, path)
+        if isinstance(found, Mapping):
+            content = found
+            break
+    if not isinstance(content, Mapping) or not content:
+        raise InputError("The review form has no fields.", "Give the invitation of the review as JSON.")
+    return tuple(map(str, content))
+
+
+def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftReview:
+    """Return the draft of a review of the proposal, whose forum is the id with which its note was read."""
+    own = EvaluationReport(report)
+    content = {field: {"value": text} for field in fields if (text := _text(own, field))}
+    left = tuple(field for field in fields if field not in content)
+    if not content:
+        return DraftReview(own.title, None, left)
+    forum = reference_of_row(report.idea.source)
+    return DraftReview(own.title, {"forum": forum, "replyto": forum, "content": content}, left)
+
+
+def _text(report: EvaluationReport, field: str) -> str:
+    kinds = {kind for part, kinds in _KINDS.items() if part in field.lower() for kind in kinds}
+    lines = []
+    for finding in report.findings:
+        if finding.kind in kinds:
+            severity = f" ({finding.severity})" if finding.severity else ""
+            papers = f" Evidence: {'; '.join(finding.papers)}." if finding.papers else ""
+            lines.append(f"- {finding.text}{severity}{papers}")
+    return "\n".join(lines)
+
+
+def _at(value: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value

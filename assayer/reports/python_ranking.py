@@ -1,0 +1,88 @@
+"""Ranking as Python code sees it: proposals in order, tables, and HTML in a notebook.
+
+The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assayer.reports.python_report import framed, table
+from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer_client.comparisons import Comparison
+from assayer_client.rankings import Band, Ranking
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class RankedProposal(NamedTuple):
+    """Proposal at its place in a ranking."""
+
+    rank: int
+    low: int
+    high: int
+    """Ends of the interval of its rank."""
+    title: str
+    source: str
+    """Path, id or address by which it was passed, or `text`."""
+    band: Band | None
+    """`in` or `out` of the best `cut`, or `human`: left to people to decide. None without a cut."""
+    chance_in: float | None
+    """Probability of being among the best `cut`; None without a cut."""
+
+    def __str__(self) -> str:
+        return f"{self.rank}. {self.title} (between {self.low} and {self.high})"
+
+
+@dataclass(frozen=True, repr=False)
+class ProposalRanking:
+    """Ranking of several proposals, best first."""
+
+    _full: Ranking
+    _comparisons: Sequence[Comparison]
+    files: tuple[Path, ...] = field(default=())
+    """Files that were written; empty unless a folder was given."""
+
+    @cached_property
+    def proposals(self) -> tuple[RankedProposal, ...]:
+        return tuple(
+            RankedProposal(
+                idea.rank,
+                round(idea.ranks.low),
+                round(idea.ranks.high),
+                idea.title,
+                idea.source,
+                idea.band,
+                idea.chance_in,
+            )
+            for idea in self._full.ideas
+        )
+
+    @cached_property
+    def notices(self) -> tuple[str, ...]:
+        """Cautions that a reader must see before the order."""
+        return tuple(f"{caution.title}: {caution.text}" for caution in RankingPage(self._full, ()).cautions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that the ranking holds, in the form of the JSON file."""
+        return self._full.model_dump(mode="json")
+
+    def to_html(self) -> str:
+        """Return the ranking as a page of its own."""
+        return as_ranking_html(self._full, self._comparisons)
+
+    def to_markdown(self) -> str:
+        return as_ranking_markdown(self._full, self._comparisons)
+
+    def to_pandas(self) -> "DataFrame":
+        """Return the proposals as a table with one row each. Raises ConfigurationError if pandas is not installed."""
+        return table([proposal._asdict() for proposal in self.proposals], RankedProposal._fields)
+
+    def __repr__(self) -> str:
+        return f"<ProposalRanking of {len(self.proposals)} proposals, {self._full.judge.comparisons} comparisons>"
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame, which a notebook shows with the page's own styles."""
+        return framed(self.to_html())

@@ -1,0 +1,61 @@
+"""`assayer example`: a first report, made with an invented corpus and an invented idea that come with the program."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from assayer.errors import Defect
+from assayer_client.resources import DEFAULT_METHOD
+from cluster.cli.corpus import build_from_records
+from cluster.cli.evaluate import write_reports
+from cluster.cli.options import WithLocalModel, WithModel
+from cluster.cli.output import make_folder
+from cluster.cli.terminal import say
+from cluster.local_model import ChosenModel, chosen_model
+from cluster.settings import Settings
+from cluster.whole_files import read_whole, write_whole
+
+_FILES = Path(__file__).parents[2] / "examples"
+"""Folder of the repository; in a wheel, setup.py puts it at the same place relative to this file."""
+_PAPERS, _IDEA = "corpus.jsonl", "ideas/quote-then-abstain.md"
+
+
+def example(
+    out: Annotated[Path, typer.Option(help="Folder for the papers, the idea, the corpus and the report.")] = Path(
+        "example"
+    ),
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
+) -> None:
+    """Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own."""
+    with chosen_model("laptop", model, local_model) as chosen:
+        make_folder(out, "The example")
+        papers, idea = out / Path(_PAPERS).name, out / Path(_IDEA).name
+        for name, target in ((_PAPERS, papers), (_IDEA, idea)):
+            write_whole(target, _content(name))
+        settings = _with_corpus(chosen.settings, out / "corpus")
+        asyncio.run(build_from_records([papers], None, False, settings))
+        evaluated = ChosenModel(settings, chosen.local, chosen.speed, chosen.size)
+        write_reports([idea], DEFAULT_METHOD, None, evaluated, None, out / "report", None)
+    say("")
+    say("Papers and idea are invented. Next, with your own:")
+    say("  assayer corpus build library.bib")
+    say("  assayer evaluate proposal.md --model openai/gpt-6-luna")
+    if settings.llm is None:
+        say(escape("Without a language model, a report has no scores; `assayer doctor` says what is configured."))
+
+
+def _content(name: str) -> bytes:
+    file = _FILES / name
+    if not file.is_file():
+        raise Defect(f"The example file {file} is missing.", "Install assayer-research again.")
+    return read_whole(file)
+
+
+def _with_corpus(settings: Settings, path: Path) -> Settings:
+    """Return the settings with the corpus in a folder of the example, so that the user's own is left alone."""
+    corpus = settings.corpus.model_copy(update={"path": path, "source": None})
+    return settings.model_copy(update={"corpus": corpus})

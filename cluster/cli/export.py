@@ -1,0 +1,83 @@
+"""`assayer export`: reports in the forms of other programs, written to files and sent nowhere."""
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from assayer.errors import InputError
+from cluster.cli.options import WithJson
+from cluster.cli.output import make_folder, write_files
+from cluster.cli.terminal import print_json, say
+from cluster.whole_files import read_whole_text
+
+
+class ExportFormat(StrEnum):
+    huggingface = "huggingface"
+    openreview = "openreview"
+
+
+def export(
+    reports: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with reports as JSON.")],
+    format: Annotated[
+        ExportFormat,
+        typer.Option(
+            "--format",
+            help="huggingface: a data set (card and Parquet); openreview: drafts of reviews, never posted.",
+        ),
+    ],
+    form: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="With openreview: invitation of the review form, as JSON; otherwise a usual one."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("export"),
+    as_json: WithJson = False,
+) -> None:
+    """Write reports as a Hugging Face data set, or as drafts of OpenReview reviews."""
+    from assayer.reports.openreview_drafts import draft_review, form_fields
+    from cluster.ranking_inputs import read_reports
+    from cluster.report_dataset import write_dataset
+
+    if form is not None and format is not ExportFormat.openreview:
+        raise InputError("--form requires --format openreview.")
+    read = list(read_reports(reports))
+    if not read:
+        raise InputError(
+            f"{reports} contains no reports.", "Give a folder written by `assayer evaluate --format json`."
+        )
+    make_folder(out, "The export")
+    remarks = []
+    if format is ExportFormat.huggingface:
+        files = write_dataset(out, read)
+    else:
+        fields = form_fields(_decoded(form)) if form is not None else None
+        drafts = [draft_review(report, *([fields] if fields else [])) for report in read]
+        for draft in drafts:
+            if draft.note is None:
+                remarks.append(f"{draft.title}: no draft, because its report has no finding for a field.")
+            elif draft.note["forum"] is None:
+                remarks.append(f"{draft.title}: no forum: it was not read from an OpenReview note.")
+        if left := sorted({field for draft in drafts if draft.note for field in draft.left_to_you}):
+            remarks.append(f"Left to you: {', '.join(left)}.")
+        notes = [draft.note for draft in drafts if draft.note is not None]
+        files = write_files(
+            {out / "openreview.json": json.dumps({"notes": notes}, indent=2, ensure_ascii=False) + "\n"}
+        )
+    if as_json:
+        print_json({"reports": len(read), "files": files, "remarks": remarks})
+        return
+    for remark in remarks:
+        say(escape(remark))
+    say(escape(f"Written: {', '.join(map(str, files))}"))
+
+
+def _decoded(path: Path) -> object:
+    try:
+        return json.loads(read_whole_text(path))
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}.", "Give the invitation of the review as JSON.") from None

@@ -1,0 +1,41 @@
+"""The service in this process for `assayer mcp --local`: the same tools, without a running service or a port.
+
+Its jobs and reports are stored in the database of this machine, as those of `assayer serve` are."""
+
+import asyncio
+import datetime as dt
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+
+from cluster.mcp.callers import ClientOpener, with_own_key
+from cluster.service import LOCAL_TENANT, open_service
+from cluster.settings import Settings
+from orchestrator.access.api_keys import KeyPlan, generate_key
+from orchestrator.access.audit_chain import ActBy, Actor
+from orchestrator.jobs.models import TenantPlan
+from orchestrator.store import PgKeys, PgTenants
+
+_OPERATOR = Actor("command", "the command line of the service", "machine")
+_URL = "http://127.0.0.1"
+"""Address in requests to the application, which do not leave this process."""
+
+
+@asynccontextmanager
+async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
+    """Run the service and yield an opener of clients for it, with a key that is valid until the end. Jobs that are not
+    finished by then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
+    async with open_service(settings) as service:
+        await PgTenants(service.database).create(LOCAL_TENANT, TenantPlan(name="Agents on this machine"))
+        keys, key = PgKeys(service.database), generate_key()
+        plan = KeyPlan(name="assayer mcp --local", scopes=frozenset({"submit", "read"}))
+        await keys.create(LOCAL_TENANT, plan, key)
+        running = asyncio.create_task(service.run())
+        try:
+            yield with_own_key(_URL, key.secret, httpx2.ASGITransport(service.app))
+        finally:
+            await service.drain(0)
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            await keys.revoke(LOCAL_TENANT, key.id, ActBy(_OPERATOR, dt.datetime.now(dt.UTC)))

@@ -1,0 +1,36 @@
+"""Routes for funding calls: create one without proposals, and the terms that its reviewers read."""
+
+from fastapi import APIRouter
+
+from assayer_client.batches import BatchResource
+from assayer_client.calls import CallBody, CallTerms
+from orchestrator.api.acting import CallChanger, ProposalReader
+from orchestrator.api.routes.batches import batch_resource
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.problems import not_there, required
+from orchestrator.services.call_criteria import criteria_of_bodies
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(tags=["batches"])
+
+
+@router.post("/v1/calls", status_code=201)
+async def create_call(body: CallBody, context: CallChanger) -> BatchResource:
+    """Create a funding call: a batch with terms and without proposals. Add them with `POST /v1/batches/{id}/rows` and
+    `reopen=true`."""
+    criteria_of_bodies(body.terms.criteria, "/terms/criteria")
+    id = BatchId(context.services.new_id("bt"))
+    details = {name: getattr(body, name) for name in CallBody.model_fields}
+    await context.services.call_details.create(context.tenant, id, details, context.caller.member, context.by)
+    return await batch_resource(context, await context.find_batch(id))
+
+
+@router.get("/v1/evaluations/{id}/terms")
+async def get_review_terms(id: PathId, context: ProposalReader) -> CallTerms:
+    """Return the terms of the proposal's call: its criteria and the form of its reviews. A reviewer sees only those of
+    assigned proposals."""
+    if context.caller.role == "reviewer":
+        given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+        required(given, not_there("evaluation", id))
+    job = await context.find_job(id, "evaluation")
+    return await context.services.call_details.terms_of(context.tenant, job.id)

@@ -1,0 +1,139 @@
+"""Routes for letters to applicants: templates, texts, comments of reviewers that are released, and objections."""
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from pydantic import Field
+
+from assayer.reports.pdf import render_pdf
+from assayer_client.letters import (
+    AnswerBody,
+    Letter,
+    LetterTemplatesBody,
+    Objection,
+    ObjectionBody,
+    ReleaseBody,
+    ReleasedComment,
+    SentBody,
+    StoredTemplates,
+)
+from assayer_client.resources import Page
+from orchestrator.api.acting import Overrider, PanelReader
+from orchestrator.api.url_queries import UrlQuery
+from orchestrator.jobs.models import BatchId, JobId
+from orchestrator.problems import not_there, required
+from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(tags=["letters"])
+
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The letters", "content": {"application/pdf": _BINARY, "application/zip": _BINARY}}
+}
+
+
+class LettersQuery(UrlQuery):
+    format: Literal["json", "pdf", "zip"] = "json"
+    """JSON; one PDF with all letters; or a ZIP archive with a text file for each letter."""
+    outcome: Literal["fund", "reserve", "decline"] | None = None
+    """Only letters with this decision."""
+    evaluation: str | None = Field(default=None, max_length=64)
+    """Only the letter about this proposal."""
+
+
+@router.get("/v1/batches/{id}/letter-templates")
+async def get_letter_templates(id: PathId, context: PanelReader) -> StoredTemplates:
+    """Return the templates of a batch's letters, or those of the program if none were stored."""
+    batch = await context.find_batch(id)
+    return await context.reviewing.letters.templates(context.tenant, batch.id)
+
+
+@router.put("/v1/batches/{id}/letter-templates")
+async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context: Overrider) -> StoredTemplates:
+    """Store the templates of a batch's letters, also after sign-off."""
+    check_templates(body.templates)
+    store = context.reviewing.letters
+    stored = await store.change_templates(context.tenant, BatchId(id), body.templates, context.by, body.version)
+    return required(stored, not_there("batch", id))
+
+
+@router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
+async def list_letters(id: PathId, query: Annotated[LettersQuery, Query()], context: PanelReader) -> Response:
+    """Return the letters about the decisions of a batch, as they were sent or would be sent now."""
+    call = await context.find_batch(id)
+    some = None if query.evaluation is None else [query.evaluation]
+    details, today = context.services.call_details, context.now.date()
+    letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, some)
+    letters = [letter for letter in letters if query.outcome in (None, letter.outcome)]
+    if query.format == "json":
+        page = Page[Letter](items=tuple(letters), next=None)
+        return Response(page.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")
+    exported = {"format": f"letters, {query.format}"}
+    await context.services.audit_log.record(context.tenant, context.by, "exported", call.id, **exported)
+    if query.format == "zip":
+        content, media = await asyncio.to_thread(letters_zip, letters), "application/zip"
+    else:
+        sheet = LettersSheet(title=call.name or call.id, letters=tuple(letter.text for letter in letters))
+        fonts = context.services.settings.fonts
+        content, media = await asyncio.to_thread(render_pdf, "letters.typ", sheet, fonts), "application/pdf"
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Disposition": f'attachment; filename="{call.id}-letters.{query.format}"',
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(content, 200, headers, media)
+
+
+@router.post("/v1/batches/{id}/letters/sent")
+async def mark_letters_sent(id: PathId, body: SentBody, context: Overrider) -> Page[Letter]:
+    """Record letters as sent, with the texts that they have now. Rejected before sign-off. A letter that was sent stays
+    as it is."""
+    call = await context.find_batch(id)
+    store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
+    letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in letters}, context.by)
+    sent = await letters_of(store, details, context.tenant, call, today, body.evaluations)
+    return Page(items=tuple(sent), next=None)
+
+
+@router.put("/v1/evaluations/{id}/released-comments")
+async def release_comments(id: PathId, body: ReleaseBody, context: Overrider) -> Page[ReleasedComment]:
+    """Release reviewers' comments to the applicant, as they read now. Comments of reviewers who are not named are
+    withheld. Rejected once the call is signed off."""
+    job = await context.find_job(id, "evaluation")
+    released = await context.reviewing.letters.release(context.tenant, job.id, body.reviewers, context.by)
+    return Page(items=tuple(released), next=None)
+
+
+@router.get("/v1/evaluations/{id}/released-comments")
+async def list_released_comments(id: PathId, context: PanelReader) -> Page[ReleasedComment]:
+    """List reviewers' comments that were released to the applicant."""
+    job = await context.find_job(id, "evaluation")
+    return Page(items=tuple(await context.reviewing.letters.released(context.tenant, job.id)), next=None)
+
+
+@router.post("/v1/evaluations/{id}/objections")
+async def record_objection(id: PathId, body: ObjectionBody, context: Overrider) -> Objection:
+    """Record an applicant's objection to the decision on a proposal, also after sign-off."""
+    made = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by)
+    return required(made, not_there("evaluation", id))
+
+
+@router.get("/v1/evaluations/{id}/objections")
+async def list_objections(id: PathId, context: PanelReader) -> Page[Objection]:
+    """List the objections to the decision on a proposal, with their answers."""
+    job = await context.find_job(id, "evaluation")
+    found = await context.reviewing.letters.objections(context.tenant, evaluation=job.id)
+    return Page(items=tuple(found), next=None)
+
+
+@router.post("/v1/evaluations/{id}/objections/{number}/answer")
+async def answer_objection(
+    id: PathId, number: Annotated[int, Field(ge=1, le=2**62)], body: AnswerBody, context: Overrider
+) -> Objection:
+    """Record the answer to an objection. It cannot be changed."""
+    made = await context.reviewing.letters.answer(context.tenant, JobId(id), number, body.answer, context.by)
+    return required(made, not_there("evaluation", id, "objection without an answer"))

@@ -1,0 +1,185 @@
+"""Form for the terms of a funding call: what a person typed, read into the call's details, with a message for each
+fault."""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from assayer.errors import InputError
+from assayer.methods.criteria_file import criteria_of
+from assayer_client.batches import BatchPatch
+from assayer_client.calls import CallTerms, ReviewField, ReviewForm
+from assayer_client.evaluations import CriterionBody
+from orchestrator.problems import HttpProblem
+from orchestrator.services.batch_summaries import tags_in
+from orchestrator.services.call_criteria import criteria_of_bodies
+
+M = TypeVar("M", bound=BaseModel)
+
+MOST_ROWS = 12
+_BLANK_ROWS = 2
+_TITLES = {
+    "name": "Name",
+    "tags": "Tags",
+    "opinions_due": "Reviews due by",
+    "text": "Text of the call",
+    "deadline": "Deadline for proposals",
+    "eligibility": "Who may apply",
+    "budget": "Budget",
+    "currency": "Currency",
+    "conflict_policy": "Conflicts of interest",
+    "confidence": "Ask how certain the reviewer is",
+    "to_applicant": "Ask for comments to the applicant",
+}
+"""Titles of the fields, for messages about them."""
+
+
+class CallForm(NamedTuple):
+    """Values of the form's fields, as typed, and those that fit read into the details of a call."""
+
+    values: Mapping[str, str]
+    details: dict[str, Any]
+    faults: list[str]
+
+
+def form_of(values: Mapping[str, str]) -> CallForm:
+    """Read a form that was sent."""
+    faults: list[str] = []
+    typed = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
+    for number in range(MOST_ROWS):
+        if not typed.get(f"field-{number}-name") and not typed.get(f"field-{number}-question"):
+            typed.pop(f"field-{number}-kind", None)  # the menu of an empty row has a value too
+    criteria = _criteria(typed, faults)
+    fields = [
+        field
+        for number, row in _rows(typed, "field", ("name", "question", "kind"))
+        if (field := _read(ReviewField, _field(row), f"Question {number + 1} of the review form", faults))
+    ]
+    form = ReviewForm(fields=tuple(fields), confidence="confidence" in typed, to_applicant="to_applicant" in typed)
+    plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy")
+    terms = {name: typed[name] for name in plain if typed.get(name)}
+    details = {"name": typed.get("name", ""), "tags": tags_in(typed.get("tags", ""))}
+    if not details["name"]:
+        faults.append("Name: give the call a name.")
+    read = _read(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
+    patch = _read(BatchPatch, details | {"opinions_due": typed.get("opinions_due") or None}, "", faults)
+    if len({field.name.casefold() for field in fields}) < len(fields):
+        faults.append("Review form: give every question a name of its own.")
+    chosen = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
+    return CallForm(typed, chosen | {"terms": read}, faults)
+
+
+def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
+    """Return the values of the form's fields for the stored details of a call."""
+    values = {
+        "name": name,
+        "tags": ", ".join(tags),
+        "opinions_due": str(due or ""),
+        "deadline": str(terms.deadline or ""),
+        "budget": "" if terms.budget is None else f"{terms.budget:.15g}",
+        **{key: str(getattr(terms, key)) for key in ("text", "eligibility", "currency", "conflict_policy")},
+        **({"confidence": "on"} if terms.form.confidence else {}),
+        **({"to_applicant": "on"} if terms.form.to_applicant else {}),
+    }
+    for number, criterion in enumerate(terms.criteria):
+        anchors = sorted(criterion.anchors.items(), key=lambda item: int(item[0]))
+        row = {
+            "name": criterion.name,
+            "question": criterion.question,
+            "anchors": "\n".join(f"{score} = {meaning}" for score, meaning in anchors),
+            "weight": f"{criterion.weight:g}",
+        }
+        values |= {f"criterion-{number}-{key}": value for key, value in row.items()}
+    for number, field in enumerate(terms.form.fields):
+        values |= {f"field-{number}-name": field.name, f"field-{number}-question": field.question}
+        values[f"field-{number}-kind"] = kind_of(field)
+    return values
+
+
+def kind_of(field: ReviewField) -> str:
+    """Return the kind of a question as the form's menu names it, such as `scale-5` or `text-optional`."""
+    scale = f"-{field.highest}" if field.kind == "scale" else ""
+    return f"{field.kind}{scale}{'' if field.required else '-optional'}"
+
+
+def field_title(name: str) -> str:
+    """Return the title of a field of the form, for messages about it."""
+    kind, _, rest = name.partition("-")
+    number, _, part = rest.partition("-")
+    if kind in ("criterion", "field") and number.isdigit():
+        return f"{'Criterion' if kind == 'criterion' else 'Question'} {int(number) + 1}, {part}"
+    return _TITLES.get(name, name)
+
+
+def rows_shown(values: Mapping[str, str], kind: str) -> int:
+    """Return how many rows for criteria or questions the form shows: those with values, and blank ones."""
+    used = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
+    return min(MOST_ROWS, max(used, default=0) + _BLANK_ROWS)
+
+
+def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the rows of criteria or questions in which a name or a question was typed, with their numbers."""
+    for number in range(MOST_ROWS):
+        row = {key: typed.get(f"{kind}-{number}-{key}", "") for key in keys}
+        if row["name"] or row["question"]:
+            yield number, row
+
+
+def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
+    if toml := typed.get("criteria_toml"):
+        try:
+            found = criteria_of(toml, "The text")
+        except InputError as error:
+            faults.append(f"Criteria: {error}")
+            return []
+        return [CriterionBody.model_validate_json(criterion.model_dump_json()) for criterion in found]
+    criteria = []
+    for number, row in _rows(typed, "criterion", ("name", "question", "anchors", "weight")):
+        where = f"Criterion {number + 1}"
+        try:
+            fields = row | {"anchors": _anchors(row["anchors"]), "weight": row["weight"] or "1"}
+        except ValueError as error:
+            faults.append(f"{where}: {error}")
+            continue
+        if (criterion := _read(CriterionBody, fields, where, faults)) is not None:
+            criteria.append(criterion)
+    try:
+        criteria_of_bodies(criteria, "")
+    except HttpProblem as problem:
+        faults.append(f"Criteria: {problem.detail}")
+    return criteria
+
+
+def _anchors(text: str) -> dict[str, str]:
+    """Read anchors, one in a line: `10 = the field would work differently`. Raises ValueError."""
+    anchors = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        score, separator, meaning = line.partition("=")
+        if not separator or not score.strip().isdigit():
+            raise ValueError(f"write “{line[:60]}” as a score and its meaning: 10 = the field would work differently.")
+        anchors[str(int(score))] = meaning.strip()
+    return anchors
+
+
+def _field(row: Mapping[str, str]) -> dict[str, Any]:
+    kind, _, rest = (row["kind"] or "text").partition("-")
+    highest = rest.partition("-")[0]
+    return {
+        "name": row["name"] or row["question"][:60],
+        "question": row["question"],
+        "kind": kind,
+        "required": not rest.endswith("optional"),
+    } | ({"highest": highest} if highest.isdigit() else {})
+
+
+def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[str]) -> M | None:
+    """Return the model; None, with a message for each fault, if the fields do not fit."""
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        for item in error.errors(include_url=False):
+            name = str(item["loc"][0]) if item["loc"] else ""
+            faults.append(f"{where or _TITLES.get(name, name)}{f', {name}' if where else ''}: {item['msg']}.")
+        return None

@@ -1,0 +1,118 @@
+"""Pages `/console/calls/set-up` and `/console/calls/{id}/terms`: create a funding call, read and change its terms."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import RedirectResponse
+from starlette.responses import Response
+
+from assayer_client.calls import CallDetails
+from orchestrator.console.call_form import CallForm, field_title, form_of, rows_shown, values_of
+from orchestrator.console.page_context import CallReader, CallRunner, PageContext
+from orchestrator.jobs.models import BatchId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.call_details import CallChangedMeanwhile
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
+
+_NOT_COMPARED = ("csrf_token", "version", "criteria_toml")
+
+
+@router.get("/set-up")
+async def set_up(context: CallRunner) -> Response:
+    """Show the form for a new funding call."""
+    return _new(context, CallForm({"currency": "EUR"}, {}, []))
+
+
+@router.post("/set-up")
+async def create(context: CallRunner) -> Response:
+    form = form_of(await _sent(context))
+    if form.faults:
+        return _new(context, form)
+    id = BatchId(context.services.new_id("bt"))
+    await context.services.call_details.create(context.tenant, id, form.details, context.caller.member, context.by)
+    return RedirectResponse(f"/console/calls/{id}", 303)
+
+
+@router.get("/{id}/terms")
+async def terms(id: PathId, context: CallReader) -> Response:
+    """Show the terms of a call, as a form for people who may change them."""
+    call = await context.find_batch(id)
+    details = await context.services.call_details.get(context.tenant, call.id)
+    return await _show(context, call, details, CallForm(_stored(call, details), {}, []))
+
+
+@router.post("/{id}/terms")
+async def change(id: PathId, context: CallRunner) -> Response:
+    """Store the terms. If they were changed since the page was opened, nothing is stored, and the text typed is kept in
+    the form."""
+    call, sent = await context.find_batch(id), await _sent(context)
+    form, version = form_of(sent), sent.get("version", "")
+    store = context.services.call_details
+    if not form.faults:
+        seen = int(version) if version.isdigit() and len(version) < 10 else -1
+        try:
+            await store.change(context.tenant, call.id, form.details, context.by, seen)
+            return RedirectResponse(f"/console/calls/{call.id}/terms", 303)
+        except CallChangedMeanwhile as changed:
+            current = await context.find_batch(id)
+            return await _show(context, current, changed.current, form, _differences(current, changed.current, form))
+        except ReviewRefused as refusal:
+            form.faults.append(str(refusal))
+    return await _show(context, call, await store.get(context.tenant, call.id), form, version=version)
+
+
+async def _sent(context: PageContext) -> dict[str, str]:
+    return {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
+
+
+def _stored(call: BatchStatus, details: CallDetails) -> dict[str, str]:
+    return values_of(call.name, call.tags, call.opinions_due, details.terms)
+
+
+def _differences(call: BatchStatus, details: CallDetails, form: CallForm) -> dict[str, str]:
+    """Return the stored values of the fields in which the form differs from them, by the fields' titles."""
+    stored = _stored(call, details)
+    names = [name for name in {**stored, **form.values} if name not in _NOT_COMPARED]
+    differing = [name for name in names if stored.get(name, "") != form.values.get(name, "")]
+    return {field_title(name): stored.get(name, "") for name in differing}
+
+
+def _new(context: PageContext, form: CallForm) -> Response:
+    return context.page(
+        "call_terms.html", status=422 if form.faults else 200, call=None, header=None, **_of_form(form), based_on=0
+    )
+
+
+async def _show(
+    context: PageContext,
+    call: BatchStatus,
+    details: CallDetails,
+    form: CallForm,
+    meanwhile: Mapping[str, str] | None = None,
+    version: str = "",
+) -> Response:
+    """Show the form of a call. `meanwhile` holds the stored values that differ from the form, if someone else changed
+    the call; `version` is the version that the form was based on, if that is still the current one."""
+    return await context.call_page(
+        "call_terms.html",
+        call,
+        "terms",
+        status=409 if meanwhile is not None else 422 if form.faults else 200,
+        details=details,
+        meanwhile=meanwhile,
+        based_on=version or details.version,
+        **_of_form(form),
+    )
+
+
+def _of_form(form: CallForm) -> dict[str, Any]:
+    return {
+        "values": form.values,
+        "faults": form.faults,
+        "criteria_rows": rows_shown(form.values, "criterion"),
+        "field_rows": rows_shown(form.values, "field"),
+    }

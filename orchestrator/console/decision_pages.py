@@ -1,0 +1,87 @@
+"""Page `/console/calls/{id}/decisions`: fund, reserve or decline proposals under the call's budget."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import RedirectResponse
+from pydantic import ValidationError
+from starlette.datastructures import FormData
+from starlette.responses import Response
+
+from assayer_client.decisions import DecisionBody
+from orchestrator.console.page_context import Overrider, PageContext, PanelReader
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import not_there, required
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.proposal_decisions import DecisionView
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], include_in_schema=False)
+
+
+@router.get("")
+async def decisions(id: PathId, context: PanelReader, view: Annotated[DecisionView, Query()]) -> Response:
+    return await _show(context, await context.find_batch(id), view)
+
+
+@router.post("")
+async def decide(id: PathId, context: Overrider, view: Annotated[DecisionView, Query()]) -> Response:
+    """Decide on the chosen proposals. What was typed is shown again if the decision is refused."""
+    call, sent = await context.find_batch(id), await context.request.form()
+    body = _body(sent)
+    if isinstance(body, str):
+        return await _show(context, call, view, fault=body, sent=sent)
+    try:
+        decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
+    except ReviewRefused as refusal:
+        return await _show(context, call, view, fault=str(refusal), sent=sent)
+    required(decided, not_there("evaluation", body.proposals[0].evaluation, "proposal in this call"))
+    query = context.request.url.query
+    return RedirectResponse(f"/console/calls/{call.id}/decisions{f'?{query}' if query else ''}#table", 303)
+
+
+def _body(sent: FormData) -> DecisionBody | str:
+    """Return the decision in a form that was sent, or what is wrong with it."""
+    chosen = [str(value).rpartition(":") for value in sent.getlist("proposal")]
+    if not chosen:
+        return "Tick the proposals that you decide on."
+    amount = str(sent.get("amount", "")).replace(",", "").strip()
+    fields = {
+        "proposals": [{"evaluation": id, "version": version} for id, _, version in chosen],
+        "outcome": sent.get("outcome"),
+        "amount": amount or None,
+        "reason": str(sent.get("reason", "")).strip(),
+    }
+    try:
+        return DecisionBody.model_validate(fields)
+    except ValidationError as error:
+        messages = {
+            "amount": "The amount must be a number of at least 0.",
+            "outcome": "Choose whether to fund, to reserve or to decline.",
+            "reason": "The reason is too long.",
+        }
+        return messages.get(str(error.errors()[0]["loc"][0]), "The form cannot be read. Reload the page.")
+
+
+async def _show(
+    context: PageContext, call: BatchStatus, view: DecisionView, *, fault: str = "", sent: FormData | None = None
+) -> Response:
+    reviewing, tenant = context.reviewing, context.tenant
+    rankings = await context.services.rankings.listed(tenant, batch=call.id, state="succeeded")
+    ranked = view if view.ranking or not rankings else view.model_copy(update={"ranking": rankings[0].id})
+    page = await reviewing.proposal_decisions.page(tenant, call.id, ranked)
+    return await context.call_page(
+        "decisions.html",
+        call,
+        "decisions",
+        status=409 if fault else 200,
+        page=page,
+        view=view,
+        ranked=ranked.ranking,
+        parameters=view.model_dump(exclude_defaults=True),
+        use=await reviewing.proposal_decisions.budget_use(tenant, call.id),
+        sign_off=await reviewing.decisions.signed_off(tenant, call.id),
+        fault=fault,
+        typed=dict(sent or {}),
+        ticked=[str(value).rpartition(":")[0] for value in sent.getlist("proposal")] if sent else [],
+    )

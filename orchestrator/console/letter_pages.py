@@ -1,0 +1,189 @@
+"""Pages `/console/calls/{id}/letters`: templates and letters to applicants, comments that are released, objections."""
+
+import datetime as dt
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from fastapi.responses import RedirectResponse
+from pydantic import Field, ValidationError
+from starlette.responses import Response
+
+from assayer.models import Frozen
+from assayer_client.letters import AnswerBody, LetterTemplates, ObjectionBody
+from orchestrator.console.page_context import Overrider, PageContext, PanelReader
+from orchestrator.jobs.models import JobId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import HttpProblem, not_there, required
+from orchestrator.reviewing.letters import PLACEHOLDERS
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.services.letters import check_templates, letters_of
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
+
+
+class _Templates(Frozen, extra="ignore"):
+    """Form with the templates, and the version on which they are based."""
+
+    fund: str = Field(default="", max_length=20_000)
+    reserve: str = Field(default="", max_length=20_000)
+    decline: str = Field(default="", max_length=20_000)
+    version: int = Field(default=0, ge=0, le=2**31)
+
+
+@router.get("")
+async def letters(id: PathId, context: PanelReader) -> Response:
+    return await _show(context, await context.find_batch(id))
+
+
+@router.post("/templates")
+async def change_templates(id: PathId, context: Overrider, form: Annotated[_Templates, Form()]) -> Response:
+    """Store the templates. If they were changed since the page was opened, what was typed is shown again."""
+    call, store = await context.find_batch(id), context.reviewing.letters
+    templates = LetterTemplates(**form.model_dump(exclude={"version"}))
+    try:
+        check_templates(templates)
+        await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
+    except (HttpProblem, ReviewRefused) as refusal:
+        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
+        return await _show(context, call, fault=fault, typed=templates)
+    return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
+
+
+@router.post("/release")
+async def release_all(id: PathId, context: Overrider) -> Response:
+    """Release the comments to the applicants of all proposals of which none was released."""
+    call = await context.find_batch(id)
+    try:
+        await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
+    except ReviewRefused as refusal:
+        return await _show(context, call, fault=str(refusal))
+    return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
+
+
+@router.post("/sent")
+async def mark_sent(
+    id: PathId,
+    context: Overrider,
+    letter: Annotated[list[str], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
+) -> Response:
+    """Record the chosen letters as sent."""
+    call, store = await context.find_batch(id), context.reviewing.letters
+    if not letter:
+        return await _show(context, call, fault="Tick the letters that were sent.")
+    details, today = context.services.call_details, context.now.date()
+    chosen = await letters_of(store, details, context.tenant, call, today, letter)
+    try:
+        await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in chosen}, context.by)
+    except ReviewRefused as refusal:
+        return await _show(context, call, fault=str(refusal))
+    return RedirectResponse(f"/console/calls/{call.id}/letters#letters", 303)
+
+
+@router.get("/{evaluation}")
+async def one_letter(id: PathId, evaluation: PathId, context: PanelReader) -> Response:
+    """Show a letter, the comments that it can contain, and the objections to the decision."""
+    return await _one(context, await context.find_batch(id), evaluation)
+
+
+@router.post("/{evaluation}/comments")
+async def release(
+    id: PathId,
+    evaluation: PathId,
+    context: Overrider,
+    reviewer: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
+) -> Response:
+    """Release the comments of the chosen reviewers, and withhold the others."""
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, evaluation)
+    try:
+        await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)
+    except ReviewRefused as refusal:
+        return await _one(context, call, job, str(refusal))
+    return RedirectResponse(f"/console/calls/{call.id}/letters/{job}", 303)
+
+
+@router.post("/{evaluation}/objections")
+async def record_objection(
+    id: PathId,
+    evaluation: PathId,
+    context: Overrider,
+    text: Annotated[str, Form(max_length=20_000)] = "",
+    received: Annotated[dt.date | None, Form()] = None,
+) -> Response:
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, evaluation)
+    try:
+        body = ObjectionBody(text=text, received=received or context.now.date())
+    except ValidationError:
+        return await _one(context, call, job, "Write what the applicant objects to (at least 3 characters).")
+    await context.reviewing.letters.object(context.tenant, job, body, context.by)
+    return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
+
+
+@router.post("/{evaluation}/objections/{number}")
+async def answer_objection(
+    id: PathId,
+    evaluation: PathId,
+    number: Annotated[int, Field(ge=1, le=2**62)],
+    context: Overrider,
+    answer: Annotated[str, Form(max_length=20_000)] = "",
+) -> Response:
+    """Record the answer to an objection, which cannot be changed."""
+    call = await context.find_batch(id)
+    job = await context.find_proposal(call, evaluation)
+    try:
+        body = AnswerBody(answer=answer)
+    except ValidationError:
+        return await _one(context, call, job, "Write the answer (at least 3 characters).")
+    made = await context.reviewing.letters.answer(context.tenant, job, number, body.answer, context.by)
+    required(made, not_there("evaluation", evaluation, "objection without an answer"))
+    return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
+
+
+async def _show(
+    context: PageContext, call: BatchStatus, *, fault: str = "", typed: LetterTemplates | None = None
+) -> Response:
+    store, tenant, today = context.reviewing.letters, context.tenant, context.now.date()
+    stored = await store.templates(tenant, call.id)
+    found = await letters_of(store, context.services.call_details, tenant, call, today)
+    objections = await store.objections(tenant, batch=call.id)
+    return await context.call_page(
+        "letters.html",
+        call,
+        "letters",
+        status=409 if fault else 200,
+        fault=fault,
+        letters=found,
+        stored=stored,
+        templates=typed or stored.templates,
+        placeholders=PLACEHOLDERS,
+        withheld=sum(letter.comments > 0 and not letter.released for letter in found),
+        open_objections=[item for item in objections if item.answer is None],
+        objections={item.evaluation for item in objections},
+        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
+    )
+
+
+async def _one(context: PageContext, call: BatchStatus, evaluation: str, fault: str = "") -> Response:
+    store, tenant = context.reviewing.letters, context.tenant
+    job = await context.find_proposal(call, evaluation)
+    letters = await letters_of(store, context.services.call_details, tenant, call, context.now.date(), [job])
+    return await context.call_page(
+        "letter.html",
+        call,
+        "letters",
+        status=409 if fault else 200,
+        fault=fault,
+        job=await context.find_evaluation(job),
+        letter=letters[0] if letters else None,
+        reviews=[
+            item
+            for item in await context.reviewing.opinions.of(tenant, evaluation=JobId(job))
+            if item.answers.to_applicant
+        ],
+        released={item.member: item for item in await store.released(tenant, JobId(job))},
+        objections=await store.objections(tenant, evaluation=JobId(job)),
+        sign_off=await context.reviewing.decisions.signed_off(tenant, call.id),
+        today=context.now.date(),
+    )

@@ -1,0 +1,85 @@
+"""Stages of a funding call, derived from what has been submitted, evaluated, assigned, reviewed and decided."""
+
+import datetime as dt
+from typing import Literal, NamedTuple
+
+StageName = Literal["Submitted", "Evaluated", "Assigned", "Reviewed", "Decided"]
+NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "letters"]
+"""Next step of a person in a call."""
+
+
+class CallCounts(NamedTuple):
+    """Numbers of a call's proposals, without cancelled ones, and of their reviews."""
+
+    proposals: int = 0
+    unfinished: int = 0
+    readable: int = 0
+    """Proposals whose text can be read, now or later; only these can be reviewed."""
+    assigned: int = 0
+    """Readable proposals with a reviewer."""
+    reviews: int = 0
+    """Reviews that were asked for."""
+    missing: int = 0
+    """Reviews that have not been given."""
+    decided: int = 0
+
+
+class Stage(NamedTuple):
+    name: StageName
+    state: Literal["done", "current", "next"]
+    detail: str
+    overdue: str
+    """Overdue work of this stage, in words; empty if there is none."""
+
+
+class CallProgress(NamedTuple):
+    stages: tuple[Stage, ...]
+    step: NextStep
+
+
+def call_progress(
+    counts: CallCounts, *, signed: bool, deadline: dt.date | None, due: dt.date | None, today: dt.date
+) -> CallProgress:
+    """Return the stages of a call and the next step. `deadline` is the last day for proposals, `due` for reviews."""
+    evaluated = counts.proposals - counts.unfinished
+    given = counts.reviews - counts.missing
+    late = due is not None and due < today and counts.missing > 0
+    closes = f", until {deadline}" if deadline is not None and deadline >= today else ""
+    done = (
+        counts.proposals > 0,
+        counts.proposals > 0 and not counts.unfinished,
+        0 < counts.readable == counts.assigned,
+        counts.reviews > 0 and not counts.missing and counts.readable == counts.assigned,
+        signed,
+    )
+    details = (
+        f"{_count(counts.proposals, 'proposal')}{closes}",
+        f"{evaluated:,} of {counts.proposals:,}",
+        f"{counts.assigned:,} of {_count(counts.readable, 'proposal')}",
+        f"{given:,} of {_count(counts.reviews, 'review')}",
+        "signed off" if signed else f"{counts.decided:,} of {counts.proposals:,}",
+    )
+    overdue = f"{_count(counts.missing, 'review')} overdue since {due}" if late and not signed else ""
+    names: tuple[StageName, ...] = ("Submitted", "Evaluated", "Assigned", "Reviewed", "Decided")
+    first = next((place for place, is_done in enumerate(done) if not is_done), len(done))
+    stages = tuple(
+        Stage(
+            name,
+            "done" if signed or done[place] else "current" if place == first else "next",
+            details[place],
+            overdue if name == "Reviewed" else "",
+        )
+        for place, name in enumerate(names)
+    )
+    return CallProgress(stages, "letters" if signed else _step(first, counts))
+
+
+def _step(first: int, counts: CallCounts) -> NextStep:
+    steps: tuple[NextStep, ...] = ("add", "wait", "assign", "review")
+    if first < len(steps):
+        return steps[first]
+    return "decide" if counts.decided < counts.proposals else "sign off"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

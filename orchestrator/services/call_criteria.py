@@ -1,0 +1,48 @@
+"""Criteria in requests, converted to the criteria by which reports are judged."""
+
+import json
+from collections.abc import Sequence
+
+from pydantic import ValidationError
+
+from assayer.models import Criterion
+from assayer_client.evaluations import CriterionBody
+from orchestrator.problems import HttpProblem
+
+
+def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
+    """Convert the criteria of a body; `pointer` is their location in it. Raises HttpProblem."""
+    names = [body.name.casefold() for body in bodies]
+    criteria = []
+    for number, body in enumerate(bodies):
+        try:
+            criteria.append(Criterion.model_validate(body.model_dump()))
+        except ValidationError as error:
+            detail = error.errors(include_url=False)[0]["msg"]
+            wrong = f"{body.name}: anchors must describe scores from 1 to 10: {detail}."
+            raise HttpProblem.invalid(wrong, f"{pointer}/{number}/anchors") from error
+        if names.index(names[number]) < number:
+            raise HttpProblem.invalid(f"Another criterion is already called {body.name}.", f"{pointer}/{number}/name")
+    return tuple(criteria)
+
+
+def criteria_toml(bodies: Sequence[CriterionBody]) -> str:
+    """Return criteria as the TOML text that `criteria_of` reads; empty for none."""
+    return "\n".join(_toml(body) for body in bodies)
+
+
+def _toml(body: CriterionBody) -> str:
+    """Return a criterion as a TOML entry. JSON strings are TOML strings too."""
+    anchors = ", ".join(f"{score} = {_quoted(body.anchors[score])}" for score in sorted(body.anchors, key=int))
+    lines = [
+        "[[criteria]]",
+        f"name = {_quoted(body.name)}",
+        f"question = {_quoted(body.question)}",
+        *([f"anchors = {{ {anchors} }}"] if anchors else []),
+        f"weight = {body.weight:g}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

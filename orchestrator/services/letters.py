@@ -1,0 +1,93 @@
+"""Letters of a call, as they were sent or would be sent now, and their download."""
+
+import datetime as dt
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+
+from assayer.models import Frozen
+from assayer.models.sender_references import own_reference
+from assayer_client.calls import CallTerms
+from assayer_client.letters import Letter, LetterTemplates
+from orchestrator.jobs.models import TenantId
+from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.problems import HttpProblem
+from orchestrator.reviewing.letters import PLACEHOLDERS, letter_text, unknown_placeholders
+from orchestrator.store.call_details import PgCallDetails
+from orchestrator.store.letters import LetterMaterial, PgLetters
+
+_DECISIONS = {"fund": "funded", "reserve": "on the reserve list", "decline": "not funded"}
+_UNNAMED = "applicant"
+
+
+class LettersSheet(Frozen):
+    """Letters as the PDF template reads them."""
+
+    title: str
+    letters: tuple[str, ...]
+
+
+def check_templates(templates: LetterTemplates) -> None:
+    """Raise HttpProblem if a template names a placeholder that does not exist."""
+    for outcome, template in templates.model_dump().items():
+        if unknown := unknown_placeholders(template):
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            wrong = ", ".join(f"{{{name}}}" for name in unknown)
+            raise HttpProblem.invalid(f"No letter can fill {wrong}. Use {known}.", f"/templates/{outcome}")
+
+
+async def letters_of(
+    store: PgLetters,
+    call_details: PgCallDetails,
+    tenant: TenantId,
+    call: BatchStatus,
+    today: dt.date,
+    evaluations: Sequence[str] | None = None,
+) -> list[Letter]:
+    """Return the letters of a call, or those about some of its proposals."""
+    terms = (await call_details.get(tenant, call.id)).terms
+    templates = (await store.templates(tenant, call.id)).templates
+    material = await store.material(tenant, call.id, evaluations)
+    return [_letter(item, templates, terms, call, today) for item in material]
+
+
+def _letter(
+    item: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
+) -> Letter:
+    reference = own_reference(item.source, item.row)
+    values = {
+        "applicant": item.applicant or _UNNAMED,
+        "institution": item.institution,
+        "title": item.title,
+        "reference": reference,
+        "call": call.name or call.id,
+        "decision": _DECISIONS[item.outcome],
+        "amount": "" if item.amount is None else f"{item.amount:,.2f}".removesuffix(".00"),
+        "currency": terms.currency,
+        "reason": item.reason,
+        "comments": "\n\n".join(item.released),
+        "date": today.isoformat(),
+    }
+    return Letter(
+        evaluation=item.id,
+        reference=reference,
+        title=item.title,
+        applicant=item.applicant,
+        outcome=item.outcome,
+        text=letter_text(getattr(templates, item.outcome), values) if item.sent is None else item.sent,
+        comments=item.comments,
+        released=len(item.released),
+        sent_at=item.sent_at,
+        sent_by=item.sent_by,
+    )
+
+
+def letters_zip(letters: Sequence[Letter]) -> bytes:
+    """Return a ZIP archive with a text file for each letter."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for letter in letters:
+            name = re.sub(r"[^\w.-]+", "_", letter.reference or letter.title)[:80].strip("._")
+            file.writestr(f"{letter.outcome}/{name or 'letter'}-{letter.evaluation}.txt", letter.text)
+    return archive.getvalue()

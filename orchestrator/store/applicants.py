@@ -1,0 +1,105 @@
+"""Applicants of proposals, proposals with the same text, and proposals in which a name occurs."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import NamedTuple
+
+from assayer_client.decisions import Applicant, ApplicantBody, SameText
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import JobId, TenantId
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
+
+_OF = """
+    SELECT coalesce(name, '') AS name, coalesce(institution, '') AS institution, amount,
+           coalesce(columns, '{}') AS columns
+    FROM jobs LEFT JOIN applicants ON evaluation = jobs.id
+    WHERE tenant = $1 AND jobs.id = $2 AND kind = 'evaluation'
+"""
+_CHANGE = """
+    INSERT INTO applicants (evaluation, name, institution, amount, columns)
+    SELECT id, $3, $4, $5, '{}' FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
+    ON CONFLICT (evaluation) DO UPDATE SET name = $3, institution = $4, amount = $5 RETURNING evaluation
+"""
+# Proposals with the same text have the same idea id, which is known once there is a report.
+_TWINS = """
+    SELECT asked.id AS of, other.id AS evaluation, other.batch, coalesce(batches.name, '') AS call, other."row"
+    FROM jobs AS asked JOIN evaluations AS mine ON mine.id = asked.run_id
+    JOIN evaluations AS theirs ON theirs.idea_id = mine.idea_id JOIN runs ON runs.run_id = theirs.id
+    JOIN jobs AS other ON other.id = runs.job AND other.run_id = theirs.id
+    LEFT JOIN batches ON batches.id = other.batch
+    WHERE asked.tenant = $1 AND asked.id = ANY($2) AND other.tenant = $1 AND other.kind = 'evaluation'
+      AND other.id <> asked.id
+    ORDER BY asked.id, other.batch = asked.batch DESC, other.created_at, other.id
+"""
+_NAMED = """
+    SELECT jobs.id, jobs.subject AS title, source_name AS source, coalesce(batches.name, '') AS call, "row"
+    FROM jobs LEFT JOIN applicants ON evaluation = jobs.id LEFT JOIN batches ON batches.id = jobs.batch
+    LEFT JOIN evaluations ON evaluations.id = jobs.run_id
+    WHERE jobs.tenant = $1 AND kind = 'evaluation' AND (
+        strpos(lower(applicants.name), $2) > 0 OR strpos(lower(columns::text), $2) > 0
+        OR strpos(lower(source_name), $2) > 0
+        OR EXISTS (
+            SELECT FROM jsonb_array_elements(coalesce(request #> '{idea,named_above}', '[]')) AS above
+            WHERE strpos(lower(above #>> '{}'), $2) > 0
+        )
+        OR EXISTS (
+            SELECT FROM jsonb_path_query(report, '$.idea.blinding.masked[*].text') AS masked
+            WHERE strpos(lower(masked #>> '{}'), $2) > 0
+        )
+        OR EXISTS (
+            SELECT FROM jsonb_array_elements(coalesce(report #> '{idea,named_above}', '[]')) AS above
+            WHERE strpos(lower(above #>> '{}'), $2) > 0
+        )
+        OR strpos(lower(left(coalesce(report #>> '{idea,text}', request #>> '{idea,text}', ''), 2000)), $2) > 0
+    )
+    ORDER BY jobs.created_at, jobs.id LIMIT $3
+"""
+
+
+class ProposalWithName(NamedTuple):
+    """Proposal in which a name occurs: as its applicant, in its row, its file name, or at the beginning of its text."""
+
+    id: JobId
+    title: str
+    source: str
+    call: str
+    row: int | None
+
+
+class PgApplicants(LoggedStore):
+    async def of(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
+        """Return the applicant of a proposal, and the proposals with the same text; None if it does not exist."""
+        applicant = await self._database.select_one(Applicant, _OF, tenant, evaluation)
+        if applicant is None:
+            return None
+        same = (await self.same_texts(tenant, [evaluation])).get(evaluation, ())
+        return applicant.model_copy(update={"same_text": tuple(same)})
+
+    @in_transaction
+    async def change(
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ApplicantBody, by: ActBy
+    ) -> bool:
+        """Store who applies. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
+        off."""
+        await hold_call_open(connection, tenant, evaluation)
+        name, institution = storable_text(body.name.strip()), storable_text(body.institution.strip())
+        if await connection.fetchrow(_CHANGE, tenant, evaluation, name, institution, body.amount) is None:
+            return False
+        content = {"name": name, "institution": institution, "amount": body.amount}
+        await self._log.append(connection, tenant, by, "applicant changed", evaluation, **content)
+        return True
+
+    async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
+        """Return the other proposals with the same text, by proposal; those of the same call come first."""
+        twins = defaultdict[JobId, list[SameText]](list)
+        for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
+            twins[JobId(row["of"])].append(SameText.model_validate(dict(row)))
+        return twins
+
+    async def named(self, tenant: TenantId, name: str, most: int = 50) -> list[ProposalWithName]:
+        """Return proposals in which a name occurs. It reads the texts, so it is slow for many proposals."""
+        wanted = storable_text(" ".join(name.lower().split()))
+        return await self._database.select(ProposalWithName, _NAMED, tenant, wanted, most) if len(wanted) > 2 else []

@@ -1,0 +1,212 @@
+"""Letters to applicants: templates, what the letters say, which were sent, released comments, and objections."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assayer_client.decisions import DecisionOutcome
+from assayer_client.letters import LetterTemplates, Objection, ObjectionBody, ReleasedComment, StoredTemplates
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction, select_one
+from orchestrator.store.json_columns import storable_text, to_json_column
+from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
+
+_TEMPLATES = """
+    SELECT templates, version, changed_by, changed_at FROM letter_templates JOIN batches ON batches.id = batch
+    WHERE tenant = $1 AND batch = $2
+"""
+_LOCK_CALL = "SELECT id FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
+_KEEP_TEMPLATES = """
+    INSERT INTO letter_templates (batch, version, templates, changed_by, changed_at) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (batch) DO UPDATE SET version = $2, templates = $3, changed_by = $4, changed_at = $5
+"""
+_MATERIAL = """
+    SELECT jobs.id, "row", subject AS title, source_name AS source, decisions.outcome, decisions.amount,
+           decisions.reason, coalesce(applicants.name, '') AS applicant,
+           coalesce(applicants.institution, '') AS institution,
+           ARRAY(
+               SELECT released_comments.text FROM released_comments WHERE released_comments.evaluation = jobs.id
+               ORDER BY released_comments.at, released_comments.member
+           ) AS released,
+           (
+               SELECT count(*) FROM opinions
+               WHERE opinions.evaluation = jobs.id AND answers ->> 'to_applicant' <> ''
+           ) AS comments,
+           letters.text AS sent, letters.at AS sent_at, letters.name AS sent_by
+    FROM jobs JOIN decisions ON decisions.evaluation = jobs.id
+    LEFT JOIN applicants ON applicants.evaluation = jobs.id LEFT JOIN letters ON letters.evaluation = jobs.id
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND ($3::text[] IS NULL OR jobs.id = ANY($3)) ORDER BY "row", jobs.id
+"""
+_SIGNED = "SELECT EXISTS (SELECT FROM sign_offs WHERE batch = $1)"
+_SEND = """
+    INSERT INTO letters (evaluation, text, by, name, at)
+    SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING RETURNING evaluation
+"""
+_WITHHOLD = "DELETE FROM released_comments WHERE evaluation = $1"
+_RELEASE = """
+    INSERT INTO released_comments (evaluation, member, text, by, name, at)
+    SELECT evaluation, member, answers ->> 'to_applicant', $3, $4, $5 FROM opinions
+    WHERE evaluation = $1 AND ($2::text[] IS NULL OR member = ANY($2)) AND answers ->> 'to_applicant' <> ''
+    RETURNING *
+"""
+_RELEASED = """
+    SELECT released_comments.* FROM released_comments JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND evaluation = $2 ORDER BY released_comments.at, member
+"""
+_WITH_COMMENTS = """
+    SELECT DISTINCT evaluation FROM opinions JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND answers ->> 'to_applicant' <> '' AND NOT EXISTS (
+        SELECT FROM released_comments AS done WHERE done.evaluation = opinions.evaluation
+    ) ORDER BY evaluation
+"""
+_OBJECT = """
+    INSERT INTO objections (evaluation, text, received, name, at)
+    SELECT id, $3, $4, $5, $6 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE RETURNING *
+"""
+_ANSWER = """
+    UPDATE objections SET answer = $4, answered_by = $5, answered_at = $6 FROM jobs
+    WHERE jobs.tenant = $1 AND jobs.id = evaluation AND evaluation = $2 AND objections.id = $3 AND answer IS NULL
+    RETURNING objections.*
+"""
+_OBJECTIONS = """
+    SELECT objections.* FROM objections JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND ($2::text IS NULL OR jobs.batch = $2) AND ($3::text IS NULL OR evaluation = $3)
+    ORDER BY objections.received, objections.id
+"""
+_NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_by="", changed_at=None)
+
+
+class LetterMaterial(NamedTuple):
+    """Facts that a letter about a decision can state."""
+
+    id: JobId
+    row: int | None
+    title: str
+    source: str
+    outcome: DecisionOutcome
+    amount: float | None
+    reason: str
+    applicant: str
+    institution: str
+    released: list[str]
+    """Comments of reviewers that were released to the applicant."""
+    comments: int
+    sent: str | None
+    """Text of the letter that was sent."""
+    sent_at: dt.datetime | None
+    sent_by: str | None
+
+
+class PgLetters(LoggedStore):
+    async def templates(self, tenant: TenantId, batch: BatchId) -> StoredTemplates:
+        """Return the templates of a call, or those of the program if none were stored."""
+        return await self._database.select_one(StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
+
+    @in_transaction
+    async def change_templates(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        batch: BatchId,
+        templates: LetterTemplates,
+        by: ActBy,
+        version: int | None = None,
+    ) -> StoredTemplates | None:
+        """Store the templates of a call, also after its sign-off. Return None if the call does not exist. Raises
+        ReviewRefused unless `version` is the current version, or None."""
+        if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
+            return None
+        current = await select_one(connection, StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
+        if version is not None and version != current.version:
+            raise ReviewRefused(
+                f"{current.changed_by} changed these templates on {current.changed_at:%Y-%m-%d at %H:%M} UTC, after "
+                "you read them.",
+                "Compare them with your text, and save again.",
+            )
+        values = (current.version + 1, to_json_column(templates), storable_text(by.actor.name), by.at)
+        await connection.execute(_KEEP_TEMPLATES, batch, *values)
+        await self._log.append(connection, tenant, by, "letter templates changed", batch, **templates.model_dump())
+        return await select_one(connection, StoredTemplates, _TEMPLATES, tenant, batch)
+
+    async def material(
+        self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
+    ) -> list[LetterMaterial]:
+        """Return what the letters of a call, or those about some of its proposals, can say."""
+        some = None if evaluations is None else list(evaluations)
+        return await self._database.select(LetterMaterial, _MATERIAL, tenant, batch, some)
+
+    @in_transaction
+    async def mark_sent(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, texts: Mapping[JobId, str], by: ActBy
+    ) -> int:
+        """Record letters as sent, with their texts, and return how many are new; a letter that was sent stays as it is.
+        Raises ReviewRefused before the call is signed off, because its decisions can still change."""
+        await connection.fetchrow(_LOCK_CALL, tenant, batch)
+        if not await connection.fetchval(_SIGNED, batch):
+            raise ReviewRefused("Letters are sent after sign-off, because decisions can change until then.")
+        new = 0
+        for evaluation, text in texts.items():
+            values = (storable_text(text), by.actor.id, storable_text(by.actor.name), by.at)
+            if await connection.fetchrow(_SEND, evaluation, *values) is not None:
+                await self._log.append(connection, tenant, by, "letters sent", evaluation, text=storable_text(text))
+                new += 1
+        return new
+
+    @in_transaction
+    async def release(
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, reviewers: Sequence[str] | None, by: ActBy
+    ) -> list[ReleasedComment]:
+        """Release the comments to the applicant of these reviewers (None: of all), and withhold those of others. Raises
+        ReviewRefused if the call is signed off."""
+        await hold_call_open(connection, tenant, evaluation, alone=True)
+        await connection.execute(_WITHHOLD, evaluation)
+        who = (by.actor.id, storable_text(by.actor.name), by.at)
+        rows = await connection.fetch(_RELEASE, evaluation, None if reviewers is None else list(reviewers), *who)
+        members = sorted(row["member"] for row in rows)
+        await self._log.append(connection, tenant, by, "comments released", evaluation, reviewers=members)
+        return [from_row(ReleasedComment, row) for row in rows]
+
+    async def release_all(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
+        """Release all comments of proposals of which none was released, and return the number of proposals."""
+        rows = await self._database.fetch(_WITH_COMMENTS, tenant, batch)
+        for row in rows:
+            await self.release(tenant, JobId(row["evaluation"]), None, by)
+        return len(rows)
+
+    async def released(self, tenant: TenantId, evaluation: JobId) -> list[ReleasedComment]:
+        return await self._database.select(ReleasedComment, _RELEASED, tenant, evaluation)
+
+    @in_transaction
+    async def object(
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ObjectionBody, by: ActBy
+    ) -> Objection | None:
+        """Record an objection. Return None if the proposal does not exist."""
+        text = storable_text(body.text)
+        values = (tenant, evaluation, text, body.received, storable_text(by.actor.name), by.at)
+        objection = await select_one(connection, Objection, _OBJECT, *values)
+        if objection is not None:
+            content = {"text": text, "received": body.received.isoformat()}
+            await self._log.append(connection, tenant, by, "objection recorded", evaluation, **content)
+        return objection
+
+    @in_transaction
+    async def answer(
+        self, connection: Connection, tenant: TenantId, evaluation: JobId, number: int, answer: str, by: ActBy
+    ) -> Objection | None:
+        """Record the answer to an objection. Return None if there is no such objection without an answer."""
+        values = (tenant, evaluation, number, storable_text(answer), storable_text(by.actor.name), by.at)
+        objection = await select_one(connection, Objection, _ANSWER, *values)
+        if objection is not None:
+            content = {"objection": number, "answer": storable_text(answer)}
+            await self._log.append(connection, tenant, by, "objection answered", evaluation, **content)
+        return objection
+
+    async def objections(
+        self, tenant: TenantId, *, batch: BatchId | None = None, evaluation: JobId | None = None
+    ) -> list[Objection]:
+        """Return the objections to decisions in a call or on a proposal, in the order of their arrival."""
+        return await self._database.select(Objection, _OBJECTIONS, tenant, batch, evaluation)

@@ -1,0 +1,150 @@
+"""Decisions on proposals, and the table from which people decide: applicants, people's scores, the program's."""
+
+from typing import Literal, NamedTuple
+
+from pydantic import Field
+
+from assayer.models import Frozen
+from assayer_client.decisions import BudgetUse, Decision, DecisionBody, DecisionOutcome
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.call_tables import PROPOSALS
+from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.json_columns import storable_text
+from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import PAGE, TablePage, from_row
+
+_ORDERS = {
+    "people": "people DESC NULLS LAST, score DESC NULLS LAST",
+    "row": '"row"',
+    "score": "score DESC NULLS LAST",
+    "rank": "rank NULLS LAST",
+    "requested": "requested DESC NULLS LAST",
+    "decision": "array_position(ARRAY['fund', 'reserve', 'decline'], decision) NULLS FIRST, people DESC NULLS LAST",
+}
+_KNOWN = """
+    SELECT jobs.id, coalesce(decisions.version, 0) AS version, decisions.name, applicants.amount AS requested
+    FROM jobs LEFT JOIN decisions ON decisions.evaluation = jobs.id
+    LEFT JOIN applicants ON applicants.evaluation = jobs.id
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
+      AND jobs.id = ANY($3)
+"""
+_DECIDE = """
+    INSERT INTO decisions AS known (evaluation, outcome, amount, reason, version, by, name, at)
+    SELECT id, $2, $3, $4, 1, $5, $6, $7 FROM jobs WHERE id = $1 FOR KEY SHARE
+    ON CONFLICT (evaluation) DO UPDATE
+    SET outcome = $2, amount = $3, reason = $4, version = known.version + 1, by = $5, name = $6, at = $7
+    RETURNING known.*
+"""
+_ALL = """
+    SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", evaluation
+"""
+_OF = "SELECT decisions.* FROM decisions JOIN jobs ON jobs.id = evaluation WHERE jobs.tenant = $1 AND evaluation = $2"
+_USE = """
+    SELECT (terms ->> 'budget')::float8 AS budget, coalesce(terms ->> 'currency', '') AS currency,
+           count(*) FILTER (WHERE outcome = 'fund') AS funded, count(*) FILTER (WHERE outcome = 'reserve') AS reserved,
+           count(*) FILTER (WHERE outcome = 'decline') AS declined,
+           count(*) FILTER (WHERE jobs.id IS NOT NULL AND outcome IS NULL) AS undecided,
+           coalesce(sum(amount) FILTER (WHERE outcome = 'fund'), 0) AS awarded,
+           coalesce(sum(amount) FILTER (WHERE outcome = 'reserve'), 0) AS reserved_amount,
+           count(*) FILTER (WHERE outcome = 'fund' AND amount IS NULL) AS without_amount,
+           coalesce(sum(amount) FILTER (WHERE outcome = 'fund') > (terms ->> 'budget')::float8, false) AS over_budget
+    FROM batches LEFT JOIN call_terms ON call_terms.batch = batches.id
+    LEFT JOIN jobs ON jobs.batch = batches.id AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled'
+    LEFT JOIN decisions ON decisions.evaluation = jobs.id
+    WHERE batches.tenant = $1 AND batches.id = $2 GROUP BY terms
+"""
+_PAGE_OF = f"""{PROPOSALS}
+    SELECT proposals.id, "row", subject AS title, people, reviews, overridden, score, rank, low, high, band,
+           decision AS outcome, decisions.amount, decisions.reason, decisions.name AS decided_by,
+           coalesce(decisions.version, 0) AS version, applicant, institution, requested, count(*) OVER () AS matching
+    FROM proposals LEFT JOIN decisions ON decisions.evaluation = proposals.id
+    WHERE state <> 'cancelled' AND (cardinality($4::text[]) = 0 OR coalesce(decision, 'undecided') = ANY($4))
+    ORDER BY {{order}}, "row", id LIMIT {PAGE} OFFSET $5
+"""
+
+
+class DecisionView(Frozen):
+    """Filter and order of a call's proposals, from the parameters of the page's URL."""
+
+    sort: Literal["people", "row", "score", "rank", "requested", "decision"] = "people"
+    only: tuple[DecisionOutcome | Literal["undecided"], ...] = Field(default=(), max_length=4)
+    ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
+    page: int = Field(default=1, ge=1, le=10_000)
+
+
+class ProposalDecided(NamedTuple):
+    """Row of the decisions' table."""
+
+    id: JobId
+    row: int | None
+    title: str
+    people: float | None
+    """Final score from 1 to 5; None without a review that counts."""
+    reviews: int
+    overridden: bool
+    score: float | None
+    """Program's score, 0 to 1."""
+    rank: int | None
+    low: float | None
+    high: float | None
+    band: str | None
+    outcome: DecisionOutcome | None
+    amount: float | None
+    reason: str | None
+    decided_by: str | None
+    version: int
+    applicant: str | None
+    institution: str | None
+    requested: float | None
+
+
+class PgProposalDecisions(LoggedStore):
+    @in_transaction
+    async def decide(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, body: DecisionBody, by: ActBy
+    ) -> list[Decision] | None:
+        """Store the decision on each proposal, replacing any earlier one, which stays in the audit log. Return None if
+        one of them is not in the call. Raises ReviewRefused if the call is signed off, or if another decision on one of
+        them came first; then nothing is decided."""
+        await hold_call_open(connection, tenant, batch, alone=True)
+        asked = {item.evaluation: item.version for item in body.proposals}
+        known = {row["id"]: row for row in await connection.fetch(_KNOWN, tenant, batch, list(asked))}
+        if len(known) < len(asked):
+            return None
+        if stale := [known[id]["name"] for id, version in asked.items() if known[id]["version"] != version]:
+            raise ReviewRefused(
+                f"{', '.join(sorted(set(filter(None, stale))))} decided on {len(stale)} of these proposals after you "
+                "opened the page. Nothing was decided.",
+                "Check the current decisions, and decide again.",
+            )
+        reason, decisions = storable_text(body.reason), list[Decision]()
+        for id in asked:
+            amount = None if body.outcome == "decline" else body.amount
+            if amount is None and body.outcome != "decline":
+                amount = known[id]["requested"]
+            values = (id, body.outcome, amount, reason, by.actor.id, storable_text(by.actor.name), by.at)
+            decisions += [from_row(Decision, row) for row in await connection.fetch(_DECIDE, *values)]
+            content = {"outcome": body.outcome, "amount": amount, "reason": reason}
+            await self._log.append(connection, tenant, by, "decision made", id, **content)
+        return decisions
+
+    async def all(self, tenant: TenantId, batch: BatchId) -> list[Decision]:
+        return await self._database.select(Decision, _ALL, tenant, batch)
+
+    async def of(self, tenant: TenantId, evaluation: JobId) -> Decision | None:
+        return await self._database.select_one(Decision, _OF, tenant, evaluation)
+
+    async def budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
+        """Return how the decisions of an existing call use its budget."""
+        (use,) = await self._database.select(BudgetUse, _USE, tenant, batch)
+        return use
+
+    async def page(self, tenant: TenantId, batch: BatchId, view: DecisionView) -> TablePage[ProposalDecided]:
+        query = _PAGE_OF.format(order=_ORDERS[view.sort])
+        values = (view.ranking, list(view.only), (view.page - 1) * PAGE)
+        rows = await self._database.fetch(query, tenant, batch, *values)
+        return TablePage.of(rows, [from_row(ProposalDecided, row) for row in rows])

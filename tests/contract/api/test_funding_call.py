@@ -1,0 +1,276 @@
+"""A funding call as an object: set up, changed in two tabs, reviewed by its own form, decided under its budget.
+
+Each test plays what an officer or a reviewer does, in Chromium where the browser matters."""
+
+import asyncio
+
+import pytest
+
+from assayer_client.calls import CallTerms
+from orchestrator.jobs.models import BatchId, JobId
+from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.funding_calls import (
+    ANSWERS,
+    IMPACT,
+    TERMS,
+    add_proposals,
+    funding_call,
+    proposals_of,
+    reviewed_call,
+)
+from tests.contract.api.people import Person, person
+from tests.contract.api.service import ACME, Service
+from tests.unit.batch_bodies import WORDS
+
+
+async def test_call_is_created_without_proposals_and_takes_them_later(service: Service, officer: Person) -> None:
+    batch = await funding_call(officer)
+    assert (await add_proposals(officer, batch, f"# One\n\n{WORDS}")).status_code == 202
+    late = await add_proposals(officer, batch, f"# Two\n\n{WORDS}")
+    assert (late.status_code, late.json()["next_row"]) == (202, 3)
+    assert len(await proposals_of(officer, batch)) == 2
+    same = [("file", ("x.txt", f"# Three\n\n{WORDS}".encode()))]
+    without = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "3"}, files=same)
+    assert without.status_code == 409, "a closed batch takes rows only if it is asked to"
+
+
+async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Service, officer: Person) -> None:
+    batch = await funding_call(officer)
+    first = (await officer.get(f"/v1/batches/{batch}/terms")).json()
+    assert (first["version"], first["changed_by"]) == (1, "Otto Officer")
+    assert CallTerms.model_validate(first["terms"]) == TERMS
+    changed = await officer.patch(f"/v1/batches/{batch}", json={"tags": ["round 3"], "version": 1})
+    assert changed.status_code == 200, changed.text
+    stale = await officer.patch(f"/v1/batches/{batch}", json={"name": "Autumn", "version": 1})
+    assert stale.status_code == 409
+    assert "Otto Officer changed this call" in stale.json()["detail"]
+    assert (await officer.get(f"/v1/batches/{batch}")).json()["name"] == "Spring"
+
+
+async def test_criteria_cannot_change_once_a_review_is_given(service: Service, officer: Person, ada: Person) -> None:
+    batch, (first, _) = await reviewed_call(service, officer, ada)
+    body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
+    assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
+    fewer = TERMS.model_copy(update={"criteria": (IMPACT,)}).model_dump(mode="json")
+    refused = await officer.patch(f"/v1/batches/{batch}", json={"terms": fewer})
+    assert refused.status_code == 409
+    assert "criteria and review form can no longer be changed" in refused.json()["detail"]
+    more = TERMS.model_copy(update={"budget": 200_000.0}).model_dump(mode="json")
+    assert (await officer.patch(f"/v1/batches/{batch}", json={"terms": more})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("answers", "pointer"),
+    [
+        ({}, "/answers/criteria/Impact"),
+        (ANSWERS | {"criteria": {"Impact": 8}}, "/answers/criteria/Cost"),
+        (ANSWERS | {"criteria": {"Impact": 8, "Cost": 4, "Style": 3}}, "/answers/criteria/Style"),
+        (ANSWERS | {"fields": {"Team": 9}}, "/answers/fields/Team"),
+        (ANSWERS | {"fields": {"Team": "good"}}, "/answers/fields/Team"),
+        (ANSWERS | {"confidence": None}, "/answers/confidence"),
+    ],
+)
+async def test_review_that_does_not_answer_the_form_is_refused(
+    service: Service, officer: Person, ada: Person, answers: dict[str, object], pointer: str
+) -> None:
+    _, (first, _) = await reviewed_call(service, officer, ada)
+    refused = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
+    assert refused.status_code == 422, refused.text
+    assert refused.json()["errors"][0]["pointer"] == pointer
+
+
+async def test_panel_states_the_mean_of_each_criterion(service: Service, officer: Person, ada: Person) -> None:
+    batch, (first, _) = await reviewed_call(service, officer, ada)
+    ben = await person(service, "reviewer", "Ben Blum")
+    asked = await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 2})
+    assert asked.status_code == 200, asked.text
+    for who, impact in ((ada, 8), (ben, 5)):
+        answers = ANSWERS | {"criteria": {"Impact": impact, "Cost": 4}}
+        given = await who.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "answers": answers})
+        assert given.status_code == 200, given.text
+    panel = (await officer.get(f"/v1/batches/{batch}/panel")).json()
+    (row,) = [row for row in panel["rows"] if row["evaluation"] == first]
+    assert row["criteria"] == {"Impact": 6.5, "Cost": 4.0}
+    terms = (await ada.get(f"/v1/evaluations/{first}/terms")).json()
+    assert [item["name"] for item in terms["criteria"]] == ["Impact", "Cost"]
+    stranger = await person(service, "reviewer", "Carl Cox")
+    assert (await stranger.get(f"/v1/evaluations/{first}/terms")).status_code == 404
+
+
+async def test_decisions_use_the_budget_and_refuse_a_stale_one(service: Service, officer: Person, ada: Person) -> None:
+    batch, (first, second) = await reviewed_call(service, officer, ada)
+    here = f"/v1/batches/{batch}/decisions"
+    fund = {"proposals": [{"evaluation": first}], "outcome": "fund", "amount": 70_000, "reason": "Best."}
+    decided = await officer.post(here, json=fund)
+    assert decided.status_code == 200, decided.text
+    use = decided.json()["budget"]
+    assert (use["awarded"], use["over_budget"], use["undecided"], use["currency"]) == (70_000, False, 1, "EUR")
+    assert (await officer.post(here, json=fund)).status_code == 409, "the decision has a version by now"
+    both = {"proposals": [{"evaluation": first, "version": 1}, {"evaluation": second}], "outcome": "fund"}
+    over = (await officer.post(here, json=both | {"amount": 60_000})).json()["budget"]
+    assert (over["awarded"], over["over_budget"], over["funded"]) == (120_000, True, 2)
+    other = {"proposals": [{"evaluation": "ev_none"}], "outcome": "decline"}
+    assert (await officer.post(here, json=other)).status_code == 404
+    assert (await service.machine.get(here)).status_code == 403, "machines never see people's decisions"
+
+
+async def test_sign_off_needs_a_decision_on_each_proposal_and_empties_queues(
+    service: Service, owner: Person, officer: Person, ada: Person
+) -> None:
+    batch, (first, second) = await reviewed_call(service, officer, ada)
+    here = f"/v1/batches/{batch}"
+    await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": first}], "outcome": "fund"})
+    refused = await owner.post(f"{here}/sign-off", json={"despite_missing": True})
+    assert refused.status_code == 409
+    assert "1 proposal has no decision" in refused.json()["detail"]
+    await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "decline"})
+    assert (await owner.post(f"{here}/sign-off", json={"despite_missing": True})).status_code == 200
+    assert (await ada.get("/v1/assignments")).json()["items"] == []
+    late = await officer.post(f"{here}/decisions", json={"proposals": [{"evaluation": second}], "outcome": "fund"})
+    assert late.status_code == 409
+    async with signed_in(service, ada.key) as browser:
+        page = (await browser.get(f"/console/review/{first}")).text
+        assert "Reviews can no longer be given or changed" in page
+        assert "Give first review" not in page
+
+
+@EACH_LOOK
+async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
+    service: Service, officer: Person, look: Look
+) -> None:
+    async with at_the_console(service, officer.key, look, refused=True) as (page, _url):
+        await page.get_by_role("link", name="New funding call").click()
+        await page.get_by_role("button", name="Create the call").click()
+        await page.get_by_text("Name: give the call a name").wait_for()
+        await page.get_by_label("Name", exact=True).first.fill("Spring call")
+        await page.get_by_label("Text of the call").fill("We fund work on forgetting.")
+        await page.get_by_label("Budget").fill("100000")
+        first = page.get_by_role("group", name="Criterion 1")
+        await first.get_by_label("Name").fill("Impact")
+        await first.get_by_label("Question").fill("Would the results change what others do?")
+        await first.get_by_label("What some scores mean").fill("1 = no user is named\n10 = the field changes")
+        await look_over(page, "call-terms-new", look)
+        await page.get_by_role("button", name="Create the call").click()
+        await page.get_by_role("heading", name="Spring call").wait_for()
+        await look_over(page, "call-empty", look)
+        await page.get_by_role("link", name="The call", exact=True).click()
+        other = await page.context.new_page()
+        await other.goto(page.url)
+        await other.get_by_label("Text of the call").fill("We fund work on memory.")
+        await other.get_by_role("button", name="Save").click()
+        await other.get_by_text("Version 2").wait_for()
+        await page.get_by_label("Budget").fill("250000")
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_text("Not saved: Otto Officer changed this call").wait_for()
+        assert await page.get_by_label("Budget").input_value() == "250000", "what was typed is kept"
+        assert await page.get_by_text("We fund work on memory.").count() == 1, "what differs is shown"
+        await look_over(page, "call-terms-stale", look)
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_text("Version 3").wait_for()
+    (batch,) = await service.services.jobs.batches(ACME)
+    stored = (await service.services.call_details.get(ACME, batch.id)).terms
+    assert (stored.budget, stored.criteria[0].anchors) == (250_000, IMPACT.anchors | {"10": "the field changes"})
+
+
+@EACH_LOOK
+async def test_reviewer_answers_the_form_of_the_call(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
+    _, (first, _) = await reviewed_call(service, officer, ada)
+    async with at_the_console(service, ada.key, look, refused=True) as (page, url):
+        await look_over(page, "queue-by-call", look)
+        await page.goto(f"{url}/console/review/{first}")
+        await page.get_by_text("Declare co-authors of the last five years.").wait_for()
+        form = page.locator("form[action$='/opinion']")
+        await form.get_by_role("group", name="Impact").get_by_label("8", exact=True).check()
+        await form.get_by_role("group", name="Cost").get_by_label("4", exact=True).check()
+        await form.get_by_role("group", name="Team").get_by_label("3", exact=True).check()
+        await form.get_by_role("group", name="Overall score").get_by_label("4", exact=True).check()
+        await form.get_by_role("group", name="How certain").get_by_label("5", exact=True).check()
+        await page.get_by_label("Comments to the panel").fill("Sound, and cheap.")
+        await page.get_by_label("Comments to the applicant").fill("Name the users.")
+        await look_over(page, "review-form", look)
+        await page.get_by_role("button", name="Save and next").press("Enter")
+        await page.wait_for_url(lambda url: first not in url)
+    (given,) = await service.services.reviewing.opinions.of(ACME, evaluation=JobId(first))
+    assert given.answers.criteria == {"Impact": 8, "Cost": 4}
+    assert (given.answers.fields, given.answers.confidence) == ({"Team": 3}, 5)
+    assert (given.note, given.answers.to_applicant) == ("Sound, and cheap.", "Name the users.")
+
+
+@EACH_LOOK
+async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
+    batch = await funding_call(officer, CallTerms())
+    await add_proposals(officer, batch, f"# One\n\n{WORDS}")
+    await service.finish()
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    (first,) = await proposals_of(officer, batch)
+    async with at_the_console(service, ada.key, look, refused=True) as (page, url):
+        other = await page.context.new_page()
+        for tab in (page, other):
+            await tab.goto(f"{url}/console/review/{first}")
+        await page.get_by_label("5", exact=True).check()
+        await page.get_by_role("button", name="Give first review").click()
+        await page.get_by_text("First review (cannot be changed)").wait_for()
+        await other.get_by_label("1", exact=True).check()
+        await other.get_by_label("Why").fill("Written in the second tab.")
+        await other.get_by_role("button", name="Give first review").click()
+        await other.get_by_text("You have already given your first").wait_for()
+        assert await other.get_by_label("Why").input_value() == "Written in the second tab."
+        await look_over(other, "review-second-tab", look)
+    (given,) = await service.services.reviewing.opinions.of(ACME, evaluation=JobId(first))
+    assert (given.score, given.revised_at) == (5, None)
+
+
+@EACH_LOOK
+async def test_officer_decides_under_the_budget_and_is_warned(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
+    batch, (first, second) = await reviewed_call(service, officer, ada)
+    for evaluation, score in ((first, 5), (second, 3)):
+        body = {"score": score, "answers": ANSWERS}
+        assert (await ada.post(f"/v1/evaluations/{evaluation}/opinions", json=body)).status_code == 200
+    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}")
+        await look_over(page, "call-table", look)
+        await page.locator(".call-head").get_by_role("link", name="Decide").click()
+        boxes = page.get_by_role("checkbox", name="Choose")
+        await boxes.nth(0).check()
+        await page.get_by_label("Amount for each").fill("70000")
+        await page.get_by_label("Reason").fill("Best of the round.")
+        await page.get_by_role("button", name="Decide on the ticked proposals").click()
+        await page.get_by_text("30,000 left").wait_for()
+        await boxes.nth(1).check()
+        await page.get_by_label("Amount for each").fill("60000")
+        await page.get_by_role("button", name="Decide on the ticked proposals").click()
+        await page.get_by_text("30,000 over budget").wait_for()
+        await look_over(page, "decisions", look)
+        await page.goto(f"{url}/console/calls/{batch}/panel")
+        await look_over(page, "panel-criteria", look)
+    decisions = await service.services.reviewing.proposal_decisions.all(ACME, BatchId(batch))
+    assert [(item.evaluation, item.outcome, item.amount) for item in decisions] == [
+        (first, "fund", 70_000),
+        (second, "fund", 60_000),
+    ]
+
+
+async def test_two_tabs_do_not_decide_over_each_other(service: Service, officer: Person, ada: Person) -> None:
+    batch, (first, _) = await reviewed_call(service, officer, ada)
+    here = f"/console/calls/{batch}/decisions"
+    async with signed_in(service, officer.key) as browser:
+        fields = {"proposal": f"{first}:0", "outcome": "fund", "amount": "10", "reason": "One"}
+        assert (await submit_form(browser, here, **fields)).status_code == 303
+        stale = await submit_form(browser, here, **fields | {"outcome": "decline", "reason": "Two"})
+        assert stale.status_code == 409
+        assert "Otto Officer decided on 1 of these proposals after you opened the page" in stale.text
+        assert 'value="Two"' in stale.text, "what was typed is kept"
+
+
+async def test_late_changes_from_many_tabs_leave_one_version_each(service: Service, officer: Person) -> None:
+    batch = await funding_call(officer)
+    asked = [officer.patch(f"/v1/batches/{batch}", json={"name": f"Name {n}", "version": 1}) for n in range(5)]
+    answers = [answer.status_code for answer in await asyncio.gather(*asked)]
+    assert sorted(answers) == [200, 409, 409, 409, 409]

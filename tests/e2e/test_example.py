@@ -1,0 +1,20 @@
+"""`assayer example`: a first report without a key and without a corpus of one's own."""
+
+import pytest
+
+from tests.e2e.program import Homes, reports
+
+
+@pytest.mark.slow  # embeds all papers
+def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone(homes: Homes) -> None:
+    program = homes.bare("example").having(EMBEDDER__MAX_TOKENS=32)
+    ended = program.run("example")
+    assert ended.code == 0, ended.err
+    assert "Built: 84 papers" in ended.out
+    (report,) = reports(program.home / "example" / "report").values()
+    assert (report["coverage"]["corpus_fit"]["level"], len(report["references"]) > 5) == ("good", True)
+    assert not (program.home / "corpus").exists()
+    assert "assayer corpus build library.bib" in ended.out
+    assert "has no scores" in ended.out
+    again = program.run("example")
+    assert (again.code, "Already built" in again.out) == (0, True)

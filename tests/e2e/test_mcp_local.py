@@ -1,0 +1,72 @@
+"""`assayer mcp --local`: tools for an agent over stdio, with the SDK's own client, without a running service."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client, StdioServerParameters
+
+from simulator.process import Simulator
+from tests.contract.api.mcp_clients import call_tool
+from tests.e2e.program import IDEAS, Homes, Program
+from tests.fork_server import PROGRAM
+
+IDEA = (IDEAS / "quote-then-abstain.md").read_text("utf-8")
+OTHER = (IDEAS / "coral-acoustics.txt").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def asking(homes: Homes) -> Iterator[Program]:
+    with Simulator(latency_mean=0) as simulated:
+        yield homes.fresh("mcp-local").asking(simulated)
+
+
+@asynccontextmanager
+async def _agent(program: Program, *options: str) -> AsyncIterator[Client]:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ASSAYER_", "OPENAI_"))}
+    environment = {**own, "ASSAYER_HOME": str(program.home), **program.settings}
+    server = StdioServerParameters(command=str(PROGRAM), args=["mcp", "--local", *options], env=environment)
+    async with Client(server) as client:
+        yield client
+
+
+async def test_agent_evaluates_reads_searches_and_compares_without_a_service(asking: Program) -> None:
+    async with _agent(asking) as agent:
+        found = await call_tool(agent, "search_papers", query="quotes in literature reviews", limit=3)
+        suggested = await call_tool(agent, "suggest_references", idea=IDEA, limit=3)
+        compared = await call_tool(agent, "compare", first=IDEA, second=OTHER, wait_seconds=120)
+        evaluated = await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=300)
+        report = await call_tool(agent, "fetch_report", id=evaluated["id"])
+    assert (len(found["papers"]), len(suggested["papers"])) == (3, 3)
+    assert (compared["state"], compared["outcomes"][0]["winner"]) in {
+        ("succeeded", winner) for winner in ("first", "second", "tie")
+    }
+    assert evaluated["state"] == "succeeded", evaluated["problem"]
+    assert evaluated["summary"]["scores"]
+    assert report["text"].startswith("# Quote, Verify in Context")
+    async with _agent(asking) as agent:  # of the same home, later
+        assert await call_tool(agent, "fetch_report", id=evaluated["id"]) == report
+    keys = await asyncio.to_thread(asking.rows, "SELECT tenant, scopes, revoked_at FROM api_keys ORDER BY created_at")
+    assert [(key["tenant"], set(key["scopes"])) for key in keys] == [("mcp-local", {"read", "submit"})] * 2
+    assert all(key["revoked_at"] for key in keys)
+
+
+async def test_unfinished_evaluation_continues_at_the_next_start(homes: Homes) -> None:
+    program = homes.fresh("mcp-local-twice")
+    async with _agent(program) as agent:
+        job = (await call_tool(agent, "evaluate", idea=IDEA, wait_seconds=0))["id"]
+    async with _agent(program) as agent:
+        ended = await call_tool(agent, "evaluation_status", id=job, wait_seconds=300)
+    assert ended["state"] == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [(("--local", "--http", "8766"), "over stdio only"), (("--model", "openai/gpt"), "requires --local")],
+)
+def test_contradicting_options_are_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    ended = Program(tmp_path).run("mcp", *options)
+    assert (ended.code, words in ended.err) == (2, True)

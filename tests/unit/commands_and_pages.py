@@ -1,0 +1,26 @@
+"""All commands of the program and all pages of its documents, for tests of either."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cluster.cli.commands import LazyCommand
+from cluster.cli.main import COMMANDS
+
+ROOT = Path(__file__).parents[2]
+_FOLDERS = ("docs", "examples", "benchmarks", "client", "simulator", "skills")
+PAGES = sorted([*ROOT.glob("*.md"), *(page for folder in _FOLDERS for page in (ROOT / folder).rglob("*.md"))])
+
+
+def _commands(listed: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield the path of every command that is not a group, and the command."""
+    command = listed.command() if isinstance(listed, LazyCommand) else listed
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield path, command
+    for name, item in (inner or {}).items():
+        yield from _commands(item, f"{path} {name}")
+
+
+BY_PATH = dict(pair for listed in COMMANDS for pair in _commands(listed, str(listed.name)))
+"""Commands by their path, such as `batch submit`."""

@@ -1,0 +1,117 @@
+"""`assayer export`: reports as a data set that Hugging Face's `datasets` reads, and as drafts of OpenReview reviews."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from assayer.errors import InputError
+from assayer.models import Report
+from assayer.reports.json_and_csv import as_json
+from assayer.reports.openreview_drafts import draft_review, form_fields
+from assayer.reports.python_report import EvaluationReport
+from cluster.cli.main import app
+from tests.unit.reports_fixture import full_report
+from tests.unit.reports_review import review_report
+
+
+def _from_openreview(report: Report) -> Report:
+    return report.model_copy(update={"idea": report.idea.model_copy(update={"source": "notes.json:3 (aB3dEf)"})})
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    written = tmp_path / "reports"
+    written.mkdir()
+    (written / "a.json").write_text(as_json(full_report()), "utf-8")
+    (written / "b.json").write_text(as_json(_from_openreview(review_report())), "utf-8")
+    (written / "ranking.json").write_text('{"ideas": []}', "utf-8")
+    return written
+
+
+def _export(*arguments: object) -> dict[str, object]:
+    ended = CliRunner().invoke(app, ["export", *map(str, arguments), "--json"])
+    assert ended.exit_code == 0, ended.output
+    result: dict[str, object] = json.loads(ended.stdout)
+    return result
+
+
+def test_datasets_loads_the_exported_folder(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "dataset"
+    assert _export(folder, "--format", "huggingface", "--out", out)["reports"] == 2
+    program = """
+import json, sys
+from datasets import load_dataset
+rows = load_dataset(sys.argv[1], split="train", cache_dir=sys.argv[2])
+print(json.dumps([dict(row) for row in rows]))
+"""
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hub")}
+    command = [sys.executable, "-W", "ignore", "-c", program, str(out), str(tmp_path / "cache")]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    assert ended.returncode == 0, ended.stderr
+    rows = json.loads(ended.stdout)
+    for row, report in zip(rows, (full_report(), _from_openreview(review_report())), strict=True):
+        own = EvaluationReport(report)
+        assert Report.model_validate_json(row["report"]) == report
+        assert (row["title"], row["proposal"], row["total"]) == (own.title, report.idea.text, own.total.value)
+        assert [item["text"] for item in row["findings"]] == [finding.text for finding in own.findings]
+        assert {item["name"]: item["value"] for item in row["scores"]} == {
+            name: score.value for name, score in own.scores.items()
+        }
+    card = (out / "README.md").read_text("utf-8")
+    columns = {name for line in card.splitlines() if line.startswith("| `") for name in line.split("`")[1:-1:2]}
+    assert rows[0].keys() - {"evaluation_id"} <= columns
+
+
+def test_draft_fills_the_form_from_findings_and_leaves_scores_to_a_person(folder: Path, tmp_path: Path) -> None:
+    form = tmp_path / "form.json"
+    fields = ("Strengths_And_Weaknesses", "questions", "rating", "confidence")
+    form.write_text(json.dumps({"edit": {"note": {"content": {field: {"value": {}} for field in fields}}}}), "utf-8")
+    result = _export(folder, "--format", "openreview", "--form", form, "--out", tmp_path / "drafts")
+    assert result["remarks"] == [
+        f"{full_report().idea.title}: no forum: it was not read from an OpenReview note.",
+        "Left to you: confidence, rating.",
+    ]
+    _, note = json.loads((tmp_path / "drafts" / "openreview.json").read_text("utf-8"))["notes"]
+    assert (note["forum"], note["replyto"]) == ("aB3dEf", "aB3dEf")
+    assert note["content"].keys() == {"Strengths_And_Weaknesses", "questions"}
+    text = note["content"]["Strengths_And_Weaknesses"]["value"]
+    findings = [item for item in EvaluationReport(review_report()).findings if item.kind in {"strength", "weakness"}]
+    assert findings
+    assert all(item.text in text and (not item.severity or f"({item.severity})" in text) for item in findings)
+    assert all(title in text for item in findings for title in item.papers)
+
+
+def test_usual_form_leaves_summary_and_rating_to_a_person() -> None:
+    draft = draft_review(_from_openreview(review_report()))
+    assert draft.note is not None
+    assert set(draft.note) == {"forum", "replyto", "content"}, "no signatures, no invitation: it cannot be posted as is"
+    assert draft.left_to_you == ("summary", "rating", "confidence")
+
+
+@pytest.mark.parametrize(
+    ("invitation", "fields"),
+    [
+        ({"edit": {"note": {"content": {"strengths": {}}}}}, ("strengths",)),
+        ({"reply": {"content": {"review": {}}}}, ("review",)),
+        ({"questions": {}}, ("questions",)),
+    ],
+)
+def test_form_is_read_from_an_invitation_of_either_version(invitation: object, fields: tuple[str, ...]) -> None:
+    assert form_fields(invitation) == fields
+
+
+@pytest.mark.parametrize("invitation", [{}, [], "rating", {"content": {}}])
+def test_form_without_fields_is_refused(invitation: object) -> None:
+    with pytest.raises(InputError, match="has no fields"):
+        form_fields(invitation)
+
+
+def test_folder_without_reports_is_refused(tmp_path: Path) -> None:
+    ended = CliRunner().invoke(app, ["export", str(tmp_path), "--format", "huggingface"])
+    assert ended.exit_code != 0
+    assert "contains no reports" in str(ended.exception)

@@ -1,0 +1,70 @@
+"""Convert a MathML formula to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
+
+MathML stands in HTML pages and in the formula objects of OpenDocument texts. Runs in the sandboxed process."""
+
+from collections.abc import Sequence
+
+from lxml import etree
+
+from workers.sandbox.formula_text import ACCENTS, grouped
+
+_DEEPEST = 100
+_UNREAD = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
+_SUMS = frozenset("∑∏∫∬∮⋃⋂∐")
+
+
+def mathml_text(formula: etree._Element) -> str:
+    """Return a formula as text."""
+    return " ".join(_inside(formula, 0).split())
+
+
+def _inside(element: etree._Element, depth: int) -> str:
+    if depth > _DEEPEST:
+        return ""
+    return "".join(_part(child, depth + 1) for child in element.iterchildren("*"))
+
+
+def _part(item: etree._Element, depth: int) -> str:
+    name = etree.QName(item).localname.lower()
+    if name in _UNREAD:
+        return ""
+    if name in ("mi", "mn", "mo", "mtext", "ms"):
+        return " ".join("".join(map(str, item.itertext())).split()) or (" " if name == "mtext" else "")
+    if name == "mspace":
+        return " "
+    if len(item) < _FEWEST.get(name, len(item) + 1) or depth > _DEEPEST:
+        return _inside(item, depth)
+    return _joined(name, [_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
+
+
+_FEWEST = {
+    "mfrac": 2, "msqrt": 1, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3,
+    "mtable": 1, "mtr": 1, "mfenced": 1,
+}  # fmt: skip
+"""Elements with a notation of their own, and the number of their parts."""
+
+
+def _joined(name: str, parts: Sequence[str], item: etree._Element) -> str:
+    first, *others = parts or ("",)
+    match name:
+        case "mfrac" if item.get("linethickness", "")[:1] == "0":
+            shown = f"binom({first}, {others[0]})"
+        case "mfrac":
+            shown = f"{grouped(first)}/{grouped(others[0])}"
+        case "msqrt":
+            shown = f"sqrt({''.join(parts)})"
+        case "mroot":
+            shown = f"root({others[0]}, {first})"
+        case "mover" if others[0] in ACCENTS:
+            shown = f"{ACCENTS[others[0]]}({first})"
+        case "mtable":
+            shown = f"[{'; '.join(parts)}]"
+        case "mtr":
+            shown = ", ".join(parts)
+        case "mfenced":
+            shown = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
+        case _:
+            signs = "^" if name in ("msup", "mover") else "_^"
+            scripts = "".join(f"{sign}{grouped(part)}" for sign, part in zip(signs, others, strict=False) if part)
+            shown = f"{grouped(first)}{scripts}{' ' if first in _SUMS else ''}"
+    return shown
