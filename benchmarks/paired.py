@@ -103,6 +103,7 @@ def _children() -> float:
 def main() -> None:
     parser = command_line("paired", __doc__)
     parser.add_argument("--pairs", type=int, default=3, help="pairs of each figure (default: %(default)s)")
+    parser.add_argument("--only", default="", help="only figures whose names contain this")
     parser.add_argument("--folder", type=Path, default=_ROOT / "build" / "bench", help="for checkouts and corpora")
     options = parser.parse_args()
     commit = _BASELINE.read_text("utf-8").split()[0]
@@ -114,16 +115,17 @@ def main() -> None:
     for tree in trees:
         if not (tree.home / "corpus").exists():
             tree.cpu_seconds(_FIGURES[1]._replace(fresh=False))
-    lines = list(_measured(trees, options.pairs))
+    figures = [figure for figure in _FIGURES if options.only in figure.name]
+    lines = list(_measured(trees, figures, options.pairs))
     slower = [name for name, ratio in lines if ratio is not None and ratio > _LARGEST_RATIO]
     if slower:
         sys.exit(f"More than {_LARGEST_RATIO} times the baseline: {', '.join(slower)}.")
 
 
-def _measured(trees: Sequence[Tree], pairs: int) -> Iterator[tuple[str, float | None]]:
+def _measured(trees: Sequence[Tree], figures: Sequence[Figure], pairs: int) -> Iterator[tuple[str, float | None]]:
     """Print one line a figure, and yield its name and the median ratio."""
     print("| figure, CPU seconds | baseline | now | ratio (smallest, largest) | load |\n|---|---:|---:|---:|---:|")
-    for figure in _FIGURES:
+    for figure in figures:
         for tree in trees:
             tree.cpu_seconds(figure)  # compiles, and fills the caches of the machine
         found = [[tree.cpu_seconds(figure) for tree in trees] for _ in range(pairs)]
