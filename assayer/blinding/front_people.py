@@ -48,7 +48,7 @@ _BIOGRAPHY_AFTER = re.compile(
     rf"(?:is|has been|was) (?:currently )?(?i:{_POST}))"
 )
 _ET_AL = re.compile(r"([^\W\d_a-z][\w'’-]{2,30}) et al\b")
-_PARTS = re.compile(r"\s*[:|–—]\s*")
+_PARTS = re.compile(r"[:|–—]")
 _DOCTOR = re.compile(r",? (?:Ph\.? ?D|M\.? ?D|MPH|DPhil|Dr\.-Ing)\b(?! (?:student|candidate|thesis|program))")
 _LABEL = re.compile(
     r"\b(?:(?:co-?)?supervis[eo]rs?|authors?|(?:full )?name|advis[eo]rs?|submitted by|cite this \w+|cite as|"
@@ -132,5 +132,5 @@ def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
     found: list[Person] = []
     for field in fields:
         found += [*people_of_front(field, frozenset()), *(Person("", name) for name in _ET_AL.findall(field))]
-        found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part)]
+        found += [person for part in (field, *_PARTS.split(field)) for person in people_in(part.strip())]
     return [person for person in dict.fromkeys(found) if is_name(person)]

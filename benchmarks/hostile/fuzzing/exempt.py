@@ -19,6 +19,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.ideas.documents.reading_record": "counts what count_citation_marks and languages_of read",
     "assayer.ideas.record_fields.title_field": "takes names of fields, each of which normal_name reads",
     "assayer.ideas.tables.notice_above": "counts lines, and cuts the first",
+    "assayer.inspect_tasks": "takes settings of an evaluation that Inspect runs",
     "assayer.methods.criteria_file": "reads files of the operator's own",
     "assayer.methods.debate.composition.composition": _NAME_OF_OURS,
     "assayer.methods.debate.guard_sentences.places": "hashes names that guards have found",
