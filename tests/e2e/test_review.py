@@ -55,7 +55,7 @@ def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
     evidence = text.partition("## Evidence")[2].partition("## Passages of the plan")[0]
     assert evidence.count("quote found") >= len(review["evidence"])
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert headings[:3] == ["Verdict", "Strengths", "Major weaknesses"]
+    assert headings[:3] == ["Verdict", "Strengths", "New against earlier work"]
     assert ("Closest work" in headings) == bool(review["closest"])
     if review["further"]:
         assert headings.index("Further points and questions") == headings.index("Scores") - 1

@@ -80,7 +80,7 @@ ALL_QUESTIONS: list[tuple[Task[Any, Any], BaseModel]] = [
 def all_tasks() -> dict[str, Task[Any, Any]]:
     """Return the tasks of the program by name, wherever they are defined."""
     found = {task.name: task for task, _ in ALL_QUESTIONS}
-    entry_points = ("assayer.__main__", "assayer.serving")  # the engine and Ray, not the domain
+    entry_points = ("assayer.__main__", "assayer.serving", "assayer.inspect_tasks")  # engine, Ray, Inspect AI
     for module in pkgutil.walk_packages(assayer.__path__, "assayer."):
         if module.name in entry_points:
             continue
