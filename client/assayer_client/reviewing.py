@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from assayer_client.calls import ReviewAnswers
 from assayer_client.people import Affiliation, Email, Member, PersonRole
@@ -83,12 +83,12 @@ class JudgementBody(Body):
     point: str = Field(max_length=300)
     """JSON Pointer to a point of the report, such as `/parts/0/strengths/2`."""
     agrees: bool
-    reason: str = Field(default="", max_length=5_000)
+    reason: Annotated[str, StringConstraints(strip_whitespace=True, max_length=5_000)] = ""
     """Reason; required to disagree (at least 3 characters)."""
 
     @model_validator(mode="after")
     def _explains_disagreement(self) -> Self:
-        if not self.agrees and len(self.reason.strip()) < 3:
+        if not self.agrees and len(self.reason) < 3:
             raise ValueError("Give a reason for disagreeing (at least 3 characters)")
         return self
 

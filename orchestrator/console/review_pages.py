@@ -90,7 +90,7 @@ async def judge(
     """Agree or disagree with one claim of the report; `claim` is its number on the page."""
     await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.caller.subject)
     if not agrees and len(reason.strip()) < 3:
-        raise HttpProblem("conflict", "Give a reason for disagreeing (at least 3 characters).")
+        raise HttpProblem("invalid-request", "Give a reason for disagreeing (at least 3 characters).")
     body = JudgementBody(point=point, agrees=agrees, reason=reason.strip())
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     return RedirectResponse(f"/console/review/{id}#claim-{claim}", 303)

@@ -167,7 +167,7 @@ async def test_purge_works_off_a_backlog_in_chunks(
         SELECT 'acme', n::text, '', 202, '', '', now() - n * interval '1 day' FROM generate_series(1, 20) AS n
     """)
     await database.execute("""
-        INSERT INTO batches (id, tenant, name, rows, open, created_at)
+        INSERT INTO batches (id, tenant, name, rows, open, opened_at)
         SELECT 'bt_' || n, 'acme', '', 0, true, now() - n * interval '1 hour' FROM generate_series(1, 40) AS n
     """)
     await database.execute(

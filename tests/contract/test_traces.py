@@ -97,6 +97,7 @@ async def test_llm_request_spans_follow_genai_conventions(queue: Queue, there: C
         "gen_ai.provider.name": "openai",
         "gen_ai.request.model": "small",
         "gen_ai.usage.input_tokens": 100,
+        "gen_ai.usage.cache_read.input_tokens": 40,
         "gen_ai.usage.output_tokens": 10,
         "assayer.task.name": "scholareval.methods",
         "assayer.task.version": 1,

@@ -28,6 +28,7 @@ async def pages_with_content(
     mixed = await call_with_reports(service)
     ended = await evaluated_call_of_six(service)
     reviewed, *_ = await call_with_opinions(service, others=1)
+    decided = (await owner.get(f"/v1/batches/{reviewed}/evaluations")).json()["items"][0]["id"]
     ranking = (await owner.post("/v1/rankings", json={"batch": ended, "cut": 2})).json()["id"]
     await finish_ranking(service)
     changed = await owner.patch(f"/v1/batches/{ended}", json={"tags": ["A" + "-tag-of-many-letters" * 4]})
@@ -48,6 +49,8 @@ async def pages_with_content(
         ConsolePage("/console/calls/set-up", "/console/calls/set-up", "call-set-up"),
         ConsolePage(f"{call}/terms", f"/console/calls/{mixed}/terms", "call-terms"),
         ConsolePage(f"{call}/decisions", f"/console/calls/{reviewed}/decisions", "decisions"),
+        ConsolePage(f"{call}/letters", f"/console/calls/{reviewed}/letters", "letters"),
+        ConsolePage(f"{call}/letters/{{evaluation}}", f"/console/calls/{reviewed}/letters/{decided}", "letter"),
         ConsolePage(call, f"/console/calls/{mixed}", "table"),
         ConsolePage(call, f"{of_ended}?ranking={ranking}&sort=rank", "table-by-rank"),
         ConsolePage(f"{call}/plots", f"/console/calls/{fields}/plots", "plots-by-field"),

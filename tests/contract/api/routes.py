@@ -15,7 +15,14 @@ QUERY_PARAMETERS = {
     ("DELETE", "/v1/evaluations/{id}/assignments"): {"reviewer": "mb_1"},
     ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reviewer": "mb_1", "reason": "none at all"},
 }
+_PUT_BODIES: dict[str, dict[str, Any]] = {
+    "/v1/evaluations/{id}/applicant": {"name": "A Friend"},
+    "/v1/batches/{id}/letter-templates": {"templates": {}},
+}
 _BODIES: dict[str, dict[str, Any]] = {
+    "/v1/batches/{id}/letters/sent": {"evaluations": ["ev_1"]},
+    "/v1/evaluations/{id}/objections": {"text": "a friend", "received": "2026-11-29"},
+    "/v1/evaluations/{id}/objections/{number}/answer": {"answer": "a friend"},
     "/v1/batches/{id}/assignments": {},
     "/v1/batches/{id}/sign-off": {},
     "/v1/evaluations/{id}/assignments": {"reviewer": "mb_1"},
@@ -31,7 +38,7 @@ _BODIES: dict[str, dict[str, Any]] = {
 
 def request_body(method: str, path: str) -> dict[str, Any]:
     """Return a well-formed body for an operation."""
-    return {"reviewers": None} if method == "PUT" else _BODIES.get(path, {"name": "mine"})
+    return _PUT_BODIES.get(path, {"reviewers": None}) if method == "PUT" else _BODIES.get(path, {"name": "mine"})
 
 
 def api_operations(app: FastAPI) -> list[tuple[str, str]]:

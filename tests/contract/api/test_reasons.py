@@ -17,7 +17,7 @@ async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: st
     owner = await person(service, "owner", "Olga Owner")
     here = f"/v1/evaluations/{first}"
     assert (await ada.post(f"{here}/opinions", json={"score": 3})).status_code == 200
-    judged = {"point": CLAIM, "agrees": True, "reason": blank}
+    judged = {"point": CLAIM, "agrees": False, "reason": blank}
     check_problem(await ada.post(f"{here}/judgements", json=judged), 422, "invalid-request")
     check_problem(await ada.post(f"{here}/conflicts", json={"reason": blank}), 422, "invalid-request")
     check_problem(await owner.post(f"{here}/override", json={"score": 3, "reason": blank}), 422, "invalid-request")
@@ -25,7 +25,7 @@ async def test_blank_or_too_short_reason_is_rejected(service: Service, blank: st
     async with signed_in(service, ada.key) as browser:
         page = f"/console/review/{first}"
         assert (await submit_form(browser, page, "/conflict", reason=blank)).status_code == 422
-        judging = {"point": CLAIM, "agrees": "true", "reason": blank}
+        judging = {"point": CLAIM, "agrees": "false", "reason": blank}
         assert (await submit_form(browser, page, "/judgement", **judging)).status_code == 422
 
 

@@ -60,7 +60,7 @@ async def test_rejected_sign_off_or_opinion_keeps_the_entered_text(
         signed = await owners.post(f"/console/calls/{batch}/sign-off", data=form, headers=BROWSER)
         assert signed.status_code == 303
         late = _is_page(await reviewer.post(f"{review}/opinion", data=opinion, headers=BROWSER), 409)
-        assert f">{ESCAPED}</textarea>" in late
+        assert f"{ESCAPED}</textarea>" in late
         assert 'value="4" required checked' in late
         conflict = {"csrf_token": opinion["csrf_token"], "reason": WORDS}
         refused = await reviewer.post(f"{review}/conflict", data=conflict, headers=BROWSER)
