@@ -102,7 +102,7 @@ class WalkthroughPoint(Frozen):
 
 
 class WalkthroughAnswer(Frozen):
-    points: list[WalkthroughPoint] = Field(max_length=60, description="In the order of the plan.")
+    points: list[WalkthroughPoint] = Field(description="In the order of the plan.")
 
 
 class PlanScoringQuestion(Frozen):

@@ -19,7 +19,7 @@ async def list_decisions(id: PathId, context: PanelReader) -> CallDecisions:
 
 
 @router.post("/v1/batches/{id}/decisions")
-async def decide(id: PathId, body: DecisionBody, context: Overrider) -> CallDecisions:
+async def decide_proposals(id: PathId, body: DecisionBody, context: Overrider) -> CallDecisions:
     """Decide on proposals of a batch. Rejected once the batch is signed off, and if another decision on one of them has
     been made since the version that the body names; then nothing is decided. Decisions beyond the budget are accepted,
     and `over_budget` says so."""
