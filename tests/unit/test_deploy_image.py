@@ -26,8 +26,8 @@ def lineage(stage: str, variant: str) -> list[str]:
 
 
 def test_image_has_all_packages_and_extras_that_exist() -> None:
-    # Policies are trained, documents built, tables read and Inspect's tasks run elsewhere; local and gpu are models with
-    # one of FAISS's builds, which the variants have.
+    # Policies are trained, documents built, tables read and Inspect's tasks run elsewhere; local and gpu are models
+    # with one of FAISS's builds, which the variants have.
     extras = set(PROJECT["project"]["optional-dependencies"]) - {
         "dev",
         "docs",
