@@ -36,6 +36,7 @@ _KEEP_TERMS = """
 """
 _REVIEWED = "SELECT EXISTS (SELECT FROM opinions JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = $1)"
 _NO_DETAILS = CallDetails(version=0, terms=CallTerms(), changed_by="", changed_at=None)
+_EXISTS = "SELECT EXISTS (SELECT FROM batches WHERE tenant = $1 AND id = $2)"
 _CHANGE = """
     UPDATE batches SET name = CASE WHEN $3 THEN $4 ELSE name END, tags = CASE WHEN $5 THEN $6::text[] ELSE tags END,
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
@@ -74,10 +75,11 @@ class CallChangedMeanwhile(ReviewRefused):
     """Raised if a change is based on details of a call that have been changed since. Nothing was changed."""
 
     def __init__(self, current: CallDetails) -> None:
-        super().__init__(
-            f"{current.changed_by} changed this call on {current.changed_at:%Y-%m-%d at %H:%M} UTC, after you read it.",
-            "Check the current version, and save again.",
-        )
+        why = "These details have not been changed since the call was made; their version is 0."
+        if current.changed_at is not None:
+            when = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
+            why = f"{current.changed_by} changed this call on {when}, after you read it."
+        super().__init__(why, "Check the current version, and save again.")
         self.args = (current,)
         self.current = current
 
@@ -125,6 +127,8 @@ class PgCallDetails(LoggedStore):
         await hold_call_open(connection, tenant, batch, alone=True)
         current = await select_one(connection, CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
         if version is not None and version != current.version:
+            if not await connection.fetchval(_EXISTS, tenant, batch):
+                return False
             raise CallChangedMeanwhile(current)
         terms: CallTerms = details.get("terms", current.terms)
         asked = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)

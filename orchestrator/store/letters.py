@@ -122,11 +122,11 @@ class PgLetters(LoggedStore):
             return None
         current = await select_one(connection, StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
         if version is not None and version != current.version:
-            raise ReviewRefused(
-                f"{current.changed_by} changed these templates on {current.changed_at:%Y-%m-%d at %H:%M} UTC, after "
-                "you read them.",
-                "Compare them with your text, and save again.",
-            )
+            why = "These templates have not been changed yet; their version is 0."
+            if current.changed_at is not None:
+                when = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
+                why = f"{current.changed_by} changed these templates on {when}, after you read them."
+            raise ReviewRefused(why, "Compare them with your text, and save again.")
         values = (current.version + 1, to_json_column(templates), storable_text(by.actor.name), by.at)
         await connection.execute(_KEEP_TEMPLATES, batch, *values)
         await self._log.append(connection, tenant, by, "letter templates changed", batch, **templates.model_dump())

@@ -19,7 +19,7 @@ from tests.contract.api.funding_calls import (
     proposals_of,
     reviewed_call,
 )
-from tests.contract.api.people import Person, person
+from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import ACME, Service
 from tests.unit.batch_bodies import WORDS
 
@@ -46,6 +46,21 @@ async def test_change_based_on_an_older_version_of_a_call_is_refused(service: Se
     assert stale.status_code == 409
     assert "Otto Officer changed this call" in stale.json()["detail"]
     assert (await officer.get(f"/v1/batches/{batch}")).json()["name"] == "Spring"
+
+
+async def test_version_of_details_that_were_never_changed_is_refused_and_a_missing_call_is_missing(
+    service: Service, officer: Person
+) -> None:
+    batch, _ = await call_of(service, "# One")
+    for path, body in (
+        ("", {"name": "Autumn", "version": 3}),
+        ("/letter-templates", {"templates": {}, "version": 3}),
+    ):
+        method = officer.patch if not path else officer.put
+        refused = await method(f"/v1/batches/{batch}{path}", json=body)
+        assert refused.status_code == 409, refused.text
+        assert "version is 0" in refused.json()["detail"]
+        assert (await method(f"/v1/batches/bt_none{path}", json=body)).status_code == 404
 
 
 async def test_criteria_cannot_change_once_a_review_is_given(service: Service, officer: Person, ada: Person) -> None:
