@@ -1,0 +1,1 @@
+"""Soak test: mixed traffic for a long time, watched for leaks, growing tables and slower answers."""
