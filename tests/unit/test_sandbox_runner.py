@@ -1,6 +1,11 @@
 """Runner of sandboxed parsers: children whose output ends the reading."""
 
 import asyncio
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
@@ -17,11 +22,50 @@ while True:
 """
 
 
+PROBES = "tests.unit.sandbox_probes"
+
+
 async def test_child_process_exceeding_output_limit_is_killed_and_reaped() -> None:
     """Output left in the pipe pauses the stream: waiting for the child alone would never return."""
     async with asyncio.timeout(60):
         with pytest.raises(Refused, match="too_much_text"):
             await run_sandboxed(["-c", A_FULL_PIPE], None, wall_seconds=50, most_bytes=1_000)
+
+
+@pytest.fixture(scope="module")
+def landlock() -> int:
+    """Version of Landlock of this kernel."""
+    asked = (sys.executable, "-c", "from workers.sandbox.isolation import isolate; print(isolate())")
+    version = int(subprocess.run(asked, capture_output=True, text=True, check=True).stdout)
+    if not version:
+        pytest.skip("this kernel has no Landlock")
+    return version
+
+
+async def test_parser_can_read_neither_keys_nor_documents_of_the_service(landlock: int, tmp_path: Path) -> None:
+    document = tmp_path / "document.txt"
+    document.write_text("of somebody else")
+    for path in (document, f"/proc/{os.getpid()}/environ", "/etc/passwd", Path.home()):
+        with pytest.raises(ParserCrash) as caught:
+            await parse_in_sandbox(f"{PROBES}:read_file", str(path).encode(), ParserLimits(), TypeAdapter(int))
+        assert "PermissionError" in caught.value.detail, path
+
+
+async def test_parser_can_create_no_file(landlock: int, tmp_path: Path) -> None:
+    with pytest.raises(ParserCrash) as caught:
+        await parse_in_sandbox(f"{PROBES}:write_file", str(tmp_path / "a").encode(), ParserLimits(), TypeAdapter(int))
+    assert "PermissionError" in caught.value.detail
+
+
+async def test_parser_can_connect_to_no_server_and_signal_no_process(landlock: int) -> None:
+    if landlock < 6:
+        pytest.skip(f"Landlock {landlock} does not restrict connections and signals")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1]).encode()
+        for probe in ("connect", "signal_parent"):
+            with pytest.raises(ParserCrash) as caught:
+                await parse_in_sandbox(f"{PROBES}:{probe}", port, ParserLimits(), TypeAdapter(int))
+            assert "PermissionError" in caught.value.detail
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import sys
 import traceback
 from importlib import import_module
 
+from workers.sandbox.isolation import isolate
 from workers.sandbox.limits import confine
 from workers.sandbox.refusal import Refused
 
@@ -50,6 +51,7 @@ def _refusal(cause: str, message: str = "", hint: str = "") -> object:
 
 def main() -> None:
     confine(*map(int, sys.argv[1:3]))
+    isolate()
     sys.stdout.buffer.write(json.dumps(_answer(*sys.argv[3:])).encode())
     sys.stdout.buffer.flush()
 
