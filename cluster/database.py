@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TypeVar
 
+from assayer.errors import ConfigurationError
 from cluster.postgres import EmbeddedPostgres
 from cluster.settings import Profile, Settings
 from cluster.settings_loading import load_settings
@@ -20,6 +21,11 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
     async with AsyncExitStack() as stack:
         ensure_running = None
         if not settings.database.url:
+            if not settings.serving.one_machine:
+                raise ConfigurationError(
+                    "The nodes of a cluster need a common database.",
+                    "Set ASSAYER_DATABASE__URL on the head and on every node of the evaluators and the API.",
+                )
             server = EmbeddedPostgres(settings.home / "postgres")
             ensure_running = (await stack.enter_async_context(server)).ensure
         database = await stack.enter_async_context(Database(settings.database, ensure_running))

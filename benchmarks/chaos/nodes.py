@@ -42,6 +42,8 @@ class NodePlan(NamedTuple):
     """Number of GPUs that Ray assigns but that do not exist."""
     variables: Mapping[str, str] = MappingProxyType({})
     """Environment variables of this node only."""
+    labels: Mapping[str, str] = MappingProxyType({})
+    """Labels by which Ray chooses nodes for processes."""
 
 
 @dataclass
@@ -74,6 +76,7 @@ class Node:
         common = [
             f"--num-cpus={self.plan.cpus}",
             f"--num-gpus={self.plan.gpus}",
+            f"--labels={','.join(f'{name}={value}' for name, value in self.plan.labels.items())}",
             f"--object-store-memory={_SHARED_MEMORY}",
             "--min-worker-port=0",  # any free port, because nodes would otherwise use the same range
             "--max-worker-port=0",

@@ -61,7 +61,7 @@ def read_ray_service(overlay: str, most_of_a_group: int, small: bool = False) ->
     )
     config = yaml.safe_load(service["spec"]["serveConfigV2"])
     plans = [
-        NodePlan(f"{group['groupName']}-{number}", *_resources(group))
+        NodePlan(f"{group['groupName']}-{number}", *_resources(group), labels=group.get("labels", {}))
         for group in service["spec"]["rayClusterConfig"]["workerGroupSpecs"]
         for number in range(min(most_of_a_group, group["replicas"]))
     ]
@@ -86,7 +86,7 @@ def _smaller(config: Mapping[str, Any]) -> dict[str, Any]:
         pools = {
             name: {"replicas": min(pool["replicas"], _SMALL), **{k: v for k, v in pool.items() if k not in _SIZES}}
             for name, pool in serving.items()
-            if isinstance(pool, Mapping)
+            if isinstance(pool, Mapping) and "replicas" in pool
         }
         return {**serving, **pools, "health_seconds": _SMALL_HEALTH_SECONDS}
 

@@ -58,13 +58,8 @@ def build_without_api(args: ReplicaConfig) -> Application:
 
 def _check_and_complete(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
     settings = args.settings()
-    serving = settings.serving
-    if not serving.one_machine and not settings.database.url:
-        raise ConfigurationError(
-            "The nodes of a cluster need a common database.", "Set ASSAYER_DATABASE__URL on every node."
-        )
     _check_gpus_of_search(settings)
-    return settings, ReplicaConfig(profile=args.profile, serving=serving)
+    return settings, ReplicaConfig(profile=args.profile, serving=settings.serving)
 
 
 def _batch_evaluator(
@@ -190,9 +185,10 @@ def _deployment(
                 **(growth or {}),
             }
         }
+    labels = {} if pool.gpus else {"label_selector": dict(serving.node_labels)}
     return serve.deployment(
         name=name,
-        ray_actor_options={"num_cpus": pool.cpus, "num_gpus": pool.gpus},
+        ray_actor_options={"num_cpus": pool.cpus, "num_gpus": pool.gpus, **labels},
         max_ongoing_requests=pool.ongoing,
         max_queued_requests=pool.queued,
         backpressure_config={"status_code": 503, "retry_after_s": _RETRY_SECONDS},

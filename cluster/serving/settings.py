@@ -1,5 +1,6 @@
 """Number of processes of each pool, the resources of each process, and the limits on waiting calls."""
 
+from collections.abc import Mapping
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -62,6 +63,8 @@ class ServingSettings(Frozen):
     visible there; 0 means no shards."""
     literature: PoolSettings = PoolSettings(replicas=0, ongoing=2048)
     full_texts: PoolSettings = PoolSettings(replicas=0)
+    node_labels: Mapping[str, str] = Field(default_factory=dict)
+    """Labels of the Ray nodes on which pools without GPUs run, such as those with their secrets; empty: any node."""
     patience_seconds: float = Field(default=60.0, gt=0)
     """Seconds for which a caller retries a pool whose processes died; must be longer than the start of a process takes.
     """

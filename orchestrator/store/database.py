@@ -159,9 +159,18 @@ class Database:
     async def grant_serving(self, role: str) -> None:
         """Give an existing role the rights that the service needs. Raises ConfigurationError if there is no such
         role."""
+        await self._check_role(role)
+        await self.run(partial(migrator.grant_serving, role=role))
+
+    async def grant_scaling(self, role: str) -> None:
+        """Give an existing role the rights to measure the queue's depth. Raises ConfigurationError if there is no such
+        role."""
+        await self._check_role(role)
+        await self.run(partial(migrator.grant_scaling, role=role))
+
+    async def _check_role(self, role: str) -> None:
         if not await self.fetch_one("SELECT true FROM pg_roles WHERE rolname = $1", role):
             raise ConfigurationError(f"The database server has no role {role!r}.", "Create it first: CREATE ROLE.")
-        await self.run(partial(migrator.grant_serving, role=role))
 
     async def ping(self) -> DatabaseHealth:
         """Return the health of the database. Never raises, and does not require `connect`."""

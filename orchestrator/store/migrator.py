@@ -1,4 +1,4 @@
-"""Schema revision of the database's tables, migration to the latest revision, and the rights of the serving role."""
+"""Schema revision of the database's tables, migration to the latest revision, and the rights of the service's roles."""
 
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -69,4 +69,16 @@ async def grant_serving(connection: AnyConnection, role: str) -> None:
             REVOKE INSERT, UPDATE, DELETE ON assayer_schema FROM {quoted};
             REVOKE UPDATE, DELETE ON audit_log FROM {quoted};
             REVOKE UPDATE ON audit_contents, remarks FROM {quoted};
+        """)
+
+
+async def grant_scaling(connection: AnyConnection, role: str) -> None:
+    """Give a role the rights to measure the queue's depth, and to read nothing else. The role must exist."""
+    quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
+    async with connection.transaction():
+        await connection.execute(f"""
+            GRANT USAGE ON SCHEMA public TO {quoted};
+            GRANT SELECT (tenant, priority, state, ready_at, reserved_usd) ON jobs TO {quoted};
+            GRANT SELECT (id, max_running, monthly_usd) ON tenants TO {quoted};
+            GRANT SELECT ON spending, assayer_schema TO {quoted};
         """)

@@ -12,6 +12,7 @@ from ray.serve._private.build_app import BuiltApplication, build_app
 from ray.serve.schema import ServeDeploySchema
 
 from assayer.errors import ConfigurationError
+from cluster.database import open_database
 from cluster.serving.application import NAME, build, build_without_api
 from cluster.serving.replica import ReplicaConfig
 from cluster.serving.settings import PoolSettings, ServingSettings
@@ -162,10 +163,26 @@ def test_single_pool_serves_all_shards_when_copies_are_set() -> None:
     assert pool._deployment_config.request_router_config.request_router_kwargs == {"copies": 2}
 
 
-def test_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
+    where = ReplicaConfig.model_validate(_args("cpu-cluster"))
+    build(where)  # the nodes that build the application need no database
     with pytest.raises(ConfigurationError, match="need a common database"):
-        build(ReplicaConfig.model_validate(_args("cpu-cluster")))
+        async with open_database(where.settings()):
+            pass
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_pools_without_gpus_run_on_the_labelled_nodes(name: str) -> None:
+    where = ReplicaConfig.model_validate(_args(name))
+    assert where.serving is not None
+    assert (where.serving.node_labels == {"assayer/part": "pools"}) == any(
+        getattr(pool, "gpus", 0) for _, pool in where.serving
+    )
+    for deployment in _built(where).deployments:
+        labels = (deployment.ray_actor_options or {}).get("label_selector") or {}
+        on_gpu = getattr(where.serving, deployment.name.partition("-")[0]).gpus
+        assert labels == ({} if on_gpu else where.serving.node_labels), deployment.name
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ from orchestrator.store import Database, DatabaseSettings
 from orchestrator.store.database import Connection, at_most_in_an_outage
 from orchestrator.store.database_errors import safe_address
 from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
+from orchestrator.store.queue_depth import PgQueueDepth
 from tests.contract.postgres_proxy import PostgresProxy
 from tests.polling import wait_until_async
-from tests.postgres import SharedPostgres, serving_url
+from tests.postgres import SharedPostgres, owner_url, serving_url
 
 
 def settings(url: str, connect_seconds: float = 0.5) -> DatabaseSettings:
@@ -292,3 +293,33 @@ async def test_serving_role_waits_for_the_owner_and_may_not_change_tables(postgr
         ):
             with pytest.raises(StorageError, match="denied the user permission"):
                 await database.execute(statement)
+
+
+async def test_scaling_role_measures_the_queue_and_reads_nothing_else(postgres: SharedPostgres) -> None:
+    owners = await postgres.migrated_database()
+    connection = await asyncpg.connect(owner_url(owners))
+    await connection.execute("DROP ROLE IF EXISTS scaling; CREATE ROLE scaling LOGIN")
+    await connection.execute("INSERT INTO tenants (id, name) VALUES ('tenant', 'name')")
+    await connection.execute(
+        "INSERT INTO jobs (id, tenant, kind, priority, state, subject, request) "
+        "VALUES ('ev_1', 'tenant', 'evaluation', 0, 'queued', 'a subject', '{}')"
+    )
+    async with Database(settings(owner_url(owners), connect_seconds=5.0)) as owner:
+        await owner.grant_scaling("scaling")
+        with pytest.raises(ConfigurationError, match="no role 'nemo'"):
+            await owner.grant_scaling("nemo")
+    async with Database(settings(owner_url(owners).replace("postgres@", "scaling@"), connect_seconds=5.0)) as database:
+        await database.await_schema(seconds=0.1)
+        assert (await PgQueueDepth(database).measure()).interactive.jobs == 1
+        for statement in (
+            "SELECT subject FROM jobs",
+            "SELECT request FROM jobs",
+            "SELECT * FROM api_keys",
+            "SELECT name FROM tenants",
+            "SELECT * FROM evaluations",
+            "UPDATE jobs SET state = 'cancelled'",
+        ):
+            with pytest.raises(StorageError, match="denied the user permission"):
+                await database.fetch(statement)
+    await connection.execute("DROP OWNED BY scaling; DROP ROLE scaling")
+    await connection.close()

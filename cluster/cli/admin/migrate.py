@@ -14,6 +14,10 @@ def migrate(
         str | None,
         typer.Option(help="Existing role to give the service's rights: to read and write rows only."),
     ] = None,
+    scaling_role: Annotated[
+        str | None,
+        typer.Option(help="Existing role that may measure the queue, for the head of a Ray cluster."),
+    ] = None,
     profile: WithProfile = "laptop",
 ) -> None:
     """Migrate the database to this version. Run it before an upgrade where the service may not change tables
@@ -25,8 +29,12 @@ def migrate(
         await database.migrate()
         if serving_role:
             await database.grant_serving(serving_role)
+        if scaling_role:
+            await database.grant_scaling(scaling_role)
 
     with_database(profile, work)
     say(f"The tables are at revision {latest_revision()}.")
     if serving_role:
         say(f"The role {serving_role} may read and write their rows.")
+    if scaling_role:
+        say(f"The role {scaling_role} may measure the queue.")

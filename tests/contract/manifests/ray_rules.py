@@ -57,13 +57,16 @@ def _redis(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
 
 
 def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> Iterator[str]:
-    """All processes of a cluster have the same settings and see the same files."""
+    """All processes of a cluster have the same image and settings; secrets differ (test_secrets)."""
     pods = [pod for pod in pods_of(resources) if pod.of.startswith(f"{named(resource)}: ")]
     first = pods[0].containers[0]
     for pod in pods:
         (container,) = pod.containers
-        for field in ("env", "envFrom", "volumeMounts", "image"):
-            if container.get(field) != first.get(field):
+        for field, of_container, of_head in (
+            ("image", container["image"], first["image"]),
+            ("settings", _settings(container), _settings(first)),
+        ):
+            if of_container != of_head:
                 yield f"{pod.of}: {field} differ from the head's"
     options = cluster.get("gcsFaultToleranceOptions")
     if options:
@@ -75,6 +78,11 @@ def _pods(resources: Resources, resource: Resource, cluster: dict[str, Any]) -> 
         }
         if (name, port) not in known:
             yield f"Redis is not at {name}:{port}"
+
+
+def _settings(container: dict[str, Any]) -> list[Any]:
+    plain = [item for item in container.get("env", ()) if "valueFrom" not in item]
+    return [*plain, *(source for source in container.get("envFrom", ()) if "configMapRef" in source)]
 
 
 def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
@@ -95,6 +103,13 @@ def _serving(spec: dict[str, Any], cluster: dict[str, Any]) -> Iterator[str]:
         )
         if needed > room:
             yield f"the pools need {needed:g} of {name}, and the fewest pods have {room:g}"
+    if labels := pools.get("node_labels"):
+        for group in cluster["workerGroupSpecs"]:
+            has_secrets = "env" in group["template"]["spec"]["containers"][0]
+            if (group.get("labels") == labels) != has_secrets:
+                yield f"{group['groupName']}: the pools that need secrets do not run where they are"
+    elif len(cluster["workerGroupSpecs"]) > 1:
+        yield "pools that need secrets may run on any node"
     for group in cluster["workerGroupSpecs"]:
         if group["template"]["spec"].get("terminationGracePeriodSeconds", 30) <= pools["drain_seconds"]:
             yield f"{group['groupName']}: what a pod has begun it may not end"

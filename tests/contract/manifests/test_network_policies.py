@@ -77,6 +77,7 @@ def test_other_connections_are_blocked(resources: Resources) -> None:
     policies, parts = of_kind(resources, "NetworkPolicy"), _parts(resources)
     calls = [
         ("pools", "redis", 6379),
+        ("gpus", "postgres", 5432),
         ("grobid", "postgres", 5432),
         ("grobid", "pools", 8000),
         ("redis", "postgres", 5432),

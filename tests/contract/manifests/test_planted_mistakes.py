@@ -24,6 +24,11 @@ def _head(have: dict[str, Resource]) -> dict[str, Any]:
     return found
 
 
+def _pools(have: dict[str, Resource]) -> dict[str, Any]:
+    found: dict[str, Any] = _cluster(have)["workerGroupSpecs"][0]
+    return found
+
+
 def _grobid(have: dict[str, Resource]) -> dict[str, Any]:
     found: dict[str, Any] = have["Deployment/assayer-grobid"]["spec"]["template"]["spec"]
     return found
@@ -45,8 +50,14 @@ MISTAKES: list[tuple[str, Planting]] = [
     ("not held to the memory", lambda have: _grobid(have)["containers"][0]["resources"].pop("limits")),
     ("has no readinessProbe", lambda have: _grobid(have)["containers"][0].pop("readinessProbe")),
     ("that it has not", lambda have: _grobid(have)["containers"][0]["livenessProbe"]["httpGet"].update(port=8071)),
-    ("which nobody makes", lambda have: _head(have)["containers"][0]["envFrom"][1]["secretRef"].update(name="asayer")),
-    ("takes the claim", lambda have: _head(have)["volumes"][1]["persistentVolumeClaim"].update(claimName="papers")),
+    (
+        "which nobody makes",
+        lambda have: _pools(have)["template"]["spec"]["containers"][0]["envFrom"][1]["secretRef"].update(name="asayer"),
+    ),
+    (
+        "takes the claim",
+        lambda have: _pools(have)["template"]["spec"]["volumes"][1]["persistentVolumeClaim"].update(claimName="papers"),
+    ),
     ("which is not there", lambda have: _head(have)["containers"][0]["volumeMounts"][0].update(name="corpora")),
     ("a token for Kubernetes", lambda have: _grobid(have).pop("automountServiceAccountToken")),
     ("leads to no pod", lambda have: _spec(have, "Service/assayer-grobid")["selector"].update({"assayer/part": "pdf"})),
@@ -89,8 +100,9 @@ MISTAKES: list[tuple[str, Planting]] = [
     ("not between the fewest and the most", lambda have: _cluster(have)["workerGroupSpecs"][0].update(replicas=40)),
     (
         "differ from the head's",
-        lambda have: _cluster(have)["workerGroupSpecs"][1]["template"]["spec"]["containers"][0].pop("env"),
+        lambda have: _cluster(have)["workerGroupSpecs"][1]["template"]["spec"]["containers"][0].pop("envFrom"),
     ),
+    ("do not run where they are", lambda have: _pools(have).pop("labels")),
     ("the fewest pods have 0", lambda have: _cluster(have)["workerGroupSpecs"].pop(1)),
     (
         "it may not end",
