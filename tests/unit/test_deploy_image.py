@@ -64,10 +64,31 @@ def test_every_stage_is_used() -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_variant_installs_only_locked_packages(variant: str) -> None:
-    install = STAGES[f"packages-{variant}"][1]
-    assert f"--no-deps --require-hashes -r requirements.lock -r requirements-{variant}.lock" in install
-    assert install.count("pip install") == 2, "torch with CUDA's libraries, and what is locked"
-    assert "pip install --no-cache-dir --no-deps . && pip check" in STAGES["packages"][1]
+    assert (
+        STAGES["environment"][1].count("--no-deps --require-hashes -r requirements-torch.lock -r requirements.lock")
+        == 1
+    )
+    assert f"--no-deps --require-hashes -r requirements-{variant}.lock" in STAGES[f"packages-{variant}"][1]
+    assert "pip install --no-cache-dir --no-deps --no-build-isolation . && pip check" in STAGES["packages"][1]
+    for text in (TEXT, (DEPLOY / "llm" / "Dockerfile").read_text("utf-8")):
+        for line in re.findall(r"pip install .*", text):
+            assert "--require-hashes" in line or "--no-build-isolation" in line, line
+
+
+def test_every_image_of_ours_that_a_manifest_names_has_a_recipe() -> None:
+    texts = [file.read_text("utf-8") for folder in ("k8s", "deploy") for file in (ROOT / folder).rglob("*.yaml")]
+    recipes = {"assayer": DEPLOY / "Dockerfile", "assayer-llm": DEPLOY / "llm" / "Dockerfile"}
+    images = {name for text in texts for name in re.findall(r"image: ([\w.-]+)(?=:|\s|$)", text) if "assayer" in name}
+    assert images == recipes.keys()
+    for name, recipe in recipes.items():
+        assert f"-t {name}:" in recipe.read_text("utf-8")
+
+
+def test_model_image_runs_as_the_user_of_its_manifest() -> None:
+    text = (DEPLOY / "llm" / "Dockerfile").read_text("utf-8")
+    model = (ROOT / "k8s" / "llm" / "model.yaml").read_text("utf-8")
+    assert re.findall(r"useradd --uid (\d+)", text) == re.findall(r"runAsUser: (\d+)", model) == ["1000"]
+    assert re.findall(r"(?m)^USER (\w+)$", text) == ["llm"]
 
 
 def test_image_contains_only_installed_packages_and_runs_as_unprivileged_user() -> None:

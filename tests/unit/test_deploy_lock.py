@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
@@ -24,8 +25,7 @@ EXTRAS = (
     "object-storage",
     "grobid",
 )
-ELSEWHERE = {"torch", "assayer-research"}
-"""Chosen when the image is made, or of this repository."""
+OURS = "assayer-research"
 VARIANTS = {"cpu": "local", "cuda": "gpu"}
 """Variants of the image, and the extra that each installs."""
 
@@ -39,14 +39,20 @@ def _pinned(lock: str) -> dict[str, str]:
     return {canonicalize_name(name): version for name, version in found}
 
 
-COMMON = _pinned(_lock("requirements.lock"))
+COMMON = _pinned(_lock("requirements.lock")) | _pinned(_lock("requirements-torch.lock"))
+LOCKS = (
+    "requirements.lock",
+    "requirements-torch.lock",
+    *(f"requirements-{variant}.lock" for variant in VARIANTS),
+    "llm/requirements.lock",
+)
 
 
 def _wanted(variant: str) -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = [line for extra in (*EXTRAS, VARIANTS[variant]) for line in project["optional-dependencies"][extra]]
     wanted = [Requirement(line) for line in (*project["dependencies"], *extras)]
-    return [item for item in wanted if canonicalize_name(item.name) not in ELSEWHERE]
+    return [item for item in wanted if canonicalize_name(item.name) != OURS]
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -60,18 +66,38 @@ def test_every_package_is_pinned_in_a_version_that_the_project_accepts(variant: 
     assert not wrong, "renew it with: sh deploy/lock.sh"
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", *(f"requirements-{variant}.lock" for variant in VARIANTS)])
+@pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_package_has_hashes_and_is_not_fetched_from_a_url(name: str) -> None:
     lock = _lock(name)
     entries, pinned = re.split(r"(?m)^(?=[A-Za-z0-9])", lock)[1:], _pinned(lock)
     assert len(entries) == len(pinned) > 0
     assert all("--hash=sha256:" in entry for entry in entries)
     assert "://" not in lock
-    assert not ELSEWHERE & pinned.keys()
+    assert OURS not in pinned
+
+
+def test_locks_of_one_image_name_no_package_twice() -> None:
+    assert not _pinned(_lock("requirements.lock")).keys() & _pinned(_lock("requirements-torch.lock")).keys()
+
+
+def test_everything_that_torch_needs_is_locked() -> None:
+    needed = [Requirement(line) for line in requires("torch") or ()]
+    for item in needed:
+        if item.marker is None or item.marker.evaluate({"python_version": "3.13", "extra": ""}):
+            pinned = COMMON.get(canonicalize_name(item.name), "")
+            assert item.specifier.contains(pinned, prereleases=True), item
+
+
+def test_model_image_has_the_ray_of_its_manifest() -> None:
+    model = (ROOT / "k8s" / "llm" / "model.yaml").read_text("utf-8")
+    pinned = _pinned(_lock("llm/requirements.lock"))
+    assert re.findall(r'rayVersion: "(.+)"', model) == [pinned["ray"]] == [COMMON["ray"]]
+    assert "vllm" in pinned
 
 
 def test_each_variant_pins_a_faiss_build_of_the_same_version() -> None:
     builds = [_pinned(_lock(f"requirements-{variant}.lock")) for variant in VARIANTS]
-    assert [list(build) for build in builds] == [["faiss-cpu"], ["faiss-gpu"]]
-    assert len({version for build in builds for version in build.values()}) == 1
+    names = [[name for name in build if name.startswith("faiss")] for build in builds]
+    assert names == [["faiss-cpu"], ["faiss-gpu"]]
+    assert builds[0]["faiss-cpu"] == builds[1]["faiss-gpu"]
     assert not [name for name in COMMON if name.startswith("faiss")]
