@@ -71,6 +71,7 @@ EXAMPLES: Mapping[str, str] = {
     "admin keys list": "admin keys list --tenant lab",
     "admin keys revoke": "admin keys revoke ak_1a2b3c --tenant lab",
     "admin migrate": "admin migrate --serving-role assayer_serving",
+    "admin dump": "admin dump assayer.dump",
     "admin audit-log export": "admin audit-log export log.jsonl",
     "admin audit-log tip": "admin audit-log tip",
     "admin audit-log verify": "admin audit-log verify log.jsonl",

@@ -277,13 +277,6 @@ def test_python_compiles_and_imports_existing_names(block: Block) -> None:
     assert list(ast.walk(ast.parse("\n".join(lines) if lines else block.text)))
 
 
-def test_python_in_shell_blocks_compiles() -> None:
-    texts = [text for block in BLOCKS for _, text in re.findall(r"<<'(\w+)'\n(.*?)^\1$", block.text, re.M | re.S)]
-    assert texts
-    for text in texts:
-        ast.parse(text)
-
-
 @pytest.mark.parametrize("block", _named("json"))
 def test_json_is_read(block: Block) -> None:
     try:

@@ -18,6 +18,8 @@ from tests.unit.metric_labels import metric_labels
 _PACKAGES = ("assayer", "cluster", "index", "orchestrator", "workers")
 _CLIENTS_OWN = {"ASSAYER_CONFIG"}
 _NO_METRICS = {
+    "assayer_scaling",
+    "assayer_dump",
     "assayer_schema",
     "assayer_postgres",
     "assayer_restored",
@@ -151,7 +153,7 @@ def test_pages_name_only_tests_that_exist() -> None:
 def test_code_examples_import_only_existing_names() -> None:
     line = re.compile(r"^from ((?:assayer_client|assayer|cluster|index|orchestrator|workers)[\w.]*) import (.+)$", re.M)
     found = [(page, module, names) for page, _, text in _pages() for module, names in line.findall(text)]
-    assert ("docs/run/backup.md", "cluster.postgres.programs", "PostgresPrograms") in found
+    assert ("docs/use/rewards.md", "assayer_client.trainers", "ServiceRewards, trl_reward") in found
     faults = [
         (page, module, name)
         for page, module, names in found

@@ -1,0 +1,48 @@
+"""`assayer admin dump`: dump the embedded database while the service runs."""
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assayer.errors import InputError, StorageError
+from cluster.cli.options import WithProfile
+from cluster.cli.terminal import say
+from cluster.settings_loading import load_settings
+
+
+def dump(
+    file: Annotated[Path, typer.Argument(help="New file, which pg_restore can read.")],
+    profile: WithProfile = "laptop",
+) -> None:
+    """Dump the embedded database to a file. The service may run. For your own PostgreSQL, use its pg_dump."""
+    from cluster.postgres import EmbeddedPostgres
+    from cluster.postgres.programs import PostgresPrograms
+
+    settings = load_settings(profile)
+    if settings.database.url:
+        raise InputError("ASSAYER_DATABASE__URL names your own PostgreSQL.", "Use the pg_dump of its version.")
+
+    async def work() -> str:
+        async with EmbeddedPostgres(settings.home / "postgres") as server:
+            return await asyncio.to_thread(_dump, PostgresPrograms.find().folder, await server.ensure(), file)
+
+    try:
+        problem = asyncio.run(work())
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.", "Name a new file.") from error
+    if problem:
+        file.unlink()
+        raise StorageError(f"pg_dump failed: {problem}")
+    say(f"The database is in {file}. Restore it with pg_restore.")
+
+
+def _dump(programs: Path, url: str, file: Path) -> str:
+    """Dump the database at the URL to a new file that only its owner can read; return the problem, if there is one."""
+    command = (str(programs / "pg_dump"), "--format=custom", "--no-owner", "--no-privileges", url)
+    with open(file, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, text=True)  # noqa: S603 - our own program
+    return ended.stderr.strip() if ended.returncode else ""
