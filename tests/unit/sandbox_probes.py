@@ -1,4 +1,4 @@
-"""What a parser that a hostile document has taken over would try; run in the sandboxed process."""
+"""Attacks that a parser taken over by a hostile document would try; run in the sandboxed process."""
 
 import os
 import signal

@@ -56,7 +56,7 @@ def test_commands_that_print_data_print_it_as_json_too() -> None:
         *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "bibliography", "tei")),
         *("graph build", "graph add", "graph train", "policy train", "policy check"),
         *("example", "serve", "mcp"),
-        *("admin migrate", "admin tenants create", "admin tenants set", "admin keys revoke"),
+        *("admin migrate", "admin dump", "admin tenants create", "admin tenants set", "admin keys revoke"),
         *("admin members change", "admin members key", "admin members remove"),
         *("admin audit-log export", "admin audit-log tip", "admin audit-log verify"),
     }
