@@ -1,7 +1,7 @@
 """`python -m benchmarks.soak`: mixed traffic on one service for minutes or hours, and what grows meanwhile.
 
-Users submit single evaluations and batches, read the API, and open pages of the console; the corpus is updated as if
-nights passed; ended work is aged beyond its retention period and purged; webhooks go to a receiver that fails a third
+Users submit single evaluations and batches, read the API, and open pages of the console; the corpus is updated twice;
+ended work is aged beyond its retention period and purged; webhooks go to a receiver that fails a third
 of the time. The language model is simulated. The exit status is 1 if a table or the memory grew without a bound, or if
 the last quarter was slower than 1.2 times the first.
 """

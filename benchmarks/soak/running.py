@@ -29,7 +29,9 @@ _PROGRAM = Path(sys.executable).with_name("assayer")
 _SAMPLE_SECONDS = 10.0
 _PURGE_SECONDS = 30.0
 _AGE_SECONDS = 60.0
-_NIGHT_SECONDS = 480.0
+_NIGHTS = 2
+"""Number of corpus updates. All fall into the first quarter, before the slopes begin: a version that is replaced stays
+open for two hours, so that each update takes memory, threads and files once."""
 _KEPT_SECONDS = 480.0
 """Seconds for which ended work is kept before it is aged beyond every retention period."""
 _RETENTION_DAYS = 90
@@ -187,8 +189,8 @@ class _Watch:
         """Run a nightly update with two new papers and one removed."""
         ingest = self._home / "ingest"
         papers = [json.loads(line) for line in (_EXAMPLES / "corpus.jsonl").read_text("utf-8").splitlines()]
-        for night, paper in enumerate(papers):
-            await asyncio.sleep(_NIGHT_SECONDS)
+        for night, paper in enumerate(papers[:_NIGHTS]):
+            await asyncio.sleep(self._soak.seconds / 4 / (_NIGHTS + 1))
             await asyncio.to_thread(_write_changes, ingest, night, paper)
             command = (str(_PROGRAM), "corpus", "nightly", str(ingest), "--no-fetch")
             process = await asyncio.create_subprocess_exec(

@@ -14,6 +14,7 @@ import asyncpg
 import pytest
 from httpx2 import Client
 
+from benchmarks.chaos.crowd import word_document
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
 from simulator.process import Simulator
@@ -71,7 +72,7 @@ def _submit(client: Client, number: int) -> str:
 
 
 def _submit_document(client: Client, number: int) -> str:
-    files = {"file": (f"plan-{number}.md", f"# Plan {number}\n\n{_TEXT.format(number)}".encode(), "text/markdown")}
+    files = {"file": (f"plan-{number}.docx", word_document(f"Plan {number}\n{_TEXT.format(number)}"))}
     answer = client.post("/v1/batches", files=files)
     assert answer.status_code == 202, answer.text
     (item,) = client.get("/v1/evaluations", params={"batch": answer.json()["id"]}).json()["items"]

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from assayer.errors import StorageError
+from assayer.errors import AssayerError, ConfigurationError, StorageError
 from workers.outbound import claims as module
 from workers.outbound.claims import Claimed, ClaimKeeper, InMemoryClaims
 
@@ -64,18 +64,19 @@ async def test_waiter_gets_value_written_by_holder_despite_cancelled_waiter() ->
         assert await waiting == "written"
 
 
-async def test_store_failure_is_raised_to_every_waiter() -> None:
+@pytest.mark.parametrize("error", [StorageError("No store."), ConfigurationError("No folder of the server.")])
+async def test_store_failure_is_raised_to_every_waiter(error: AssayerError) -> None:
     class Gone(InMemoryClaims):
         async def unclaimed(self, keys: Sequence[str]) -> list[str]:
-            raise StorageError("No store.")
+            raise error
 
     claims = Gone()
     await claims.claim("k", "other", SECONDS)
     async with keeper(claims) as mine:
         waiting = [asyncio.create_task(mine.find_or_claim("k", Work(claims, name).look)) for name in "ab"]
         for each in waiting:
-            with pytest.raises(StorageError):
-                await each
+            with pytest.raises(type(error)):
+                await asyncio.wait_for(each, 10)
 
 
 async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_after() -> None:

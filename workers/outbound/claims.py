@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Literal, NamedTuple, Protocol, TypeVar
 
-from assayer.errors import StorageError
+from assayer.errors import AssayerError, StorageError
 
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 0.25
@@ -144,7 +144,7 @@ class ClaimKeeper:
             if self._held:
                 try:
                     await self._claims.renew(list(self._held), self.seconds)
-                except StorageError as error:  # at worst a request is sent twice
+                except AssayerError as error:  # at worst a request is sent twice
                     _LOG.warning("claims on requests could not be renewed: %s", error)
 
     async def _unclaimed(self, key: str) -> None:
@@ -171,10 +171,10 @@ class ClaimKeeper:
                 continue
             try:
                 self._resolve(await self._claims.unclaimed(keys), None)
-            except StorageError as error:
+            except AssayerError as error:  # also a ConfigurationError, if an embedded server cannot start
                 self._resolve(keys, error)
 
-    def _resolve(self, keys: Sequence[str], error: StorageError | None) -> None:
+    def _resolve(self, keys: Sequence[str], error: AssayerError | None) -> None:
         for key in keys:
             for waiting in self._waiting.get(key, ()):
                 if waiting.done():
