@@ -49,16 +49,9 @@ def report(course: Course) -> tuple[str, bool]:
         "After the first quarter, with 95 % intervals (blocks of two minutes):",
         f"memory: {memory.per_hour:+.1f} ± {memory.error:.1f} MiB per hour, "
         f"from {kept[0].memory / _MIB:.0f} to {kept[-1].memory / _MIB:.0f} MiB",
-        *(
-            f"{name}: {found.per_hour:+.1f} ± {found.error:.1f} per hour, mean {statistics.mean(values):.1f}, "
-            f"most {max(values)}"
-            for name, values in (
-                ("open files", [sample.files for sample in kept]),
-                ("threads", [sample.threads for sample in kept]),
-                ("database connections", [sample.connections for sample in kept]),
-            )
-            if (found := slope(kept, values))
-        ),
+        _line("open files", kept, [sample.files for sample in kept]),
+        _line("threads", kept, [sample.threads for sample in kept]),
+        _line("database connections", kept, [sample.connections for sample in kept]),
         "",
         *_tables(course),
         "",
@@ -68,6 +61,12 @@ def report(course: Course) -> tuple[str, bool]:
         f"slower in the last quarter than {_MOST_SLOWER:g} times the first: {', '.join(slower) or 'none'}",
     ]
     return "\n".join(lines), not growing and not slower and memory.lower <= _MOST_MEMORY
+
+
+def _line(name: str, samples: Sequence[Sample], values: Sequence[int]) -> str:
+    found = slope(samples, values)
+    mean = statistics.mean(values)
+    return f"{name}: {found.per_hour:+.1f} ± {found.error:.1f} per hour, mean {mean:.1f}, most {max(values)}"
 
 
 def slope(samples: Sequence[Sample], values: Sequence[float]) -> Slope:

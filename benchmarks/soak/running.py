@@ -126,8 +126,9 @@ async def _open_tenant(service: Service, receiver: Receiver) -> str:
     """Create a tenant with a webhook, and return its key."""
     async with AsyncClient(service.address, service.key) as operator:
         await operator.tenants.create(TenantBody(id="soak", name="soak", retention_days=_RETENTION_DAYS))
-        scopes = ("submit", "read", "manage")
-        made = await operator.keys.create(KeyBody(name="soak", tenant="soak", scopes=scopes, requests_per_minute=_RATE))
+        made = await operator.keys.create(
+            KeyBody(name="soak", tenant="soak", scopes=("submit", "read", "manage"), requests_per_minute=_RATE)
+        )
     async with AsyncClient(service.address, made.secret) as client:
         await client.webhooks.create(WebhookBody(url=receiver.url))
     return made.secret
