@@ -38,6 +38,7 @@ class Moved(NamedTuple):
     """Reports at the time of the dump, by evaluation."""
     states: dict[str, str]
     """State of each evaluation in the restored service; empty if it is unknown there."""
+    problems: list[Any]
     reports: dict[str, Any]
     searched: int
     """Status of a search of the copied corpus."""
@@ -111,6 +112,8 @@ def moved(homes: Homes) -> Moved:
                     during.append(_submit(client, number))
                     number += 1
 
+            # Documents go when their evaluation has succeeded: the first copy has those that the dump still needs.
+            shutil.copytree(program.home / "submissions", new.home / "submissions")
             finished = _reports(client, before)
             load = threading.Thread(target=go_on)
             began = time.monotonic()
@@ -120,7 +123,7 @@ def moved(homes: Homes) -> Moved:
             stop.set()
             load.join()
             assert dumped.code == 0, dumped.err
-            shutil.copytree(program.home / "submissions", new.home / "submissions")
+            shutil.copytree(program.home / "submissions", new.home / "submissions", dirs_exist_ok=True)
             shutil.copytree(corpus, new.home / "corpus")
             process.kill()
         stats = simulated.stats()
@@ -136,10 +139,11 @@ def moved(homes: Homes) -> Moved:
             states = _states(client, [*before, *during])
             wait_until(lambda: _states(client, during), lambda now: {*now.values()} <= {*_ENDED, ""}, interval=0.3)
             reports = _reports(client, before)
+            problems = [client.get(f"/v1/evaluations/{id}").json().get("problem") for id in before]
             found = client.get("/v1/corpus/search", params={"q": "wild bees"})
         again = simulated.stats()
     return Moved(
-        before, during, finished, states, reports, found.status_code,
+        before, during, finished, states, problems, reports, found.status_code,
         again.repeated_answers - stats.repeated_answers, again.answered, dump_seconds, restore_seconds,
     )  # fmt: skip
 
@@ -159,7 +163,7 @@ async def _restore(home: Path, dump: Path) -> str:
 
 @pytest.mark.slow
 def test_every_job_accepted_before_the_dump_ends_with_a_report(moved: Moved) -> None:
-    assert {id: moved.states[id] for id in moved.before} == dict.fromkeys(moved.before, "succeeded")
+    assert {id: moved.states[id] for id in moved.before} == dict.fromkeys(moved.before, "succeeded"), moved.problems
     assert moved.reports.keys() == {*moved.before}
 
 
