@@ -30,14 +30,15 @@ async def calls_for_bids(context: Reviewer) -> Response:
 
 
 @router.get("/{id}")
-async def bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
-    """Show the proposals that the reviewer may bid on, once they have declared their interests."""
-    return await _show(context, id, page)
+async def bids(id: PathId, context: Reviewer, page: int = 1, saved: int = 0) -> Response:
+    """Show the proposals that the reviewer may bid on, once they have declared their interests. `saved` is the number
+    of answers that were just stored."""
+    return await _show(context, id, page, saved=saved)
 
 
 @router.post("/{id}")
 async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
-    """Store the bids of a page, and show the next page."""
+    """Store the bids of a page."""
     sent = (await context.request.form()).multi_items()
     chosen = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in sent if name.startswith("bid-")}
     if chosen:
@@ -51,7 +52,7 @@ async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
     return RedirectResponse(f"/console/bids/{id}?page={page}&saved={len(chosen)}", 303)
 
 
-async def _show(context: PageContext, id: str, page: int, *, fault: str = "") -> Response:
+async def _show(context: PageContext, id: str, page: int, *, fault: str = "", saved: int = 0) -> Response:
     batch = (await context.find_batch(id)).id
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
     call = next((item for item in calls if item.id == batch), None)
@@ -74,6 +75,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "") ->
         calls=calls,
         call=call,
         fault=fault,
+        saved=saved,
         undeclared=DECLARE_FIRST if undeclared else "",
         proposals=proposals[(place - 1) * _PAGE : place * _PAGE],
         given=sum(item.bid is not None for item in proposals),

@@ -7,7 +7,7 @@ reduced costs show that they could improve the plan (column generation), so the 
 optimal among all pairs, up to a tolerance."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ def _solve(
     while True:
         p, r = np.nonzero(active)
         pairs, first_missing = len(p), len(p) + len(places)
-        matrix = coo_array(
+        matrix: Any = coo_array(
             (
                 np.concatenate([np.ones(2 * pairs), -np.ones(len(places)), np.ones(rows)]),
                 (
@@ -119,11 +119,12 @@ def _solve(
             shape=(rows + columns, first_missing + rows),
         ).tocsr()
         upper = np.concatenate([np.ones(pairs), [place.number for place in places], np.full(rows, np.inf)])
+        bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
         solved = linprog(
             np.concatenate([costs[p, r], place_costs, np.full(rows, _MISSING_COST)]),
             A_eq=matrix,
             b_eq=right,
-            bounds=np.column_stack([np.zeros(len(upper)), upper]),
+            bounds=bounds,
             method="highs-ds",
         )
         if solved.x is None:

@@ -45,6 +45,7 @@ class ExpertiseMatch:
             self._vectorizer.fit([*texts, *papers, *filter(None, keywords)])
         except ValueError:  # no text has a word
             self._vectorizer.fit(["proposal"])
+        self._words = self._vectorizer.get_feature_names_out()
         self._proposals: csr_array[Any] = self._vectorizer.transform(texts)
         self._papers: csr_array[Any] = self._vectorizer.transform(papers or [""])
         self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
@@ -75,12 +76,14 @@ class ExpertiseMatch:
     def _about_papers(self, known: Known, cosines: NDArray[Any]) -> str:
         order = np.argsort(-cosines, kind="stable")
         close = int((cosines >= _CLOSE).sum())
-        total = f"{len(known.papers)} {'paper' if len(known.papers) == 1 else 'papers'}"
+        total = len(known.papers)
         titles = [_shortened(known.papers[place][0]) for place in order[: max(1, min(close, _NAMED_PAPERS))]]
-        if not close:
-            return f"None of the reviewer's {total} is close; the nearest is “{titles[0]}”."
         named = "; ".join(f"“{title}”" for title in titles)
-        return f"{close} of the reviewer's {total} {'is' if close == 1 else 'are'} close: {named}."
+        if total == 1:
+            return f"The reviewer's only known paper is {'close' if close else 'not close'}: {named}."
+        if not close:
+            return f"None of the reviewer's {total} papers is close; the nearest is {named}."
+        return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {named}."
 
     def _shared_words(self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int) -> list[str]:
         """Return the words that contribute most to the similarity with the keywords and the nearest papers."""
@@ -90,8 +93,7 @@ class ExpertiseMatch:
             weights = weights + self._papers[[place]].multiply(row)
         weights = weights.tocsr()
         order = np.argsort(-weights.data, kind="stable")[:_NAMED_WORDS]
-        names = self._vectorizer.get_feature_names_out()
-        return [str(names[weights.indices[place]]) for place in order if weights.data[place] > 0]
+        return [str(self._words[weights.indices[place]]) for place in order if weights.data[place] > 0]
 
 
 def _shortened(title: str) -> str:

@@ -38,8 +38,9 @@ def test_reason_names_close_papers_and_shared_words() -> None:
 
 
 def test_reason_says_that_no_paper_is_close() -> None:
-    reason = ExpertiseMatch([FOREST], [Known(papers=[PROOF])]).reason(0, 0)
-    assert reason == "None of the reviewer's 1 paper is close; the nearest is “Proof assistants for topology”."
+    match = ExpertiseMatch([FOREST], [Known(papers=[PROOF]), Known(papers=[PROOF, PROOF])])
+    assert match.reason(0, 0) == "The reviewer's only known paper is not close: “Proof assistants for topology”."
+    assert match.reason(0, 1).startswith("None of the reviewer's 2 papers is close; the nearest is “Proof assistants")
 
 
 def test_texts_without_words_are_compared_without_error() -> None:

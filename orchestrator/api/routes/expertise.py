@@ -15,7 +15,7 @@ from assayer_client.expertise import (
 from assayer_client.resources import Page
 from orchestrator.access.roles import MemberId
 from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
-from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.problems import not_found, required
 from orchestrator.services.bids import biddable_proposals, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
@@ -91,6 +91,6 @@ async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
 
 
 def _check_own(context: RouteContext, id: str) -> None:
-    """Raise HttpProblem if a reviewer asks about somebody else."""
+    """Raise HttpProblem (404) if a reviewer asks about somebody else."""
     if context.caller.role == "reviewer" and id != context.caller.member:
-        raise HttpProblem("forbidden", "Reviewers can read and change only their own expertise.")
+        raise not_found("member", id)
