@@ -2,7 +2,6 @@
 for the reviewer and for officers."""
 
 import re
-from collections.abc import Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Form
@@ -124,6 +123,6 @@ async def _show(
     )
 
 
-def _items(text: str, separator: str) -> Sequence[str]:
+def _items(text: str, separator: str) -> tuple[str, ...]:
     """Return the distinct items of a list in a text field, in order."""
     return tuple(dict.fromkeys(item for part in re.split(separator, text) if (item := " ".join(part.split()))))

@@ -46,7 +46,9 @@ class PgExpertise(LoggedStore):
         """Return what is stored about a member, in version 0 if nothing is; None if there is no such member."""
         return (await self.of_members(tenant, [member])).get(member)
 
-    async def of_members(self, tenant: TenantId, members: Collection[MemberId] | None = None) -> dict[str, Expertise]:
+    async def of_members(
+        self, tenant: TenantId, members: Collection[MemberId] | None = None
+    ) -> dict[MemberId, Expertise]:
         """Return what is stored about members, by member id; None: about all members with something stored."""
         wanted = None if members is None else list(members)
         rows = await self._database.fetch(_OF, tenant, wanted)

@@ -67,7 +67,7 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
         dry_run=body.dry_run,
         assigned=len(made),
         assignments=tuple(
-            PlannedAssignment(evaluation=evaluation, member=member, reason=reason)
+            PlannedAssignment(evaluation=JobId(evaluation), member=MemberId(member), reason=reason)
             for (evaluation, member), reason in reasons.items()
         ),
         withdrawn=len(draft.ending),
