@@ -268,7 +268,7 @@ def _digest(draft: DraftOfAssignments) -> str:
     conflicts."""
     parts = [
         *(f"{item} {member}" for item, member in draft.plan.pairs),
-        *(f"{person.id} {person.name} {person.affiliation}" for person in draft.people),
+        *(f"{who.id} {who.name} {who.affiliation} {draft.versions.get(who.id)}" for who in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
         *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
     ]

@@ -104,14 +104,15 @@ BID_VALUES: Mapping[str, float] = {"eager": 0.3, "willing": 0.15, "unwilling": -
 """What a bid adds to the value of an assignment, which without a bid lies between 0 and 1. An unwilling reviewer gets a
 proposal only if there would otherwise be too few reviewers."""
 _BEST = 99.0
-"""Percentile of all similarities that counts as the best possible match."""
+"""Percentile of the similarities above 0 that counts as the best possible match."""
 
 
 def assignment_values(similarity: NDArray[np.float32], bids: Mapping[tuple[int, int], str]) -> NDArray[np.float64]:
     """Return the value of assigning each proposal (row) to each reviewer (column), from similarities and from bids by
     row and column."""
-    best = float(np.percentile(similarity, _BEST)) if similarity.size else 0.0
-    values = np.clip(similarity.astype(np.float64) / best, 0.0, 1.0) if best > 0 else np.zeros(similarity.shape)
+    positive = similarity[similarity > 0]
+    best = float(np.percentile(positive, _BEST)) if positive.size else 1.0
+    values = np.clip(similarity.astype(np.float64) / best, 0.0, 1.0)
     for place, bid in bids.items():
         values[place] += BID_VALUES.get(bid, 0.0)
     return values

@@ -42,6 +42,8 @@ class DraftOfAssignments(NamedTuple):
     reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
     """Reviewers who could read the reports and therefore get no assignments."""
+    versions: Mapping[MemberId, int]
+    """Versions of the reviewers' expertise and interests."""
     bids: Mapping[tuple[str, str], Bid]
     """Bids by proposal and reviewer."""
     match: ExpertiseMatch | None
@@ -138,6 +140,7 @@ class AssignmentPlanner:
             tuple(conflicts),
             ending,
             tuple(sorted(not_blind)),
+            {member: stored.version for member, stored in known.items()},
             bids,
             match,
         )
@@ -179,13 +182,14 @@ class AssignmentPlanner:
 
     async def keep(
         self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
-    ) -> list[tuple[JobId, MemberId]]:
-        """Save the drafted assignments that are still possible, and return them."""
+    ) -> dict[tuple[str, str], str]:
+        """Save the drafted assignments that are still possible, and return them with their reasons."""
         if not draft.plan.pairs and not draft.ending:
-            return []
+            return {}
         reasons = await asyncio.to_thread(draft.reasons, draft.plan.pairs)
         pairs = {(JobId(evaluation), MemberId(member)): reason for (evaluation, member), reason in reasons.items()}
-        return await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+        kept = await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+        return {pair: pairs[pair] for pair in sorted(kept)}
 
     async def assign_one(
         self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy

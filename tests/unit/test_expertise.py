@@ -58,6 +58,12 @@ def test_eager_bid_outweighs_a_slightly_closer_reviewer_and_unwilling_is_the_las
     assert plan_assignments({"p": 2}, people, set(), {}, None, values).short == {}
 
 
+def test_expertise_of_a_single_known_reviewer_counts() -> None:
+    similarity = np.zeros((2, 200), dtype=np.float32)
+    similarity[1, 7] = 0.2
+    assert assignment_values(similarity, {})[1, 7] == pytest.approx(1.0)
+
+
 @given(
     st.integers(1, 12),
     st.integers(1, 6),

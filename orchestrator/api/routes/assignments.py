@@ -53,14 +53,14 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
     named in the request)."""
     batch = (await context.find_batch(id)).id
     draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
-    loads, missing, made = Counter(draft.loads), Counter(draft.plan.short), list(draft.plan.pairs)
-    if not body.dry_run:
-        kept = set(await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by))
-        lost = [pair for pair in draft.plan.pairs if pair not in kept]
+    loads, missing = Counter(draft.loads), Counter(draft.plan.short)
+    if body.dry_run:
+        made = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
+    else:
+        made = await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by)
+        lost = [pair for pair in draft.plan.pairs if pair not in made]
         loads.subtract(member for _, member in lost)
         missing.update(evaluation for evaluation, _ in lost)
-        made = [pair for pair in draft.plan.pairs if pair in kept]
-    reasons = await asyncio.to_thread(draft.reasons, made)
     shortfalls = draft.shortfalls(body.max_load)
     titles = {proposal.id: proposal.title for proposal in draft.proposals}
     return AssignmentOutcome(
@@ -68,7 +68,7 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
         assigned=len(made),
         assignments=tuple(
             PlannedAssignment(evaluation=JobId(evaluation), member=MemberId(member), reason=reason)
-            for (evaluation, member), reason in reasons.items()
+            for (evaluation, member), reason in made.items()
         ),
         withdrawn=len(draft.ending),
         loads=loads,

@@ -100,3 +100,17 @@ async def test_bid_on_a_proposal_that_left_the_list_is_refused_on_the_page(
         again = await submit_form(browser, path, **{f"bid-{first}": "eager"})
         assert again.status_code == 409
         assert "Nothing was stored" in again.text
+
+
+async def test_plan_is_refused_if_a_reviewer_declared_interests_after_it_was_shown(
+    service: Service, officer: Person, ada: Person
+) -> None:
+    batch, _ = await call_of(service, "# One\n\nAuthors: Cy Young\n\nText.")
+    here = f"/console/calls/{batch}/assignments"
+    async with signed_in(service, officer.key) as browser:
+        shown = hidden_field((await browser.get(here, params={"per_proposal": "1"})).text, "shown")
+        body = {"people": ["Cy Young"], "version": 0}
+        await ada.put(f"/v1/members/{ada.member.id}/expertise", json=body)
+        refused = await submit_form(browser, here, per_proposal="1", shown=shown)
+    assert refused.status_code == 409
+    assert "found by a declared person" in refused.text
