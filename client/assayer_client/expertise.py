@@ -30,7 +30,7 @@ class ReviewerPaper(Body):
 
 
 class ExpertiseBody(Body):
-    """What a reviewer knows and whom they are close to; replaces what was stored before."""
+    """Expertise and interests of a reviewer, replacing those stored before."""
 
     version: int = Field(default=0, ge=0)
     """Version that this one replaces; 0 if there is none."""

@@ -22,7 +22,7 @@ _TITLE_CHARS = 90
 
 
 class Known(NamedTuple):
-    """What is known about a reviewer's expertise."""
+    """Known expertise of a reviewer."""
 
     keywords: Sequence[str] = ()
     papers: Sequence[tuple[str, str]] = ()
@@ -101,8 +101,8 @@ def _shortened(title: str) -> str:
 
 
 BID_VALUES: Mapping[str, float] = {"eager": 0.3, "willing": 0.15, "unwilling": -5.0}
-"""What a bid adds to the value of an assignment, which without a bid lies between 0 and 1. An unwilling reviewer gets a
-proposal only if there would otherwise be too few reviewers."""
+"""Amount that a bid adds to the value of an assignment, which without a bid lies between 0 and 1. An unwilling reviewer
+gets a proposal only if there would otherwise be too few reviewers."""
 _BEST = 99.0
 """Percentile of the similarities above 0 that counts as the best possible match."""
 
