@@ -15,6 +15,7 @@ from assayer_client import (
     decisions,
     erasures,
     evaluations,
+    expertise,
     letters,
     model_calls,
     people,
@@ -191,6 +192,8 @@ class Members(Namespace[M]):
     update = sending_to("PATCH", "members/{}", people.MemberPatch, people.Member)
     remove = by_id("DELETE", "members/{}", people.Member)
     create_key = by_id("POST", "members/{}/key", accounts.NewKey)
+    get_expertise = by_id("GET", "members/{}/expertise", expertise.Expertise)
+    change_expertise = sending_to("PUT", "members/{}/expertise", expertise.ExpertiseBody, expertise.ExpertiseOutcome)
 
 
 class Reviewing(Namespace[M]):
@@ -201,6 +204,11 @@ class Reviewing(Namespace[M]):
     assign_reviewer = operation(reviewing.assign_reviewer)
     list_assignments = operation(reviewing.assignments)
     withdraw_assignment = operation(reviewing.withdraw_assignment)
+    get_bidding = by_id("GET", "batches/{}/bidding", expertise.Bidding)
+    change_bidding = sending_to("PUT", "batches/{}/bidding", expertise.BiddingBody, expertise.Bidding)
+    list_biddable_proposals = by_id("GET", "batches/{}/biddable-proposals", Page[expertise.BiddableProposal])
+    give_bids = sending_to("PUT", "batches/{}/bids", expertise.BidsBody, Page[expertise.BiddableProposal])
+    list_bids = by_id("GET", "batches/{}/bids", Page[expertise.GivenBid])
     list_conflicts = by_id("GET", "batches/{}/conflicts", Page[reviewing.ConflictOfInterest])
     declare_conflict = sending_to(
         "POST", "evaluations/{}/conflicts", reviewing.ConflictBody, reviewing.ConflictOfInterest

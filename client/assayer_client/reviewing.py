@@ -31,6 +31,10 @@ ScoreOfPerson: TypeAlias = Annotated[int, Field(ge=1, le=5)]
 
 
 class AssignBody(Body):
+    by: Literal["expertise", "load"] = "expertise"
+    """expertise: prefer reviewers whose keywords and papers are close to the proposal, and respect bids; no one gets
+    more than `max_load` proposals or, without it, than the mean load, unless there are too few others. load: make loads
+    as even as possible; also used if nothing is known about expertise and there are no bids."""
     per_proposal: int = Field(default=2, ge=1, le=10)
     """Number of reviewers per proposal, including those already assigned."""
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
@@ -144,14 +148,22 @@ class ConflictOfInterest(Resource):
 
     evaluation: JobId
     member: MemberId
-    source: Literal["declared", "declined", "name", "affiliation"]
+    source: Literal["declared", "declined", "name", "affiliation", "person", "coauthor"]
     """Source of the conflict: declared by a person; declined by the reviewer for another reason; or found because the
-    reviewer's name or affiliation occurs among the words that identify the proposal's authors."""
+    words that identify the proposal's authors contain the reviewer's name, one of the reviewer's institutions, a person
+    whom the reviewer declared, or a co-author of the reviewer."""
     reason: str
     """Reason in words; for a conflict that was found, the matching words of the proposal."""
     cleared: str | None
     """Reason why it is not actually a conflict; null while the conflict is active."""
     at: dt.datetime
+
+
+class PlannedAssignment(Resource):
+    evaluation: JobId
+    member: MemberId
+    reason: str
+    """Why the proposal goes to this reviewer."""
 
 
 class UnfilledProposal(Resource):
@@ -160,6 +172,8 @@ class UnfilledProposal(Resource):
     evaluation: str
     title: str
     missing: int
+    reason: str
+    """Why there are too few reviewers."""
 
 
 class AssignmentOutcome(Resource):
@@ -167,6 +181,8 @@ class AssignmentOutcome(Resource):
 
     dry_run: bool
     assigned: int
+    assignments: tuple[PlannedAssignment, ...]
+    """New assignments."""
     withdrawn: int
     """Number of assignments that ended without an opinion, because the reviewer has a conflict of interest, is no
     longer a reviewer, or could read the reports."""
@@ -193,6 +209,8 @@ class Assignment(Resource):
     state: JobState
     """State of the evaluation; a first opinion can be given before it ends."""
     member: MemberId
+    reason: str
+    """Why it was assigned to the reviewer; empty for reviewers."""
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
     due: dt.date | None

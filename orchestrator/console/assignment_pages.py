@@ -4,7 +4,7 @@ assignments."""
 import asyncio
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Form, Query
@@ -29,6 +29,7 @@ router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], inc
 
 PerProposal = Annotated[int, Field(ge=1, le=10)]
 MaxLoad = Annotated[int, Field(ge=1, le=1_000)]
+AssignedBy = Literal["expertise", "load"]
 _CONFLICTS = 200
 
 
@@ -41,6 +42,7 @@ class _Pair(Frozen, extra="ignore", defer_build=False):
 
 
 class AssignedQuery(AssignedView):
+    by: AssignedBy = "expertise"
     per_proposal: PerProposal | None = None
     max_load: MaxLoad | Literal[""] = ""
     find: str = Field(default="", max_length=200)
@@ -55,8 +57,10 @@ class PlanAsShown(NamedTuple):
     short: Mapping[str, int]
     """Number of reviewers still missing, for each proposal with too few."""
     titles: Mapping[str, str]
-    barred: Mapping[str, int]
-    """Number of reviewers barred from the proposal by a conflict."""
+    shortfalls: Mapping[str, str]
+    """Why there are too few reviewers, for each proposal with too few."""
+    reasons: Mapping[tuple[str, str], str]
+    """Why a proposal would go to a reviewer, for the proposals on the page."""
     only_conflicts_end: bool
     """True if all assignments that would end do so because of conflicts of interest."""
 
@@ -65,7 +69,7 @@ class PlanAsShown(NamedTuple):
 async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
     """Show the current assignments and, if a number of reviewers is specified, the planned assignments."""
     call = await context.find_batch(id)
-    body = None if query.per_proposal is None else _body(query.per_proposal, query.max_load or None)
+    body = None if query.per_proposal is None else _body(query.by, query.per_proposal, query.max_load or None)
     return await shown_assignments(context, call, body=body, view=query, find=query.find)
 
 
@@ -75,17 +79,29 @@ async def assign(
     context: Assigner,
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
+    by: Annotated[AssignedBy, Form()] = "expertise",
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the plan that was shown. If it has changed since, show the new plan instead."""
     call = await context.find_batch(id)
-    body = _body(per_proposal, max_load)
+    body = _body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
         changed = "The plan has changed since it was shown, so no reviewers were assigned. Check the new plan."
         return await shown_assignments(context, call, body=body, fault=changed)
     await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
     return _back(call)
+
+
+@router.post("/bidding")
+async def set_bidding(id: PathId, context: Assigner, open: Annotated[bool, Form()]) -> Response:
+    """Ask the reviewers for bids, or stop asking."""
+    call = await context.find_batch(id)
+    try:
+        await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
+    except ReviewRefused as refusal:
+        return await shown_assignments(context, call, refusal=refusal)
+    return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303)
 
 
 @router.post("/one")
@@ -181,8 +197,12 @@ async def shown_assignments(
         reviewing.call_reviewers.chosen(tenant, call.id),
         reviewing.decisions.signed_off(tenant, call.id),
     )
-    signed, not_blind = await asyncio.gather(
-        reviewing.decisions.signed_names(tenant, call.id), reviewing.assignments.not_blind(tenant, call.id)
+    signed, not_blind, expertise, bidding, bids = await asyncio.gather(
+        reviewing.decisions.signed_names(tenant, call.id),
+        reviewing.assignments.not_blind(tenant, call.id),
+        reviewing.expertise.of_members(tenant),
+        reviewing.bids.is_open(tenant, call.id),
+        reviewing.bids.all(tenant, call.id),
     )
     choice = reviewer_choice(members, chosen, find, not_blind)
     asked = {item.id for item in choice.asked}
@@ -198,14 +218,15 @@ async def shown_assignments(
         status=status,
         fault=fault,
         draft=draft,
-        plan=_plan_as_shown(draft) if draft else None,
+        plan=_plan_as_shown(draft, body, {row.id for row in page.rows}) if draft and body else None,
         not_blind=not_blind,
         digest=_digest(draft) if draft else "",
+        by=body.by if body else "expertise",
         per_proposal=body.per_proposal if body else None,
         max_load=body.max_load if body else None,
         view=view,
         parameters=view.model_dump(include={"sort", "only"}, exclude_defaults=True)
-        | ({"per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
+        | ({"by": body.by, "per_proposal": body.per_proposal, "max_load": body.max_load} if body else {}),
         page=page,
         names={str(member.id): member.name for member in members} | signed,
         choice=choice,
@@ -215,26 +236,29 @@ async def shown_assignments(
         asked=asked,
         people=people,
         loads={person.id: loads.get(person.id, ReviewerLoad(0, 0)) for person in people},
+        expertise=expertise,
+        bidding=bidding,
+        bids=Counter(item.member for item in bids),
         conflicts=conflicts,
         sign_off=sign_off,
     )
 
 
-def _body(per_proposal: int, max_load: int | None) -> AssignBody:
-    return AssignBody(per_proposal=per_proposal, max_load=max_load)
+def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody:
+    return AssignBody(by=by, per_proposal=per_proposal, max_load=max_load)
 
 
-def _plan_as_shown(draft: DraftOfAssignments) -> PlanAsShown:
+def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> PlanAsShown:
     planned = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         planned[evaluation].append(member)
-    people = {person.id for person in draft.people}
     conflicted = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
     return PlanAsShown(
         planned,
         draft.plan.short,
         {str(proposal.id): proposal.title for proposal in draft.proposals},
-        Counter(str(conflict.evaluation) for conflict in draft.conflicts if conflict.member in people),
+        draft.shortfalls(body.max_load),
+        draft.reasons(pair for pair in draft.plan.pairs if pair[0] in on_page),
         all((item.evaluation, item.member) in conflicted for item in draft.ending),
     )
 
@@ -244,7 +268,7 @@ def _digest(draft: DraftOfAssignments) -> str:
     conflicts."""
     parts = [
         *(f"{item} {member}" for item, member in draft.plan.pairs),
-        *(f"{person.id} {person.name} {person.affiliation}" for person in draft.people),
+        *(f"{who.id} {who.name} {who.affiliation} {draft.versions.get(who.id)}" for who in draft.people),
         *(f"{proposal.id} {proposal.text is None}" for proposal in draft.proposals),
         *(f"{item.evaluation} {item.member} ends" for item in draft.ending),
     ]

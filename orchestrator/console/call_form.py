@@ -30,10 +30,12 @@ _TITLES = {
     "budget": "Budget",
     "currency": "Currency",
     "conflict_policy": "Conflicts of interest",
+    "coauthor_years": "Years for co-authors",
     "confidence": "Ask how certain the reviewer is",
     "to_applicant": "Ask for comments to the applicant",
 }
 """Titles of the fields, for messages about them."""
+_AS_TYPED = ("text", "eligibility", "currency", "conflict_policy", "coauthor_years")
 
 
 class CallForm(NamedTuple):
@@ -58,7 +60,7 @@ def form_of(values: Mapping[str, str]) -> CallForm:
         if (field := _read(ReviewField, _field(row), f"Question {number + 1} of the review form", faults))
     ]
     form = ReviewForm(fields=tuple(fields), confidence="confidence" in typed, to_applicant="to_applicant" in typed)
-    plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy")
+    plain = ("text", "deadline", "eligibility", "budget", "currency", "conflict_policy", "coauthor_years")
     terms = {name: typed[name] for name in plain if typed.get(name)}
     details = {"name": typed.get("name", ""), "tags": tags_in(typed.get("tags", ""))}
     if not details["name"]:
@@ -79,7 +81,7 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
         "opinions_due": str(due or ""),
         "deadline": str(terms.deadline or ""),
         "budget": "" if terms.budget is None else f"{terms.budget:.15g}",
-        **{key: str(getattr(terms, key)) for key in ("text", "eligibility", "currency", "conflict_policy")},
+        **{key: str(getattr(terms, key)) for key in _AS_TYPED},
         **({"confidence": "on"} if terms.form.confidence else {}),
         **({"to_applicant": "on"} if terms.form.to_applicant else {}),
     }

@@ -47,7 +47,15 @@ async def queue(context: Reviewer) -> Response:
     by_call = defaultdict[str, list[Assignment]](list)
     for item in assigned:
         by_call[item.batch].append(item)
-    return context.page("queue.html", assigned=assigned, by_call=by_call.values(), today=context.now.date())
+    stored = await context.reviewing.expertise.of(context.tenant, context.caller.subject)
+    return context.page(
+        "queue.html",
+        assigned=assigned,
+        by_call=by_call.values(),
+        today=context.now.date(),
+        undeclared=stored is None or stored.declared_at is None,
+        asked=await context.reviewing.bids.calls(context.tenant, context.caller.subject),
+    )
 
 
 @router.get("/review/{id}")

@@ -1,23 +1,29 @@
 """Assignment of reviewers to proposals: each proposal gets a given number of reviewers without conflicts of interest,
-and reviewers get about the same number of proposals.
+as close to it as possible and without overloading anyone.
 
-This is a transportation problem. Each additional proposal of a reviewer costs more than the previous one, so that the
-cheapest plan distributes the proposals most evenly. The solution of the linear program consists of integers, as for all
-network flow problems."""
+This is a transportation problem. The solution of its linear program consists of integers, as for all network flow
+problems. Only the cheapest pairs of each proposal enter the program at first; further pairs are added while their
+reduced costs show that they could improve the plan (column generation), so the plan is
+optimal among all pairs, up to a tolerance."""
 
-import random
-from collections.abc import Mapping, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 _MISSING_COST = 1e7
 """Cost of a missing reviewer. It is higher than the cost of any load."""
-_RANDOM_WEIGHT = 1e-3
-"""Weight of the random costs that select one of the most even plans, so that the same reviewers do not always share
-proposals."""
+_RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
+"""Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
+proposals. Gains below the weight mean nothing, so no further pair enters the program for them."""
 _EXTRA_PLACES = 8
 """Number of places above the mean load that have costs of their own. All further places have the same cost."""
+_OVERLOAD_COST = 2.0
+"""Cost of the first place above the mean load; the next costs twice as much, and so on. It is higher than the value of
+any pair but lower than the cost of an unwilling reviewer."""
+_FIRST_PAIRS, _MORE_PAIRS = 20, 10
+"""Number of pairs of each proposal that enter the program at first, and at most in each further step."""
 
 
 class AssignmentPlan(NamedTuple):
@@ -28,80 +34,126 @@ class AssignmentPlan(NamedTuple):
     few."""
 
 
+class _Places(NamedTuple):
+    """Places of a reviewer with the same cost."""
+
+    column: int
+    number: float
+    cost: float
+
+
 def plan_assignments(
     wanted: Mapping[str, int],
     reviewers: Sequence[str],
     barred: Set[tuple[str, str]],
     loads: Mapping[str, int],
     most: int | None = None,
+    values: NDArray[np.float64] | None = None,
 ) -> AssignmentPlan:
     """Assign reviewers to proposals; equal arguments give equal plans. `wanted` is the number of additional reviewers
     that each proposal needs. `barred` contains the forbidden pairs of a proposal and a reviewer, including those that
     are already assigned. `loads` is the number of assignments that each reviewer already has; no reviewer gets more
-    than `most`."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    than `most`.
+
+    `values`, with a row for each proposal in `wanted` and a column for each reviewer, states what each assignment is
+    worth; their sum is maximised. Without `most`, nobody then gets more than the mean load as long as others can review
+    the proposal. Without `values`, loads are as even as possible."""
+    rows = [row for row, count in enumerate(wanted.values()) if count > 0]
+    names = list(wanted)
+    proposals = [names[row] for row in rows]
+    needed = [wanted[name] for name in proposals]
+    random_weight = _RANDOM if values is None else _RANDOM_BESIDE_VALUES
+    costs = np.random.default_rng(0).random((len(proposals), len(reviewers))) * random_weight
+    if values is not None:
+        costs -= values[rows]
+    row_of, column_of = _numbered(proposals), _numbered(reviewers)
+    for proposal, reviewer in barred:
+        if proposal in row_of and reviewer in column_of:
+            costs[row_of[proposal], column_of[reviewer]] = np.inf
+    if not np.isfinite(costs).any():
+        return AssignmentPlan([], dict(zip(proposals, needed, strict=True)))
+    total = sum(needed) + sum(loads.get(name, 0) for name in reviewers)
+    # By value, nobody should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even if
+    # as few places as possible are above the mean load, rounded down.
+    free = total // len(reviewers) if values is None else most or -(-total // len(reviewers))
+    places = [
+        _Places(column, *place)
+        for column, name in enumerate(reviewers)
+        for place in _reviewer_places(loads.get(name, 0), free, most)
+    ]
+    chosen, lacking = _solve(costs, needed, places, tolerance=random_weight)
+    return AssignmentPlan(
+        [(proposals[p], reviewers[r]) for p, r in chosen],
+        {name: count for name, count in zip(proposals, lacking, strict=True) if count},
+    )
+
+
+def _solve(
+    costs: NDArray[np.float64], needed: Sequence[int], places: Sequence[_Places], *, tolerance: float
+) -> tuple[list[tuple[int, int]], list[int]]:
+    """Return the chosen pairs of row and column, and the number of missing reviewers in each row."""
+    from scipy.optimize import linprog
     from scipy.sparse import coo_array
 
-    proposals = [name for name, count in wanted.items() if count > 0]
-    pairs = [(p, r) for p in range(len(proposals)) for r in range(len(reviewers))]
-    pairs = [(p, r) for p, r in pairs if (proposals[p], reviewers[r]) not in barred]
-    if not pairs:
-        return AssignmentPlan([], {name: wanted[name] for name in proposals})
-    places = [
-        (r, cost) for r, name in enumerate(reviewers) for cost in _place_costs(name, wanted, reviewers, loads, most)
-    ]
-    draw = random.Random(0)  # noqa: S311 - for variety, not for secrets
-    costs = np.array(
-        [
-            *(draw.random() * _RANDOM_WEIGHT for _ in pairs),
-            *(cost for _, cost in places),
-            *(_MISSING_COST for _ in proposals),
-        ]
-    )
-    # Variables (columns): pairs, then places, then the number of missing reviewers of each proposal. Constraints
-    # (rows): for each proposal, its pairs plus missing reviewers equal the wanted number; for each reviewer, pairs
-    # equal places.
-    first_place, first_missing = len(pairs), len(pairs) + len(places)
-    rows = [
-        *(p for p, _ in pairs),
-        *range(len(proposals)),
-        *(len(proposals) + r for _, r in pairs),
-        *(len(proposals) + r for r, _ in places),
-    ]
-    columns = [
-        *range(len(pairs)),
-        *range(first_missing, len(costs)),
-        *range(len(pairs)),
-        *range(first_place, first_missing),
-    ]
-    values = [*([1.0] * (2 * len(pairs) + len(proposals))), *([-1.0] * len(places))]
-    # All coefficients are 1, except those of places in the reviewers' constraints, which come last in all three lists.
-    matrix = coo_array((values, (rows, columns)), shape=(len(proposals) + len(reviewers), len(costs))).tocsr()
-    needed = np.array([*(wanted[name] for name in proposals), *(0 for _ in reviewers)], dtype=float)
-    last = _are_last(places) if most is None else [False] * len(places)
-    unbounded = np.array([False] * len(pairs) + last + [True] * len(proposals))
-    bounds = Bounds(0.0, np.where(unbounded, np.inf, 1.0))
-    solved = milp(costs, constraints=LinearConstraint(matrix, needed, needed), bounds=bounds)
-    if solved.x is None:
-        raise ArithmeticError(f"no plan of assignments was found: {solved.message}")
-    chosen = [(proposals[p], reviewers[r]) for (p, r), share in zip(pairs, solved.x, strict=False) if share > 0.5]
-    lacking = dict(zip(proposals, np.rint(solved.x[first_missing:]).astype(int).tolist(), strict=True))
-    return AssignmentPlan(chosen, {name: count for name, count in lacking.items() if count})
+    rows, columns = costs.shape
+    width = min(columns, max(needed) + _FIRST_PAIRS)
+    active = np.zeros(costs.shape, dtype=bool)
+    np.put_along_axis(active, np.argpartition(costs, width - 1, axis=1)[:, :width], True, axis=1)
+    active &= np.isfinite(costs)
+    place_columns = np.array([place.column for place in places], dtype=int)
+    place_costs = [place.cost for place in places]
+    # Constraints (rows): for each proposal, its pairs plus missing reviewers equal the number needed; for each
+    # reviewer, pairs equal places. Variables (columns): pairs, places, the number of missing reviewers.
+    right = np.array([*needed, *(0 for _ in range(columns))], dtype=float)
+    while True:
+        p, r = np.nonzero(active)
+        pairs, first_missing = len(p), len(p) + len(places)
+        matrix: Any = coo_array(
+            (
+                np.concatenate([np.ones(2 * pairs), -np.ones(len(places)), np.ones(rows)]),
+                (
+                    np.concatenate([p, rows + r, rows + place_columns, np.arange(rows)]),
+                    np.concatenate([np.arange(pairs), np.arange(first_missing), first_missing + np.arange(rows)]),
+                ),
+            ),
+            shape=(rows + columns, first_missing + rows),
+        ).tocsr()
+        upper = np.concatenate([np.ones(pairs), [place.number for place in places], np.full(rows, np.inf)])
+        bounds: Any = np.column_stack([np.zeros(len(upper)), upper])
+        solved = linprog(
+            np.concatenate([costs[p, r], place_costs, np.full(rows, _MISSING_COST)]),
+            A_eq=matrix,
+            b_eq=right,
+            bounds=bounds,
+            method="highs-ds",
+        )
+        if solved.x is None:
+            raise ArithmeticError(f"no plan of assignments was found: {solved.message}")
+        prices = solved.eqlin.marginals
+        reduced = np.where(active, np.inf, costs - prices[:rows, None] - prices[None, rows:])
+        more = min(columns, _MORE_PAIRS)
+        cheapest = np.argpartition(reduced, more - 1, axis=1)[:, :more]
+        improving = np.take_along_axis(reduced, cheapest, axis=1) < -tolerance
+        if not improving.any():
+            chosen = solved.x[:pairs] > 0.5
+            pairs_chosen = list(zip(p[chosen].tolist(), r[chosen].tolist(), strict=True))
+            return pairs_chosen, np.rint(solved.x[first_missing:]).astype(int).tolist()
+        which, place = np.nonzero(improving)
+        active[which, cheapest[which, place]] = True
 
 
-def _place_costs(
-    reviewer: str, wanted: Mapping[str, int], reviewers: Sequence[str], loads: Mapping[str, int], limit: int | None
-) -> list[float]:
-    """Return the costs of a reviewer's additional places. Each cost equals the resulting load of the reviewer; the last
-    place stands for any number of further assignments, unless there is a limit."""
-    has = loads.get(reviewer, 0)
-    if limit is not None:
-        return [float(load) for load in range(has + 1, limit + 1)]
-    total = sum(max(0, count) for count in wanted.values()) + sum(loads.get(name, 0) for name in reviewers)
-    most = max(has, -(-total // len(reviewers))) + _EXTRA_PLACES
-    return [float(load) for load in range(has + 1, most + 1)] + [float(2 * most)]
+def _reviewer_places(load: int, free: int, most: int | None) -> Iterator[tuple[float, float]]:
+    """Yield a reviewer's additional places as their number and the cost of each: those up to a load of `free`, one by
+    one those above, with rising costs, and then any number of places unless there is a limit."""
+    if load < free:
+        yield free - load, 0.0
+    first = max(load, free) + 1
+    last = max(load, free) + _EXTRA_PLACES if most is None else most
+    for place in range(first, last + 1):
+        yield 1, _OVERLOAD_COST * (place - free)
+    if most is None:
+        yield np.inf, _OVERLOAD_COST * (last + 1 - free)
 
 
-def _are_last(places: Sequence[tuple[int, float]]) -> list[bool]:
-    """Return whether each place is the last place of its reviewer."""
-    return [at + 1 == len(places) or places[at + 1][0] != r for at, (r, _) in enumerate(places)]
+def _numbered(names: Sequence[str]) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names)}

@@ -1,8 +1,10 @@
-"""Search for conflicts of interest in a proposal's text: the name, the email address or an institution of a reviewer.
+"""Search for conflicts of interest in a proposal's text: the name, the email address or an institution of a reviewer,
+and the names of people close to a reviewer: those whom the reviewer declared, and co-authors.
 
-Names with initials and institutions are searched for only in the lines and phrases that blind mode masks, because these
-identify the applicant. Full names, with or without middle names, are searched for everywhere except in lists of
-references, because citing a person is not a conflict. Members declare the conflicts that these rules miss.
+Names with initials, institutions and people close to a reviewer are searched for only in the lines and phrases that
+blind mode masks, because these identify the applicant. Full names, with or without middle names, are searched for
+everywhere except in lists of references, because citing a person is not a conflict. Members declare the conflicts that
+these rules miss.
 
 A single pass over the words of a text finds the phrases of all reviewers that occur in it. The masked lines and
 phrases, which take a hundred times as long to determine, are determined only for the few texts with such a phrase."""
@@ -10,9 +12,10 @@ phrases, which take a hundred times as long to determine, are determined only fo
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from assayer.blinding.blind import spans_to_mask
@@ -36,11 +39,15 @@ class Interest(NamedTuple):
     affiliation: str
     """Institutions of the reviewer, separated by semicolons."""
     email: str = ""
+    people: Sequence[str] = ()
+    """Names of people whom the reviewer declared to be close to."""
+    coauthors: Mapping[str, str] = MappingProxyType({})
+    """Names of co-authors, with the title of a common paper."""
 
 
 class FoundConflict(NamedTuple):
     member: MemberId
-    source: Literal["name", "affiliation"]
+    source: Literal["name", "affiliation", "person", "coauthor"]
     """Detail of the reviewer that the proposal mentions. `name` includes the email address."""
     words: str
     """Words of the proposal around the match."""
@@ -106,23 +113,36 @@ class ConflictSearch:
         """Phrases by their longest word."""
         for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
+        self._close = defaultdict[str, list[tuple[Interest, str]]](list)
+        """Reviewers by the phrases that name a person close to them, with the person's name as it was stored."""
+        for person in people:
+            for name in dict.fromkeys((*person.people, *person.coauthors)):
+                for phrase in dict.fromkeys(_names(name)[0]):
+                    self._close[phrase].append((person, name))
+        for phrase in self._close.keys() - {known for phrases in self._by_word.values() for known in phrases}:
+            self._by_word[max(phrase.split(), key=len)].append(phrase)
 
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
-        """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution. `text`
-        must not include the list of references, because citing a person is not a conflict. `beside` holds what
-        identifies the applicant and is not part of the text: fields above it, and masked words."""
+        """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution, and
+        last by the name of a person close to the reviewer. `text` must not include the list of references, because
+        citing a person is not a conflict. `beside` holds what identifies the applicant and is not part of the text:
+        fields above it, and masked words."""
         whole = _Words("\n".join((title, text, *beside)))
         named = self._phrases_in(whole)
         known = frozenset(whole.folded)
         same = frozenset(map(normalised, known)) if any(who.universities for who in self._people) else frozenset()
         own_words: list[_Words] | None = None
+        close = {phrase: self._close[phrase] for phrase in named if phrase in self._close}
+        found = set[MemberId]()
         for who in self._people:
             if who.address is not None and (place := who.address.search(whole.text)):
+                found.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", _words_around(whole.text, place.start()))
                 continue
             apart = who.apart is not None and known.issuperset(who.apart)
             in_full = apart or not named.isdisjoint(who.full)
             if in_full and (words := _first([whole], who.full) or (apart and _apart([whole], who.apart))):
+                found.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
                 continue
             initials = who.apart and (who.apart[0][0], who.apart[1])
@@ -134,18 +154,38 @@ class ConflictSearch:
             ]
             if not might and not universities and named.isdisjoint((*who.initials, *who.institutions)):
                 continue
-            if own_words is None:
-                masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
-                own_words = [_Words(words) for words in (*beside, *masked)]
+            own_words = own_words or _identifying(title, text, beside)
             if words := _first(own_words, who.initials) or _apart(own_words, initials):
+                found.add(who.person.member)
                 yield FoundConflict(who.person.member, "name", words)
             elif words := _first(own_words, who.institutions) or _of_university(own_words, universities):
+                found.add(who.person.member)
                 yield FoundConflict(who.person.member, "affiliation", words)
+        for phrase, people in sorted(close.items()):
+            own_words = own_words or _identifying(title, text, beside)
+            if words := _first(own_words, (phrase,)):
+                for person, name in people:
+                    if person.member not in found:
+                        found.add(person.member)
+                        yield _close_person(person, name, words)
 
     def _phrases_in(self, words: _Words) -> Set[str]:
         """Return the phrases that occur in a text."""
         known = self._by_word.keys() & set(words.folded)
         return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
+
+
+def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
+    """Return the words that identify the applicant: those beside the text, and those that blind mode masks in it."""
+    masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
+    return [_Words(words) for words in (*beside, *masked)]
+
+
+def _close_person(person: Interest, name: str, words: str) -> FoundConflict:
+    if name in person.people:
+        return FoundConflict(person.member, "person", f"{name}, declared by the reviewer: {words}")
+    paper = f"{name}, co-author of “{person.coauthors[name]}”: {words}"
+    return FoundConflict(person.member, "coauthor", paper)
 
 
 def _phrases(person: Interest) -> _Phrases:

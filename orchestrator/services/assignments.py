@@ -3,11 +3,12 @@
 import asyncio
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from assayer.ports import Clock
+from assayer_client.expertise import Bid, Expertise
 from assayer_client.reviewing import AssignBody
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
@@ -15,11 +16,15 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.assigning import AssignmentPlan, plan_assignments
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.services.call_reviewers import asked_reviewers
+from orchestrator.services.expertise import bids_by_place, coauthors
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.assignments import ProposalText
 from orchestrator.store.members import PgMembers
+
+_BY_HAND = "Chosen by hand."
 
 
 class DraftOfAssignments(NamedTuple):
@@ -37,6 +42,43 @@ class DraftOfAssignments(NamedTuple):
     reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
     """Reviewers who could read the reports and therefore get no assignments."""
+    versions: Mapping[MemberId, int]
+    """Versions of the reviewers' expertise and interests."""
+    bids: Mapping[tuple[str, str], Bid]
+    """Bids by proposal and reviewer."""
+    match: ExpertiseMatch | None
+    """Comparison of `proposals` with `people`; None if reviewers are assigned by load alone."""
+
+    def reasons(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Return why each proposal goes to its reviewer."""
+        rows = {str(proposal.id): row for row, proposal in enumerate(self.proposals)}
+        columns = {str(person.id): column for column, person in enumerate(self.people)}
+        return {
+            pair: " ".join(
+                (
+                    *([f"The reviewer's bid: {self.bids[pair]}."] if pair in self.bids else []),
+                    "Assigned to even out the loads."
+                    if self.match is None
+                    else self.match.reason(rows[pair[0]], columns[pair[1]]),
+                )
+            )
+            for pair in pairs
+        }
+
+    def shortfalls(self, max_load: int | None) -> dict[str, str]:
+        """Return, for each proposal with too few reviewers, why it has too few."""
+        people = {str(person.id) for person in self.people}
+        barred = Counter(str(item.evaluation) for item in self.conflicts if item.member in people)
+        number = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
+        available = f"Only {number} {'is' if len(people) == 1 else 'are'} available"
+        blind = " who can judge blind" if self.not_blind else ""
+        limit = f", at most {max_load} proposals each" if max_load else ""
+        return {
+            item: f"{barred[item]} of {number} {'has' if barred[item] == 1 else 'have'} a conflict{limit}."
+            if barred[item]
+            else f"{available}{blind}{limit}."
+            for item in self.plan.short
+        }
 
 
 @dataclass(frozen=True)
@@ -57,8 +99,9 @@ class AssignmentPlanner:
         not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
         people = await self._reviewers(tenant, batch, body.reviewers, not_blind)
         proposals = await self.reviewing.assignments.proposals(tenant, batch)
-        interests = [Interest(person.id, person.name, person.affiliation, person.email) for person in people]
+        known = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
         if search:
+            interests = await self._interests(tenant, batch, people, known)
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, interests)
             await self.reviewing.assignments.keep_found(new_conflicts, self.clock.now())
         conflicts = [
@@ -77,22 +120,76 @@ class AssignmentPlanner:
         loads = Counter[str](item.member for item in before if item not in ending)
         barred = conflicted | {(str(item.evaluation), str(item.member)) for item in before}
         wanted = {str(proposal.id): max(0, body.per_proposal - assigned[proposal.id]) for proposal in proposals}
+        given = await self.reviewing.bids.all(tenant, batch)
+        bids = {(str(item.evaluation), str(item.member)): item.bid for item in given if body.by == "expertise"}
+        compared = [_known(known.get(person.id)) for person in people]
+        match = None
+        if body.by == "expertise" and (bids or any(item.keywords or item.papers for item in compared)):
+            texts = [(proposal.title, proposal.text or "") for proposal in proposals]
+            match = await asyncio.to_thread(ExpertiseMatch, texts, compared)
         ids = [str(person.id) for person in people]
-        plan = await asyncio.to_thread(plan_assignments, wanted, ids, barred, loads, body.max_load)
+        values = None if match is None else assignment_values(match.similarity, bids_by_place(bids, wanted, ids))
+        plan = await asyncio.to_thread(plan_assignments, wanted, ids, barred, loads, body.max_load, values)
         new = Counter(member for _, member in plan.pairs)
         total = {str(person.id): loads[person.id] + new[str(person.id)] for person in people}
         return DraftOfAssignments(
-            plan, tuple(people), tuple(proposals), total, tuple(conflicts), ending, tuple(sorted(not_blind))
+            plan,
+            tuple(people),
+            tuple(proposals),
+            total,
+            tuple(conflicts),
+            ending,
+            tuple(sorted(not_blind)),
+            {member: stored.version for member, stored in known.items()},
+            bids,
+            match,
         )
+
+    async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
+        """Search the proposals of a call for conflicts with a reviewer, as far as this has not been done since the
+        reviewer's interests last changed. Return what is stored about the reviewer."""
+        stored = await self.reviewing.expertise.of(tenant, member.id)
+        if stored is None or stored.changed_at is None:
+            return stored or Expertise(member=member.id, version=0)
+        unsearched = set(await self.reviewing.bids.unsearched(tenant, member.id, batch))
+        if unsearched:
+            all_proposals = await self.reviewing.assignments.proposals(tenant, batch)
+            proposals = [item for item in all_proposals if item.id in unsearched and item.text is not None]
+            interests = await self._interests(tenant, batch, [member], {member.id: stored})
+            found = await asyncio.to_thread(_search_conflicts, proposals, interests)
+            await self.reviewing.assignments.keep_found(found, self.clock.now())
+            searched = [item.id for item in proposals]
+            await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)
+        return stored
+
+    async def _interests(
+        self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
+    ) -> list[Interest]:
+        """Return reviewers with all by which a proposal of the call can show a conflict of interest."""
+        since = await self.reviewing.expertise.coauthors_since(tenant, batch)
+        return [
+            Interest(
+                person.id,
+                person.name,
+                "; ".join(filter(None, (person.affiliation, *(stored.institutions if stored else ())))),
+                person.email,
+                stored.people if stored else (),
+                coauthors(person.name, stored.papers, since) if stored and since is not None else {},
+            )
+            for person in people
+            for stored in [known.get(person.id)]
+        ]
 
     async def keep(
         self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
-    ) -> list[tuple[JobId, MemberId]]:
-        """Save the drafted assignments that are still possible, and return them."""
+    ) -> dict[tuple[str, str], str]:
+        """Save the drafted assignments that are still possible, and return them with their reasons."""
         if not draft.plan.pairs and not draft.ending:
-            return []
-        pairs = [(JobId(evaluation), MemberId(member)) for evaluation, member in draft.plan.pairs]
-        return await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+            return {}
+        reasons = await asyncio.to_thread(draft.reasons, draft.plan.pairs)
+        pairs = {(JobId(evaluation), MemberId(member)): reason for (evaluation, member), reason in reasons.items()}
+        kept = await self.reviewing.assignments.assign(tenant, batch, pairs, by)
+        return {pair: pairs[pair] for pair in sorted(kept)}
 
     async def assign_one(
         self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy
@@ -100,7 +197,7 @@ class AssignmentPlanner:
         """Assign a proposal to a reviewer chosen by hand, after a search for conflicts. Raises HttpProblem if the
         reviewer may not review it."""
         try:
-            draft = await self.draft(tenant, batch, AssignBody(per_proposal=1, reviewers=(reviewer,)))
+            draft = await self.draft(tenant, batch, AssignBody(by="load", per_proposal=1, reviewers=(reviewer,)))
         except HttpProblem as problem:
             raise HttpProblem("conflict", problem.detail) from None
         for conflict in draft.conflicts:
@@ -108,7 +205,7 @@ class AssignmentPlanner:
                 raise HttpProblem("conflict", f"The reviewer has a conflict of interest: {conflict.reason}")
         if evaluation not in {proposal.id for proposal in draft.proposals}:
             raise HttpProblem("conflict", "The proposal was cancelled, or its document cannot be read.")
-        if not await self.reviewing.assignments.assign(tenant, batch, [(evaluation, reviewer)], by):
+        if not await self.reviewing.assignments.assign(tenant, batch, {(evaluation, reviewer): _BY_HAND}, by):
             raise HttpProblem("conflict", "The proposal is already assigned to this reviewer.")
 
     async def _reviewers(
@@ -140,6 +237,11 @@ class AssignmentPlanner:
             detail = f"{who} could read the reports in another role, so no first opinion would be blind."
             raise HttpProblem("conflict", f"{detail} Invite others: POST /v1/batches/{batch}/reviewers.")
         return blind
+
+
+def _known(stored: Expertise | None) -> Known:
+    papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed] if stored else []
+    return Known(stored.keywords if stored else (), papers)
 
 
 def _search_conflicts(

@@ -3,9 +3,11 @@
 from orchestrator.store.assigned_tables import PgAssignedTables
 from orchestrator.store.assignments import PgAssignments
 from orchestrator.store.audit_log import PgAuditLog
+from orchestrator.store.bids import PgBids
 from orchestrator.store.call_reviewers import PgCallReviewers
 from orchestrator.store.database import Database
 from orchestrator.store.decisions import PgDecisions
+from orchestrator.store.expertise import PgExpertise
 from orchestrator.store.letters import PgLetters
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import PgMembers
@@ -20,6 +22,8 @@ class ReviewingStores:
         self.assignments = PgAssignments(database, audit_log, mails)
         self.assigned_tables = PgAssignedTables(database)
         self.call_reviewers = PgCallReviewers(database, audit_log, members)
+        self.expertise = PgExpertise(database, audit_log)
+        self.bids = PgBids(database, audit_log)
         self.opinions = PgOpinions(database, audit_log)
         self.decisions = PgDecisions(database, audit_log)
         self.proposal_decisions = PgProposalDecisions(database, audit_log)

@@ -31,7 +31,7 @@ _PAGE_OF = f"""
     ORDER BY {{order}} DESC NULLS LAST, "row", id LIMIT {PAGE} OFFSET $3
 """
 _REVIEWERS = f"""
-    SELECT evaluation, member, {OPINION_GIVEN} AS opinion
+    SELECT evaluation, member, assignments.reason, {OPINION_GIVEN} AS opinion
     FROM assignments LEFT JOIN opinions USING (evaluation, member)
     WHERE evaluation = ANY($1) ORDER BY blind_at IS NOT NULL, evaluation, member
 """
@@ -60,6 +60,8 @@ class AssignedView(Frozen, defer_build=False):
 class AssignedReviewer(NamedTuple):
     member: MemberId
     opinion: Literal["none", "blind", "revised"]
+    reason: str
+    """Why the proposal was assigned to the reviewer."""
 
 
 class AssignedProposal(NamedTuple):

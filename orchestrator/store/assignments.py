@@ -1,7 +1,7 @@
 """Assignments of reviewers, and conflicts of interest that prevent them."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from orchestrator.access.audit_chain import ActBy, AuditedAct
@@ -26,11 +26,16 @@ READABLE = "NOT (jobs.state = 'failed' AND coalesce(jobs.request -> 'idea', 'nul
 """SQL condition for a proposal whose text can be read, now or once its document has been read. A document that could
 not be read has no text, so it is not reviewed."""
 
+TITLE_FOR_REVIEWERS = """CASE WHEN jobs.blind THEN coalesce((
+    SELECT nullif(report #>> '{idea,title}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
+), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END"""
+"""SQL expression for the title of a proposal as reviewers see it: the title of a proposal judged blind is masked or,
+until its report exists, replaced by its number."""
+
 _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
-           {OPINION_GIVEN} AS opinion, CASE WHEN jobs.blind AND $5::boolean THEN coalesce((
-               SELECT nullif(report #>> '{{idea,title}}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
-           ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END AS title,
+           {OPINION_GIVEN} AS opinion, CASE WHEN $5::boolean THEN {TITLE_FOR_REVIEWERS} ELSE jobs.subject END AS title,
+           CASE WHEN $5::boolean THEN '' ELSE assignments.reason END AS reason,
            coalesce(nullif(batches.name, ''), batches.id, '') AS call, sign_offs.batch IS NOT NULL AS signed_off
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch LEFT JOIN sign_offs ON sign_offs.batch = jobs.batch
@@ -88,9 +93,9 @@ _CLEAR = """
 # Inserts only the planned pairs that are still possible: since the plan was made, the proposal may have been erased, a
 # conflict declared, or the reviewer removed from the tenant or the call.
 _ASSIGN = f"""
-    INSERT INTO assignments (evaluation, member, at)
-    SELECT jobs.id, members.id, $3
-    FROM unnest($1::text[], $2::text[]) AS pairs (evaluation, member)
+    INSERT INTO assignments (evaluation, member, reason, at)
+    SELECT jobs.id, members.id, pairs.reason, $3
+    FROM unnest($1::text[], $2::text[], $5::text[]) AS pairs (evaluation, member, reason)
     JOIN jobs ON jobs.id = pairs.evaluation AND jobs.batch = $4 AND {READABLE}
     JOIN batches ON batches.id = jobs.batch
     JOIN members ON members.id = pairs.member AND members.removed_at IS NULL AND members.role = 'reviewer'
@@ -159,8 +164,7 @@ class PgAssignments(LoggedStore):
         masked: bool = False,
     ) -> list[Assignment]:
         """Return assignments, optionally only those of a member or a call; those that need an opinion come first. With
-        `masked`, titles are as reviewers see them: the title of a proposal judged blind is masked or, until its report
-        exists, replaced by its number."""
+        `masked`, titles are as reviewers see them, without the reasons for the assignments."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
@@ -187,7 +191,7 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
     async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
-        """Store found conflicts: evaluation, reviewer, source (name or affiliation), and words of the proposal."""
+        """Store found conflicts: evaluation, reviewer, source, and words of the proposal."""
 
         async def work(connection: Connection) -> None:
             await connection.executemany(
@@ -238,16 +242,17 @@ class PgAssignments(LoggedStore):
         connection: Connection,
         tenant: TenantId,
         batch: BatchId,
-        pairs: Sequence[tuple[JobId, MemberId]],
+        pairs: Mapping[tuple[JobId, MemberId], str],
         by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
-        """Create the assignments that are new and still allowed, and return them. A pair is left out if there is now a
-        conflict, or if the reviewer could read the reports. For the same reasons, or if the member is no longer a
-        reviewer, existing assignments of the call end unless they have an opinion."""
+        """Create the assignments that are new and still allowed, each with its reason, and return them. A pair is left
+        out if there is now a conflict, or if the reviewer could read the reports. For the same reasons, or if the
+        member is no longer a reviewer, existing assignments of the call end unless they have an opinion."""
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
-        evaluations, members = [list(item) for item in zip(*pairs, strict=True)] if pairs else ([], [])
-        rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch)
+        evaluations, members = [evaluation for evaluation, _ in pairs], [member for _, member in pairs]
+        reasons = [storable_text(reason) for reason in pairs.values()]
+        rows = await connection.fetch(_ASSIGN, evaluations, members, by.at, batch, reasons)
         new = [(JobId(row["evaluation"]), MemberId(row["member"])) for row in rows]
         # Members are locked before the audit log's tip, in the same order as when members are changed.
         for row in ended:

@@ -1,5 +1,6 @@
 """Assignment of reviewers to proposals, and conflicts of interest."""
 
+import asyncio
 from collections import Counter
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from assayer_client.reviewing import (
     AssignOneBody,
     ConflictBody,
     ConflictReason,
+    PlannedAssignment,
     ReviewerId,
     UnfilledProposal,
 )
@@ -43,28 +45,40 @@ class ClearQuery(OfReviewer):
 
 @router.post("/v1/batches/{id}/assignments")
 async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> AssignmentOutcome:
-    """Assign reviewers to all proposals of a batch, with about equal load and without conflicts of interest. Conflicts
-    are also detected from names and affiliations. An existing assignment stays unless it has no opinion yet and the
-    reviewer has a conflict or no longer reviews; the proposal then goes to another reviewer. An opinion from a reviewer
-    with a conflict does not count. First opinions are blind: a reviewer who could read a proposal's report in an
-    earlier role is not assigned to it (`not_blind`; 422 if such a reviewer is named in the request)."""
+    """Assign reviewers to all proposals of a batch, by expertise and bids or with about equal load, and without
+    conflicts of interest. Conflicts are also detected from names, institutions and co-authors. An existing assignment
+    stays unless it has no opinion yet and the reviewer has a conflict or no longer reviews; the proposal then goes to
+    another reviewer. An opinion from a reviewer with a conflict does not count. First opinions are blind: a reviewer
+    who could read a proposal's report in an earlier role is not assigned to it (`not_blind`; 422 if such a reviewer is
+    named in the request)."""
     batch = (await context.find_batch(id)).id
     draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
-    loads, missing, assigned = Counter(draft.loads), Counter(draft.plan.short), len(draft.plan.pairs)
-    if not body.dry_run:
-        kept = set(await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by))
-        lost = [pair for pair in draft.plan.pairs if pair not in kept]
+    loads, missing = Counter(draft.loads), Counter(draft.plan.short)
+    if body.dry_run:
+        made = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
+    else:
+        made = await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by)
+        lost = [pair for pair in draft.plan.pairs if pair not in made]
         loads.subtract(member for _, member in lost)
         missing.update(evaluation for evaluation, _ in lost)
-        assigned = len(kept)
+    shortfalls = draft.shortfalls(body.max_load)
     titles = {proposal.id: proposal.title for proposal in draft.proposals}
     return AssignmentOutcome(
         dry_run=body.dry_run,
-        assigned=assigned,
+        assigned=len(made),
+        assignments=tuple(
+            PlannedAssignment(evaluation=JobId(evaluation), member=MemberId(member), reason=reason)
+            for (evaluation, member), reason in made.items()
+        ),
         withdrawn=len(draft.ending),
         loads=loads,
         unfilled=tuple(
-            UnfilledProposal(evaluation=item, title=titles[JobId(item)], missing=count)
+            UnfilledProposal(
+                evaluation=item,
+                title=titles[JobId(item)],
+                missing=count,
+                reason=shortfalls.get(item, "The reviewer or the proposal changed while reviewers were assigned."),
+            )
             for item, count in missing.items()
         ),
         conflicts=draft.conflicts,

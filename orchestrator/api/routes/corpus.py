@@ -17,8 +17,8 @@ from assayer_client.corpus import (
     PaperName,
     Words,
 )
-from orchestrator.api.corpus_requests import answered_by_corpus
 from orchestrator.web.authentication import Reader
+from orchestrator.web.corpus_requests import answered_by_corpus
 from orchestrator.web.searchable_corpus import SearchableCorpus
 
 _MOST_IN_ADDRESS = 20

@@ -8,12 +8,12 @@ from fastapi import APIRouter
 from assayer.methods.scicompanion.missed_references import MissedReference, MissedReferences, missed_references
 from assayer.models import Idea, PaperId
 from assayer_client.references import ReferencePath, ReferencesBody, SuggestedReference, SuggestedReferences
-from orchestrator.api.corpus_requests import answered_by_corpus
 from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead
 from orchestrator.api.routes.corpus import paper_fields
 from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
 from orchestrator.web.authentication import Reader
+from orchestrator.web.corpus_requests import answered_by_corpus
 from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
 

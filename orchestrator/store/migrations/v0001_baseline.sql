@@ -419,10 +419,49 @@ CREATE TABLE call_reviewers (
 );
 CREATE INDEX call_reviewers_member ON call_reviewers (member);
 
--- Who reviews which proposal.
+-- What a member knows and whom they are close to (assayer_client/expertise.py): keywords, papers, institutions, people.
+-- `declared_at`: when the member last confirmed institutions and people, NULL if only an officer entered them.
+CREATE TABLE expertise (
+    member text PRIMARY KEY REFERENCES members ON DELETE CASCADE,
+    keywords text[] NOT NULL,
+    papers jsonb NOT NULL,
+    institutions text[] NOT NULL,
+    people text[] NOT NULL,
+    version integer NOT NULL,
+    declared_at timestamptz,
+    changed_by text NOT NULL,
+    changed_at timestamptz NOT NULL
+);
+
+-- Batches whose reviewers are asked which proposals they would review.
+CREATE TABLE open_bidding (
+    batch text PRIMARY KEY REFERENCES batches ON DELETE CASCADE,
+    at timestamptz NOT NULL
+);
+
+-- Proposals that were searched for conflicts with a reviewer, as stored at `changed_at`, before their titles are shown.
+CREATE TABLE bid_searches (
+    evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    member text NOT NULL REFERENCES members ON DELETE CASCADE,
+    changed_at timestamptz NOT NULL,
+    PRIMARY KEY (evaluation, member)
+);
+CREATE INDEX bid_searches_member ON bid_searches (member);
+
+CREATE TABLE bids (
+    evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    member text NOT NULL REFERENCES members ON DELETE CASCADE,
+    bid text NOT NULL,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (evaluation, member)
+);
+CREATE INDEX bids_member ON bids (member);
+
+-- Who reviews which proposal. `reason`: why it was assigned to this reviewer.
 CREATE TABLE assignments (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
+    reason text NOT NULL DEFAULT '',
     at timestamptz NOT NULL,
     PRIMARY KEY (evaluation, member)
 );

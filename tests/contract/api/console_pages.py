@@ -35,6 +35,10 @@ async def pages_with_content(
     assert changed.status_code == 200, changed.text
     assigned = await owner.post(f"/v1/batches/{ended}/assignments", json={"per_proposal": 1})
     assert assigned.status_code < 300, assigned.text
+    declared = {"keywords": ["overwriting"], "papers": [{"title": "A rehearsal of examples"}], "people": ["Cy Young"]}
+    stored = await reviewer.put(f"/v1/members/{reviewer.member.id}/expertise", json=declared)
+    assert stored.status_code == 200, stored.text
+    await owner.put(f"/v1/batches/{ended}/bidding", json={"open": True})
     listed = (await owner.get(f"/v1/batches/{ended}/evaluations")).json()["items"]
     await submit_rows_to_erase(owner)
     proof = (await request_erasure(owner, source="A-1"))["proof"]
@@ -70,6 +74,7 @@ async def pages_with_content(
         ConsolePage("/console/erase/{number}", f"/console/erase/{proof}", "erased"),
         ConsolePage("/console/members", "/console/members", "members"),
         ConsolePage(member, of_member, "member"),
+        ConsolePage(f"{member}/expertise", f"{of_member}/expertise", "member-expertise"),
         ConsolePage(f"{member}/remove", f"{of_member}/remove", "member-remove"),
         ConsolePage("/console/account", "/console/account", "account"),
         ConsolePage("/console/audit-log", "/console/audit-log", "audit-log"),
@@ -77,6 +82,9 @@ async def pages_with_content(
     ]
     reviewers = [
         ConsolePage("/console/queue", "/console/queue", "queue"),
+        ConsolePage("/console/expertise", "/console/expertise", "expertise"),
+        ConsolePage("/console/bids", "/console/bids", "calls-for-bids"),
+        ConsolePage("/console/bids/{id}", f"/console/bids/{ended}", "bids"),
         ConsolePage("/console/review/{id}", f"/console/review/{first}", "review"),
     ]
     return owners, reviewers

@@ -16,6 +16,9 @@ QUERY_PARAMETERS = {
     ("DELETE", "/v1/evaluations/{id}/conflicts"): {"reviewer": "mb_1", "reason": "none at all"},
 }
 _PUT_BODIES: dict[str, dict[str, Any]] = {
+    "/v1/members/{id}/expertise": {"keywords": ["friends"]},
+    "/v1/batches/{id}/bidding": {"open": True},
+    "/v1/batches/{id}/bids": {"bids": {"ev_1": "eager"}},
     "/v1/evaluations/{id}/applicant": {"name": "A Friend"},
     "/v1/batches/{id}/letter-templates": {"templates": {}},
 }

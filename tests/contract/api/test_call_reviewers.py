@@ -192,7 +192,9 @@ async def test_reviewer_removed_from_the_call_before_assignment_is_not_assigned(
     stores, now = service.services, service.services.clock.now()
     await stores.reviewing.call_reviewers.choose(ACME, BatchId(batch), [bob.member.id], ActBy(OPERATOR, now))
     pairs = [(JobId(item), who.member.id) for item in (first, second) for who in (ada, bob)]
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
+    kept = await stores.reviewing.assignments.assign(
+        ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
+    )
     assert {who for _, who in kept} == {bob.member.id}
 
 
@@ -215,7 +217,14 @@ async def test_members_are_locked_before_the_audit_log_tip(service: Service, off
     batch, (first, second) = await call_of(service, "# One", "# Two")
     pairs = [(JobId(first), ada.member.id), (JobId(second), bob.member.id)]
     stores, now = service.services, service.services.clock.now()
-    assert len(await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))) == 2
+    assert (
+        len(
+            await stores.reviewing.assignments.assign(
+                ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
+            )
+        )
+        == 2
+    )
     await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
     holder = await service.database.connect_unpooled()
     async with holder.transaction():

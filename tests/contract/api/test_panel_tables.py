@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
+from orchestrator.store.assigned_tables import AssignedReviewer, AssignedView, ReviewerLoad
 from orchestrator.store.panels import PanelCursor, PanelView
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, call_of, person
@@ -22,7 +22,9 @@ async def reviewed(service: Service, proposals: int = 6) -> tuple[Person, list[P
     pairs = [(item, who.member.id) for item in ids[:2] for who in people]
     pairs += [(item, who.member.id) for item in ids[2:4] for who in people[:2]]
     now = service.services.clock.now()
-    await service.services.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
+    await service.services.reviewing.assignments.assign(
+        ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
+    )
     for place, scores in enumerate([(1, 5), (4, 4, 1), (3,)]):
         for who, score in zip(people, scores, strict=False):
             await given(service, who, ids[place], score)
@@ -127,7 +129,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
         bob: ReviewerLoad(4, 2),
         cleo: ReviewerLoad(2, 1),
     }
-    assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == (cleo, "none")
+    assert (await tables.page(ACME, batch, AssignedView())).rows[0].reviewers[0] == AssignedReviewer(cleo, "none", "")
     ((conflict, title),), known = await tables.conflicts(ACME, batch, 1)
     assert (conflict.evaluation, conflict.member, title, known) == (ids[1], cleo, "1", 1)
     assert await tables.loads(OTHER, batch) == {}
@@ -137,7 +139,7 @@ async def test_assignments_are_sorted_and_filtered_by_the_database(service: Serv
 async def test_page_links_keep_filter_and_sort_order(service: Service) -> None:
     officer, people, batch, ids = await reviewed(service, proposals=60)
     now, pairs = service.services.clock.now(), [(item, people[0].member.id) for item in ids[4:]]
-    await service.services.reviewing.assignments.assign(ACME, batch, pairs, ActBy(OPERATOR, now))
+    await service.services.reviewing.assignments.assign(ACME, batch, dict.fromkeys(pairs, ""), ActBy(OPERATOR, now))
     async with signed_in(service, officer.key) as browser:
         for page in ("panel", "assignments"):
             here = f"/console/calls/{batch}/{page}"

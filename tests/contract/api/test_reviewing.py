@@ -228,7 +228,9 @@ async def test_outdated_assignment_pairs_are_skipped(service: Service, ada: Pers
     await stores.reviewing.assignments.declare(ACME, JobId(first), ada.member.id, "my sister's", ActBy(OPERATOR, now))
     await stores.erasures.erase(ACME, [JobId(second)], ActBy(OPERATOR, now))
     await stores.members.remove(ACME, bob.member.id, ActBy(OPERATOR, now))
-    kept = await stores.reviewing.assignments.assign(ACME, BatchId(batch), pairs, ActBy(OPERATOR, now))
+    kept = await stores.reviewing.assignments.assign(
+        ACME, BatchId(batch), dict.fromkeys(pairs, ""), ActBy(OPERATOR, now)
+    )
     assert kept == [(JobId(third), ada.member.id)]
     last = (await stores.audit_log.entries(ACME))[-1]
     assert (last.content or {})["pairs"] == [[third, ada.member.id]]

@@ -29,12 +29,16 @@ _BODY = {
     "evaluations": ["ev_none"],
     "received": "2026-01-31",
     "answer": "It was read.",
+    "open": True,
+    "bids": {"ev_none": "eager"},
 }
 _FIELDS = {
     "/v1/members": ("name", "email", "role"),
     "/v1/members/{id}": ("name",),
     "POST /v1/batches/{id}/reviewers": ("name", "email"),
     "PUT /v1/batches/{id}/reviewers": ("reviewers",),
+    "PUT /v1/batches/{id}/bidding": ("open",),
+    "PUT /v1/batches/{id}/bids": ("bids",),
     "/v1/evaluations/{id}/opinions": ("score",),
     "/v1/evaluations/{id}/judgements": ("point", "agrees", "reason"),
     "/v1/evaluations/{id}/override": ("score", "reason"),

@@ -1,0 +1,1 @@
+"""Assignment of reviewers by expertise: its quality on authors' own papers, and its speed."""

@@ -1,0 +1,96 @@
+"""Routes for the expertise of reviewers, and for their bids on the proposals of a call."""
+
+from fastapi import APIRouter
+
+from assayer_client.expertise import (
+    BiddableProposal,
+    Bidding,
+    BiddingBody,
+    BidsBody,
+    Expertise,
+    ExpertiseBody,
+    ExpertiseOutcome,
+    GivenBid,
+)
+from assayer_client.resources import Page
+from orchestrator.access.roles import MemberId
+from orchestrator.api.acting import Assigner, AssignmentReader, ConflictDeclarer, PeopleReader, ReviewerCaller
+from orchestrator.problems import not_found, required
+from orchestrator.services.bids import biddable_proposals, give_bids
+from orchestrator.services.members import get_member
+from orchestrator.web.context import RouteContext
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.stored_expertise import store_expertise
+
+router = APIRouter(tags=["reviewing"])
+
+
+@router.get("/v1/members/{id}/expertise")
+async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
+    """Return what is stored about a member's expertise and interests. Reviewers can read only their own."""
+    _check_own(context, id)
+    found = await context.reviewing.expertise.of(context.tenant, MemberId(id))
+    return required(found, not_found("member", id))
+
+
+@router.put("/v1/members/{id}/expertise")
+async def change_expertise(id: PathId, body: ExpertiseBody, context: ConflictDeclarer) -> ExpertiseOutcome:
+    """Replace a member's keywords, papers, institutions and people. The papers are looked up in the corpus, whose
+    abstracts are used; its other papers under the member's name serve to find co-authors. Reviewers can change only
+    their own; by storing institutions and people, they declare their interests."""
+    _check_own(context, id)
+    member = await get_member(context.services.members, context.tenant, id)
+    return await store_expertise(context.services, context.tenant, member, body, context.by)
+
+
+@router.get("/v1/batches/{id}/bidding")
+async def get_bidding(id: PathId, context: PeopleReader) -> Bidding:
+    """Return whether the reviewers of a batch are asked for bids."""
+    batch = await context.find_batch(id)
+    return Bidding(open=await context.reviewing.bids.is_open(context.tenant, batch.id))
+
+
+@router.put("/v1/batches/{id}/bidding")
+async def change_bidding(id: PathId, body: BiddingBody, context: Assigner) -> Bidding:
+    """Ask the reviewers of a batch which proposals they would review, or stop asking. Reviewers then see the titles of
+    the proposals, masked if the proposals are judged blind, but only after they declared their interests."""
+    batch = await context.find_batch(id)
+    await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
+    return Bidding(open=body.open)
+
+
+@router.get("/v1/batches/{id}/biddable-proposals")
+async def list_biddable_proposals(id: PathId, context: ReviewerCaller) -> Page[BiddableProposal]:
+    """List the proposals that the reviewer may bid on, with the bids already given. Proposals with a conflict of
+    interest are left out, as are documents that have not been read yet. Rejected until the reviewer has declared
+    institutions and people (`PUT /v1/members/{id}/expertise`)."""
+    return Page(items=tuple(await _biddable(context, id)), next=None)
+
+
+@router.put("/v1/batches/{id}/bids")
+async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Page[BiddableProposal]:
+    """Store bids on proposals of a batch, and return all proposals that the reviewer may bid on. Other bids stay.
+    `conflict` declares a conflict of interest: the proposal leaves the list."""
+    batch = (await context.find_batch(id)).id
+    member = await get_member(context.services.members, context.tenant, context.caller.subject)
+    await give_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
+    return Page(items=tuple(await _biddable(context, id)), next=None)
+
+
+@router.get("/v1/batches/{id}/bids")
+async def list_bids(id: PathId, context: PeopleReader) -> Page[GivenBid]:
+    """List the bids of all reviewers of a batch. Conflicts of interest are listed with the conflicts."""
+    batch = await context.find_batch(id)
+    return Page(items=tuple(await context.reviewing.bids.all(context.tenant, batch.id)), next=None)
+
+
+async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
+    batch = (await context.find_batch(id)).id
+    member = await get_member(context.services.members, context.tenant, context.caller.subject)
+    return await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
+
+
+def _check_own(context: RouteContext, id: str) -> None:
+    """Raise HttpProblem (404) if a reviewer asks about somebody else."""
+    if context.caller.role == "reviewer" and id != context.caller.member:
+        raise not_found("member", id)

@@ -1,0 +1,85 @@
+"""Pages `/console/bids`: the calls that ask a reviewer for bids, and the bids on the proposals of a call."""
+
+from collections.abc import Mapping
+from typing import get_args
+
+from fastapi import APIRouter
+from fastapi.responses import RedirectResponse
+from starlette.responses import Response
+
+from assayer_client.expertise import Bid, BiddableProposal, BidsBody
+from orchestrator.console.page_context import PageContext, Reviewer
+from orchestrator.jobs.models import JobId
+from orchestrator.problems import HttpProblem
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.services.bids import DECLARE_FIRST, biddable_proposals, give_bids
+from orchestrator.services.members import get_member
+from orchestrator.web.path_parameters import PathId
+
+router = APIRouter(prefix="/console/bids", tags=["pages"], include_in_schema=False)
+
+_PAGE = 50
+_BIDS: Mapping[str, Bid] = {bid: bid for bid in get_args(Bid)}
+
+
+@router.get("")
+async def calls_for_bids(context: Reviewer) -> Response:
+    """List the calls that ask the reviewer for bids."""
+    calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
+    return context.page("bids.html", calls=calls, call=None)
+
+
+@router.get("/{id}")
+async def bids(id: PathId, context: Reviewer, page: int = 1, saved: int = 0) -> Response:
+    """Show the proposals that the reviewer may bid on, once they have declared their interests. `saved` is the number
+    of answers that were just stored."""
+    return await _show(context, id, page, saved=saved)
+
+
+@router.post("/{id}")
+async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
+    """Store the bids of a page."""
+    sent = (await context.request.form()).multi_items()
+    chosen = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in sent if name.startswith("bid-")}
+    if chosen:
+        member = await get_member(context.services.members, context.tenant, context.caller.subject)
+        batch = (await context.find_batch(id)).id
+        try:
+            planner = context.services.assignment_planner
+            await give_bids(planner, context.tenant, batch, member, BidsBody(bids=chosen), context.by)
+        except (HttpProblem, ReviewRefused) as refusal:
+            return await _show(context, id, page, fault=str(refusal))
+    return RedirectResponse(f"/console/bids/{id}?page={page}&saved={len(chosen)}", 303)
+
+
+async def _show(context: PageContext, id: str, page: int, *, fault: str = "", saved: int = 0) -> Response:
+    batch = (await context.find_batch(id)).id
+    calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
+    call = next((item for item in calls if item.id == batch), None)
+    if call is None:
+        raise HttpProblem("conflict", "This call does not ask you for bids, or no longer.")
+    member = await get_member(context.services.members, context.tenant, context.caller.subject)
+    proposals: list[BiddableProposal] = []
+    undeclared = False
+    try:
+        proposals = await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
+    except HttpProblem as problem:
+        if problem.detail != DECLARE_FIRST:
+            raise
+        undeclared = True
+    pages = max(1, -(-len(proposals) // _PAGE))
+    place = min(max(1, page), pages)
+    return context.page(
+        "bids.html",
+        status=409 if fault else 200,
+        calls=calls,
+        call=call,
+        fault=fault,
+        saved=saved,
+        undeclared=DECLARE_FIRST if undeclared else "",
+        proposals=proposals[(place - 1) * _PAGE : place * _PAGE],
+        given=sum(item.bid is not None for item in proposals),
+        matching=len(proposals),
+        pages=pages,
+        place=place,
+    )

@@ -1,0 +1,128 @@
+"""Pages `/console/expertise` and `/console/members/{id}/expertise`: what a reviewer knows and whom they are close to,
+for the reviewer and for officers."""
+
+import re
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from pydantic import Field, ValidationError
+from starlette.responses import Response
+
+from assayer.models import Frozen
+from assayer_client.expertise import Expertise, ExpertiseBody, ExpertiseOutcome
+from orchestrator.console.page_context import Assigner, PageContext, Reviewer
+from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.reviewing.models import Member, ReviewRefused
+from orchestrator.services.members import get_member
+from orchestrator.web.path_parameters import PathId
+from orchestrator.web.stored_expertise import store_expertise
+
+router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
+
+_Text = Annotated[str, Field(max_length=300_000)]
+_TITLES = {"keywords": "Keywords", "institutions": "Institutions", "people": "People", "papers": "Papers"}
+
+
+class ExpertiseForm(Frozen, extra="ignore", defer_build=False):
+    """Fields of the form, as typed."""
+
+    version: Annotated[int, Field(ge=0)] = 0
+    keywords: _Text = ""
+    institutions: _Text = ""
+    people: _Text = ""
+    references: Annotated[str, Field(max_length=2_000_000)] = ""
+    removed: Annotated[tuple[int, ...], Field(max_length=1_000)] = ()
+    """Places of the stored papers to remove."""
+
+
+@router.get("/expertise")
+async def own_expertise(context: Reviewer) -> Response:
+    """Show the form to the reviewer."""
+    return await _show(context, await _own(context))
+
+
+@router.post("/expertise")
+async def change_own_expertise(context: Reviewer, form: Annotated[ExpertiseForm, Form()]) -> Response:
+    return await _change(context, await _own(context), form)
+
+
+@router.get("/members/{id}/expertise")
+async def expertise(id: PathId, context: Assigner) -> Response:
+    """Show the form to an officer."""
+    return await _show(context, await _member(context, id))
+
+
+@router.post("/members/{id}/expertise")
+async def change_expertise(id: PathId, context: Assigner, form: Annotated[ExpertiseForm, Form()]) -> Response:
+    return await _change(context, await _member(context, id), form)
+
+
+async def _own(context: PageContext) -> Member:
+    return await get_member(context.services.members, context.tenant, context.caller.subject)
+
+
+async def _member(context: PageContext, id: str) -> Member:
+    member = await get_member(context.services.members, context.tenant, id)
+    if member.removed_at is not None or member.role != "reviewer":
+        raise HttpProblem("conflict", f"{member.name} is not a reviewer.")
+    return member
+
+
+async def _change(context: PageContext, member: Member, form: ExpertiseForm) -> Response:
+    """Store the form, and show what was stored or why not."""
+    stored = await _stored(context, member)
+    try:
+        body = ExpertiseBody(
+            version=form.version,
+            keywords=_items(form.keywords, r"[\n,;]"),
+            institutions=_items(form.institutions, r"[\n;]"),
+            people=_items(form.people, r"[\n;]"),
+            papers=tuple(paper for place, paper in enumerate(stored.papers) if place not in form.removed),
+            references=form.references,
+        )
+        outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False)[0]
+        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {wrong['msg']}."
+        return await _show(context, member, form=form, fault=fault)
+    except (HttpProblem, ReviewRefused) as refusal:
+        return await _show(context, member, form=form, fault=str(refusal))
+    return await _show(context, member, outcome=outcome)
+
+
+async def _stored(context: PageContext, member: Member) -> Expertise:
+    return required(await context.reviewing.expertise.of(context.tenant, member.id), not_found("member", member.id))
+
+
+async def _show(
+    context: PageContext,
+    member: Member,
+    *,
+    form: ExpertiseForm | None = None,
+    fault: str = "",
+    outcome: ExpertiseOutcome | None = None,
+) -> Response:
+    stored = outcome.expertise if outcome else await _stored(context, member)
+    shown = form or ExpertiseForm(
+        version=stored.version,
+        keywords="\n".join(stored.keywords),
+        institutions="\n".join(stored.institutions),
+        people="\n".join(stored.people),
+    )
+    own = context.caller.subject == member.id
+    return context.page(
+        "expertise.html",
+        status=409 if fault else 200,
+        member=member,
+        own=own,
+        here="/console/expertise" if own else f"/console/members/{member.id}/expertise",
+        stored=stored,
+        form=shown,
+        fault=fault,
+        outcome=outcome,
+    )
+
+
+def _items(text: str, separator: str) -> tuple[str, ...]:
+    """Return the distinct items of a list in a text field, in order."""
+    return tuple(dict.fromkeys(item for part in re.split(separator, text) if (item := " ".join(part.split()))))

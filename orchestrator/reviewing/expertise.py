@@ -1,0 +1,118 @@
+"""Similarity of proposals to what reviewers know, and the reasons for it in words.
+
+Texts are compared by TF-IDF. Measured on authors' own papers, it ranks the author of a paper as well as the packaged
+embedding model does (`docs/evidence/assignment.md`), takes seconds for thousands of proposals, and its weights show
+which words proposal and papers share."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+_READ = 6_000
+"""Number of characters of a proposal that are compared: title, summary and introduction."""
+_CLOSE = 0.1
+"""Cosine similarity from which a paper counts as close to a proposal."""
+_NAMED_PAPERS, _NAMED_WORDS = 3, 5
+_TITLE_CHARS = 90
+
+
+class Known(NamedTuple):
+    """Known expertise of a reviewer."""
+
+    keywords: Sequence[str] = ()
+    papers: Sequence[tuple[str, str]] = ()
+    """Papers, each as title and abstract; the abstract may be empty."""
+
+
+class ExpertiseMatch:
+    """Comparison of proposals with reviewers; both are numbered in the order in which they are passed."""
+
+    def __init__(self, proposals: Sequence[tuple[str, str]], reviewers: Sequence[Known]) -> None:
+        """`proposals`: title and text of each."""
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        texts = [f"{title}\n{text}"[:_READ] for title, text in proposals]
+        self._reviewers = reviewers
+        papers = [f"{title}\n{abstract}" for known in reviewers for title, abstract in known.papers]
+        keywords = [" \n ".join(known.keywords) for known in reviewers]
+        self._vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
+        try:
+            self._vectorizer.fit([*texts, *papers, *filter(None, keywords)])
+        except ValueError:  # no text has a word
+            self._vectorizer.fit(["proposal"])
+        self._words = self._vectorizer.get_feature_names_out()
+        self._proposals: csr_array[Any] = self._vectorizer.transform(texts)
+        self._papers: csr_array[Any] = self._vectorizer.transform(papers or [""])
+        self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
+        self._first = np.cumsum([0, *(len(known.papers) for known in reviewers)])
+        profiles = [
+            "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)]) for known in reviewers
+        ]
+        profile_vectors = self._vectorizer.transform(profiles or [""])
+        self.similarity: NDArray[np.float32] = (self._proposals @ profile_vectors.T).toarray()[:, : len(reviewers)]
+        """Cosine similarity, one row for each proposal and one column for each reviewer."""
+
+    def reason(self, proposal: int, reviewer: int) -> str:
+        """Return in words why a reviewer fits a proposal, or that they do not."""
+        known = self._reviewers[reviewer]
+        if not known.papers and not known.keywords:
+            return "Nothing is known about this reviewer's expertise."
+        row = self._proposals[[proposal]]
+        papers = slice(self._first[reviewer], self._first[reviewer + 1])
+        cosines = (self._papers[papers] @ row.T).toarray().ravel() if known.papers else np.zeros(0)
+        sentences = [self._about_papers(known, cosines)] if known.papers else []
+        shared = self._shared_words(row, papers, cosines, reviewer)
+        if shared:
+            sentences.append(f"Shared words: {', '.join(shared)}.")
+        elif not known.papers:
+            sentences.append("None of the reviewer's keywords occurs in the proposal.")
+        return " ".join(sentences)
+
+    def _about_papers(self, known: Known, cosines: NDArray[Any]) -> str:
+        order = np.argsort(-cosines, kind="stable")
+        close = int((cosines >= _CLOSE).sum())
+        total = len(known.papers)
+        titles = [_shortened(known.papers[place][0]) for place in order[: max(1, min(close, _NAMED_PAPERS))]]
+        named = "; ".join(f"“{title}”" for title in titles)
+        if total == 1:
+            return f"The reviewer's only known paper is {'close' if close else 'not close'}: {named}."
+        if not close:
+            return f"None of the reviewer's {total} papers is close; the nearest is {named}."
+        return f"{close} of the reviewer's {total} papers {'is' if close == 1 else 'are'} close: {named}."
+
+    def _shared_words(self, row: "csr_array[Any]", papers: slice, cosines: NDArray[Any], reviewer: int) -> list[str]:
+        """Return the words that contribute most to the similarity with the keywords and the nearest papers."""
+        nearest = np.argsort(-cosines, kind="stable")[:_NAMED_PAPERS] + papers.start
+        weights = self._keywords[[reviewer]].multiply(row)
+        for place in nearest:
+            weights = weights + self._papers[[place]].multiply(row)
+        weights = weights.tocsr()
+        order = np.argsort(-weights.data, kind="stable")[:_NAMED_WORDS]
+        return [str(self._words[weights.indices[place]]) for place in order if weights.data[place] > 0]
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _TITLE_CHARS else f"{title[:_TITLE_CHARS].rsplit(' ', 1)[0]} …"
+
+
+BID_VALUES: Mapping[str, float] = {"eager": 0.3, "willing": 0.15, "unwilling": -5.0}
+"""Amount that a bid adds to the value of an assignment, which without a bid lies between 0 and 1. An unwilling reviewer
+gets a proposal only if there would otherwise be too few reviewers."""
+_BEST = 99.0
+"""Percentile of the similarities above 0 that counts as the best possible match."""
+
+
+def assignment_values(similarity: NDArray[np.float32], bids: Mapping[tuple[int, int], str]) -> NDArray[np.float64]:
+    """Return the value of assigning each proposal (row) to each reviewer (column), from similarities and from bids by
+    row and column."""
+    positive = similarity[similarity > 0]
+    best = float(np.percentile(positive, _BEST)) if positive.size else 1.0
+    values = np.clip(similarity.astype(np.float64) / best, 0.0, 1.0)
+    for place, bid in bids.items():
+        values[place] += BID_VALUES.get(bid, 0.0)
+    return values

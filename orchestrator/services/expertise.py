@@ -1,0 +1,146 @@
+"""Expertise of reviewers: papers read from references, looked up in the corpus, and the co-authors on them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from assayer.errors import InputError
+from assayer.literature.paper_identity import arxiv_id, doi, title_key
+from assayer.models import OPEN, CitedWork, Hit
+from assayer.own_references.matching import best_match, without_identifiers
+from assayer.ports import Literature
+from assayer.reference_lists.bibliography_files import read_bibliography
+from assayer.reference_lists.entry_parser import parse_references
+from assayer.text.folding import folded
+from assayer_client.expertise import ReviewerPaper
+
+_HITS = 20
+"""Number of papers of the corpus that are compared with a title."""
+_QUERIES = 300
+"""Maximum number of titles and keywords that are searched for in the corpus at once."""
+_SHORTEST_TITLE = 8
+_ABSTRACT_CHARS = 20_000
+_COLLABORATION = 50
+"""Number of authors above which a paper does not make its authors co-authors."""
+_ADDRESS = re.compile(r"\bhttps?://\S+|\bdoi:?\s*$", re.IGNORECASE)
+_YEAR_BESIDE = re.compile(r"[(\[]?\b(?:19|20)\d\d[a-z]?\b[)\]]?")
+
+
+def read_papers(references: str) -> tuple[list[ReviewerPaper], list[str]]:
+    """Read a list of papers in the format of a reference manager, or with one entry on each line. Return the papers,
+    and the beginnings of entries without a title."""
+    if not references.strip():
+        return [], []
+    try:
+        file = read_bibliography(references, "The list")
+    except InputError:
+        lines = [line.strip(" \t\r•*") for line in references.splitlines()]
+        works = [(_work_of_line(line), "") for line in lines if line]
+        unread = [work.raw[:80] for work, _ in works if len(work.title) < _SHORTEST_TITLE]
+    else:
+        works = [(entry.work, entry.abstract) for entry in file.entries]
+        unread = list(file.unread)
+    return [_paper(work, abstract) for work, abstract in works if len(work.title) >= _SHORTEST_TITLE], unread
+
+
+def _work_of_line(line: str) -> CitedWork:
+    """Return the work that a line names, as a formatted reference or as a title with or without DOI and year."""
+    parsed = parse_references(line)
+    if len(parsed) == 1 and len(parsed[0].title) >= _SHORTEST_TITLE:
+        return parsed[0]
+    words = _YEAR_BESIDE.sub(" ", _ADDRESS.sub(" ", without_identifiers(line)))
+    title = " ".join(words.split()).strip(" .,;:-–()[]")
+    return CitedWork(title=title, doi=doi(line), arxiv=arxiv_id(line), raw=line)
+
+
+def _paper(work: CitedWork, abstract: str) -> ReviewerPaper:
+    return ReviewerPaper(
+        title=work.title[:1_000],
+        authors=tuple(author[:300] for author in work.authors),
+        year=work.year if work.year and 1500 <= work.year <= 2200 else None,
+        doi=work.doi[:300],
+        abstract=abstract[:_ABSTRACT_CHARS],
+    )
+
+
+def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
+    """Return papers without repetitions of a title; of two with the same title, the one that a person listed."""
+    by_title: dict[str, ReviewerPaper] = {}
+    for paper in papers:
+        known = by_title.get(key := title_key(paper.title))
+        if known is None or (paper.listed and not known.listed):
+            by_title[key] = paper
+    return list(by_title.values())
+
+
+async def papers_in_corpus(
+    corpus: Literature, name: str, papers: Sequence[ReviewerPaper], keywords: Sequence[str]
+) -> list[ReviewerPaper]:
+    """Return the listed papers, completed with the records of the corpus, followed by the corpus's other papers under
+    the reviewer's name, as far as searches for the titles and keywords return them."""
+    listed = [paper for paper in papers if paper.listed]
+    queries = [*(paper.title for paper in listed), *keywords][:_QUERIES]
+    answers = await corpus.search(queries, _HITS, OPEN) if queries else []
+    completed = [_completed(paper, answers[n] if n < len(answers) else []) for n, paper in enumerate(listed)]
+    hits = {hit.paper.id: hit for answer in answers for hit in answer}
+    others = [_of_hit(hit, listed=False) for hit in hits.values() if _wrote(name, hit.paper.authors)]
+    return distinct_papers([*completed, *others])
+
+
+def _completed(paper: ReviewerPaper, hits: Sequence[Hit]) -> ReviewerPaper:
+    work = CitedWork(title=paper.title, authors=paper.authors, year=paper.year, doi=paper.doi, raw=paper.title)
+    match = best_match(work, [hit.paper for hit in hits])
+    if match is None or match.other_title:
+        return paper
+    found = _of_hit(next(hit for hit in hits if hit.paper is match.paper), listed=True)
+    return found.model_copy(update={"abstract": found.abstract or paper.abstract})
+
+
+def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
+    paper = hit.paper
+    work = CitedWork(
+        title=paper.title, authors=paper.authors, year=paper.year, doi=paper.identifiers.doi, raw=paper.title
+    )
+    found = _paper(work, paper.abstract if listed else "")
+    return found.model_copy(update={"listed": listed, "in_corpus": True})
+
+
+def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
+    """Return the co-authors on papers published in the year `since` or later, each with the title of a common paper.
+    Papers without a year count; papers of large collaborations do not."""
+    found: dict[str, str] = {}
+    for paper in papers:
+        if (paper.year is None or paper.year >= since) and len(paper.authors) <= _COLLABORATION:
+            for author in paper.authors:
+                if not _wrote(name, [author]):
+                    found.setdefault(author, paper.title)
+    return found
+
+
+def _wrote(name: str, authors: Iterable[str]) -> bool:
+    """Return whether a person is among the authors: same family name, and same first name or its initial if either is
+    abbreviated."""
+    own = _name_parts(name)
+    return len(own) > 1 and any(_same_person(own, _name_parts(author)) for author in authors)
+
+
+def _same_person(own: Sequence[str], other: Sequence[str]) -> bool:
+    if len(other) < 2 or own[-1] != other[-1]:
+        return False
+    return own[0] == other[0] or (min(len(own[0]), len(other[0])) == 1 and own[0][0] == other[0][0])
+
+
+def _name_parts(name: str) -> list[str]:
+    family, comma, first = name.partition(",")
+    return re.findall(r"[^\W\d_]+", folded(f"{first} {family}" if comma else name))
+
+
+def bids_by_place(
+    bids: Mapping[tuple[str, str], str], proposals: Iterable[str], reviewers: Iterable[str]
+) -> dict[tuple[int, int], str]:
+    """Return bids, which are named by proposal and reviewer, by the places of proposal and reviewer."""
+    rows, columns = ({name: place for place, name in enumerate(names)} for names in (proposals, reviewers))
+    return {
+        (rows[proposal], columns[reviewer]): bid
+        for (proposal, reviewer), bid in bids.items()
+        if proposal in rows and reviewer in columns
+    }

@@ -1,0 +1,160 @@
+"""Bids: which proposals of a call reviewers would review. Titles are shown as reviewers may see them."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assayer_client.expertise import Bid, BiddableProposal, GivenBid
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.assignments import READABLE, TITLE_FOR_REVIEWERS
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.members import COULD_READ_REPORTS
+from orchestrator.store.open_calls import hold_call_open
+from orchestrator.store.rows import from_row
+
+_IS_OPEN = """
+    SELECT EXISTS (SELECT FROM open_bidding JOIN batches ON batches.id = batch WHERE tenant = $1 AND batch = $2)
+"""
+_OPEN = """
+    INSERT INTO open_bidding (batch, at) SELECT id, $3 FROM batches WHERE tenant = $1 AND id = $2
+    ON CONFLICT DO NOTHING RETURNING batch
+"""
+_CLOSE = "DELETE FROM open_bidding USING batches WHERE id = batch AND tenant = $1 AND batch = $2 RETURNING batch"
+_ASKED = f"""
+    open_bidding JOIN batches ON batches.id = open_bidding.batch JOIN members ON members.id = $2
+    WHERE batches.tenant = $1 AND members.tenant = $1 AND members.role = 'reviewer' AND members.removed_at IS NULL
+      AND NOT {COULD_READ_REPORTS}
+      AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = batches.id)
+      AND (
+          NOT EXISTS (SELECT FROM call_reviewers WHERE call_reviewers.batch = batches.id)
+          OR EXISTS (
+              SELECT FROM call_reviewers WHERE call_reviewers.batch = batches.id AND call_reviewers.member = members.id
+          )
+      )
+"""
+"""SQL for the calls that ask a reviewer for bids."""
+_CALLS = f"""
+    SELECT batches.id, coalesce(nullif(batches.name, ''), batches.id) AS name, (
+        SELECT count(*) FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = batches.id AND bids.member = $2
+    ) AS given
+    FROM {_ASKED} ORDER BY batches.created_at DESC, batches.id
+"""
+_POSSIBLE = f"""
+    jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
+    AND EXISTS (SELECT FROM {_ASKED} AND batches.id = $3)
+    AND EXISTS (
+        SELECT FROM bid_searches JOIN expertise USING (member)
+        WHERE bid_searches.evaluation = jobs.id AND bid_searches.member = $2
+          AND bid_searches.changed_at = expertise.changed_at
+    )
+    AND NOT EXISTS (
+        SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared IS NULL
+    )
+"""
+"""SQL condition for the proposals that a reviewer may bid on: those without a conflict of interest, as far as they were
+searched for conflicts with what is stored about the reviewer now."""
+_PROPOSALS = f"""
+    SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
+    FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2
+    WHERE {_POSSIBLE} ORDER BY jobs."row", jobs.id
+"""
+_UNSEARCHED = f"""
+    SELECT jobs.id FROM jobs
+    WHERE jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
+      AND NOT EXISTS (
+          SELECT FROM bid_searches JOIN expertise USING (member)
+          WHERE bid_searches.evaluation = jobs.id AND bid_searches.member = $2
+            AND bid_searches.changed_at = expertise.changed_at
+      )
+"""
+_SEARCHED = """
+    INSERT INTO bid_searches (evaluation, member, changed_at)
+    SELECT jobs.id, $2, $4 FROM jobs WHERE jobs.tenant = $1 AND jobs.id = ANY($3) FOR KEY SHARE
+    ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $4
+"""
+_PERMITTED = f"SELECT jobs.id FROM jobs WHERE {_POSSIBLE} AND jobs.id = ANY($4)"
+_GIVE = """
+    INSERT INTO bids (evaluation, member, bid, at) SELECT evaluation, $2, bid, $4
+    FROM unnest($1::text[], $3::text[]) AS given (evaluation, bid)
+    ON CONFLICT (evaluation, member) DO UPDATE SET bid = excluded.bid, at = excluded.at
+"""
+_WITHDRAW = "DELETE FROM bids WHERE evaluation = ANY($1) AND member = $2"
+_ALL = """
+    SELECT bids.* FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.tenant = $1 AND jobs.batch = $2
+    ORDER BY jobs."row", evaluation, member
+"""
+
+
+class CallForBids(NamedTuple):
+    """Call that asks a reviewer for bids."""
+
+    id: BatchId
+    name: str
+    given: int
+    """Number of bids of the reviewer."""
+
+
+class PgBids(LoggedStore):
+    async def is_open(self, tenant: TenantId, batch: BatchId) -> bool:
+        (row,) = await self._database.fetch(_IS_OPEN, tenant, batch)
+        return bool(row["exists"])
+
+    @in_transaction
+    async def set_open(self, connection: Connection, tenant: TenantId, batch: BatchId, wanted: bool, by: ActBy) -> None:
+        """Ask the reviewers of a call for bids, or stop asking. Bids already given are kept. Raises ReviewRefused if
+        the call is signed off."""
+        await hold_call_open(connection, tenant, batch, alone=True)
+        values = (tenant, batch, by.at) if wanted else (tenant, batch)
+        if await connection.fetchrow(_OPEN if wanted else _CLOSE, *values) is not None:
+            await self._log.append(connection, tenant, by, "bidding opened" if wanted else "bidding closed", batch)
+
+    async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
+        """Return the calls that ask a reviewer for bids."""
+        return await self._database.select(CallForBids, _CALLS, tenant, member)
+
+    async def unsearched(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
+        """Return the proposals that have not been searched for conflicts with what is stored about the reviewer now."""
+        return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
+
+    async def mark_searched(
+        self, tenant: TenantId, member: MemberId, evaluations: Sequence[JobId], changed_at: dt.datetime
+    ) -> None:
+        """Record that proposals were searched for conflicts with what was stored about the reviewer at `changed_at`."""
+        await self._database.fetch(_SEARCHED, tenant, member, list(evaluations), changed_at)
+
+    async def proposals(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[BiddableProposal]:
+        """Return the proposals that a reviewer may bid on; empty if the call does not ask them."""
+        return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch)
+
+    @in_transaction
+    async def give(
+        self,
+        connection: Connection,
+        tenant: TenantId,
+        member: MemberId,
+        batch: BatchId,
+        bids: Mapping[JobId, Bid | None],
+        by: ActBy,
+    ) -> None:
+        """Store bids other than conflicts; None withdraws a bid. Raises ReviewRefused, and stores nothing, if the call
+        does not ask the reviewer for bids or a proposal is not among those they may bid on."""
+        await hold_call_open(connection, tenant, batch)
+        rows = await connection.fetch(_PERMITTED, tenant, member, batch, list(bids))
+        if refused := sorted(set(bids) - {row["id"] for row in rows}):
+            raise ReviewRefused(
+                f"You cannot bid on {', '.join(refused[:5])}: bidding is closed, or the list of proposals has changed. "
+                "Nothing was stored.",
+                "Read the list of proposals again.",
+            )
+        given = {evaluation: bid for evaluation, bid in bids.items() if bid is not None}
+        await connection.execute(_WITHDRAW, [evaluation for evaluation in bids if evaluation not in given], member)
+        await connection.execute(_GIVE, list(given), member, list(given.values()), by.at)
+        await self._log.append(connection, tenant, by, "bids given", batch, bids=dict(bids))
+
+    async def all(self, tenant: TenantId, batch: BatchId) -> list[GivenBid]:
+        """Return the bids of a call. A conflict of interest is not a bid."""
+        return [from_row(GivenBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]

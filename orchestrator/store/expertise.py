@@ -1,0 +1,84 @@
+"""Expertise of reviewers, and the people and institutions that they are close to."""
+
+from collections.abc import Collection
+
+from assayer_client.calls import CallTerms
+from assayer_client.expertise import Expertise
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.store.audit_log import LoggedStore
+from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.json_columns import json_without_nul, storable_text
+from orchestrator.store.rows import from_row
+
+_COLUMNS = """
+    members.id AS member, coalesce(version, 0) AS version, coalesce(keywords, '{}') AS keywords,
+    coalesce(papers, '[]') AS papers, coalesce(institutions, '{}') AS institutions, coalesce(people, '{}') AS people,
+    declared_at, coalesce(changed_by, '') AS changed_by, changed_at
+"""
+_OF = f"""
+    SELECT {_COLUMNS} FROM members LEFT JOIN expertise ON expertise.member = members.id
+    WHERE members.tenant = $1 AND ($2::text[] IS NULL AND expertise.member IS NOT NULL OR members.id = ANY($2))
+"""
+_LOCK = """
+    SELECT version FROM members LEFT JOIN expertise ON expertise.member = members.id
+    WHERE members.tenant = $1 AND members.id = $2 AND members.removed_at IS NULL FOR NO KEY UPDATE OF members
+"""
+_STORE = """
+    INSERT INTO expertise AS known
+        (member, keywords, papers, institutions, people, version, declared_at, changed_by, changed_at)
+    VALUES ($1, $2, $3, $4, $5, $6, CASE WHEN $7 THEN $9::timestamptz END, $8, $9)
+    ON CONFLICT (member) DO UPDATE
+    SET keywords = $2, papers = $3, institutions = $4, people = $5, version = $6, changed_by = $8, changed_at = $9,
+        declared_at = CASE WHEN $7 THEN $9 ELSE known.declared_at END
+"""
+_SINCE = """
+    SELECT coalesce((terms ->> 'coauthor_years')::int, $3) AS years,
+           extract(year FROM coalesce((terms ->> 'deadline')::date, created_at::date)) AS year
+    FROM batches LEFT JOIN call_terms ON call_terms.batch = batches.id WHERE tenant = $1 AND batches.id = $2
+"""
+
+
+class PgExpertise(LoggedStore):
+    async def of(self, tenant: TenantId, member: MemberId) -> Expertise | None:
+        """Return what is stored about a member, in version 0 if nothing is; None if there is no such member."""
+        return (await self.of_members(tenant, [member])).get(member)
+
+    async def of_members(
+        self, tenant: TenantId, members: Collection[MemberId] | None = None
+    ) -> dict[MemberId, Expertise]:
+        """Return what is stored about members, by member id; None: about all members with something stored."""
+        wanted = None if members is None else list(members)
+        rows = await self._database.fetch(_OF, tenant, wanted)
+        return {row["member"]: from_row(Expertise, row) for row in rows}
+
+    @in_transaction
+    async def store(self, connection: Connection, tenant: TenantId, new: Expertise, by: ActBy) -> Expertise | None:
+        """Replace what is stored about a member; `new.version` is the version that it replaces. Institutions and people
+        count as declared if the member stores them. Return None if the member does not exist. Raises ReviewRefused if
+        another version was stored meanwhile."""
+        row = await connection.fetchrow(_LOCK, tenant, new.member)
+        if row is None:
+            return None
+        if (row["version"] or 0) != new.version:
+            raise ReviewRefused(
+                "This expertise was changed after you read it. Nothing was stored.", "Check the current version first."
+            )
+        papers = json_without_nul(f"[{','.join(paper.model_dump_json() for paper in new.papers)}]")
+        lists = [[storable_text(item) for item in part] for part in (new.keywords, new.institutions, new.people)]
+        own = by.actor.id == new.member
+        values = (lists[0], papers, lists[1], lists[2], new.version + 1, own, storable_text(by.actor.name), by.at)
+        await connection.execute(_STORE, new.member, *values)
+        listed = [paper.title for paper in new.papers if paper.listed]
+        content = {"keywords": lists[0], "papers": len(listed), "institutions": lists[1], "people": lists[2]}
+        await self._log.append(connection, tenant, by, "expertise changed", new.member, declared=own, **content)
+        (stored,) = await connection.fetch(_OF, tenant, [new.member])
+        return from_row(Expertise, stored)
+
+    async def coauthors_since(self, tenant: TenantId, batch: BatchId) -> int | None:
+        """Return the year from which common papers make co-authors a conflict of interest in a call; None if they are
+        not searched for."""
+        (row,) = await self._database.fetch(_SINCE, tenant, batch, CallTerms().coauthor_years)
+        return None if row["years"] == 0 else int(row["year"]) - int(row["years"])

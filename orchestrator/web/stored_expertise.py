@@ -1,0 +1,45 @@
+"""Store the expertise of a reviewer, after looking up the papers in the corpus."""
+
+import asyncio
+
+from assayer_client.expertise import Expertise, ExpertiseBody, ExpertiseOutcome
+from orchestrator.access.audit_chain import ActBy
+from orchestrator.jobs.models import TenantId
+from orchestrator.problems import HttpProblem, not_found, required
+from orchestrator.reviewing.models import Member
+from orchestrator.services.expertise import distinct_papers, papers_in_corpus, read_papers
+from orchestrator.web.corpus_requests import answered_by_corpus
+from orchestrator.web.services import Services
+
+_MOST_PAPERS = 1_000
+
+
+async def store_expertise(
+    services: Services, tenant: TenantId, member: Member, body: ExpertiseBody, by: ActBy
+) -> ExpertiseOutcome:
+    """Store what a reviewer knows and whom they are close to. Without a corpus, the papers are stored as they were
+    listed. Raises HttpProblem if there are too many papers; ReviewRefused if another version was stored meanwhile."""
+    read, unread = await asyncio.to_thread(read_papers, body.references)
+    papers = distinct_papers([*body.papers, *read])
+    if len(papers) > _MOST_PAPERS:
+        raise HttpProblem.invalid(f"A reviewer can have at most {_MOST_PAPERS:,} papers.", "/papers")
+    without_corpus = ""
+    if papers or body.keywords:
+        try:
+            papers = await answered_by_corpus(
+                services, lambda corpus: papers_in_corpus(corpus, member.name, papers, body.keywords)
+            )
+        except HttpProblem as problem:
+            without_corpus = problem.detail
+    new = Expertise(
+        member=member.id,
+        version=body.version,
+        keywords=body.keywords,
+        papers=tuple(papers[:_MOST_PAPERS]),
+        institutions=body.institutions,
+        people=body.people,
+    )
+    stored = await services.reviewing.expertise.store(tenant, new, by)
+    return ExpertiseOutcome(
+        expertise=required(stored, not_found("member", member.id)), unread=tuple(unread), corpus=without_corpus
+    )
