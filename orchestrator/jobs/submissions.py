@@ -56,6 +56,8 @@ class MoreRows(Frozen):
     open: bool = False
     reopen: bool = False
     """True to add the rows even if the batch is closed."""
+    replaces: tuple[int, ...] = ()
+    """Numbers of rejected rows that these rows replace."""
 
 
 class BatchClosed(AssayerError):

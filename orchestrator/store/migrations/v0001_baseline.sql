@@ -386,10 +386,11 @@ CREATE TABLE ranking_pairs (
 );
 CREATE INDEX ranking_pairs_pair ON ranking_pairs (first, second);
 
--- Batches of which a ranking holds two proposals or more.
+-- Batches of which a ranking holds two proposals or more. `proposals`: how many of its ideas they are.
 CREATE TABLE ranking_calls (
     batch text NOT NULL REFERENCES batches ON DELETE CASCADE,
     job text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    proposals integer NOT NULL,
     PRIMARY KEY (batch, job)
 );
 CREATE INDEX ranking_calls_job ON ranking_calls (job);
