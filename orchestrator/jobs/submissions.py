@@ -30,6 +30,14 @@ class NewJob(Frozen):
     """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 
 
+class Original(NamedTuple):
+    """Document of a job as it was submitted."""
+
+    name: str
+    blind: bool
+    """True if the proposal is judged masked."""
+
+
 class NewBatch(Frozen):
     id: BatchId
     name: str

@@ -30,15 +30,15 @@ async def _leave(page: Page, script: str) -> Dialog:
 async def test_new_call_asks_before_files_are_lost_and_states_what_is_not_opened_yet(
     service: Service, officer: Person, tmp_path: Path
 ) -> None:
-    plan = tmp_path / "plan.md"
-    plan.write_text(f'---\ntitle: "Scoring plans"\n---\n\n## Problem\n\n{TEXT}\n', "utf-8")  # noqa: ASYNC240
-    (tmp_path / "scan.pdf").write_bytes(drawn("A plan"))
-    (tmp_path / "thin.txt").write_text("x x x x", "utf-8")
+    plan, scan, thin = (tmp_path / name for name in ("plan.md", "scan.pdf", "thin.txt"))
+    plan.write_text(f'---\ntitle: "Scoring plans"\n---\n\n## Problem\n\n{TEXT}\n', "utf-8")
+    scan.write_bytes(drawn("A plan"))
+    thin.write_text("x x x x", "utf-8")
     async with at_the_console(service, officer.key, _SCREEN) as (page, url):
         page.on("dialog", lambda _: None)
         await page.goto(f"{url}/console/calls/new")
         await page.get_by_label("Name", exact=True).fill("Spring")
-        await page.get_by_label("Files", exact=True).set_input_files(sorted(tmp_path.iterdir()))
+        await page.get_by_label("Files", exact=True).set_input_files([plan, scan, thin])
         assert (await _leave(page, "location.reload()")).type == "beforeunload"
         await page.get_by_text("3 files").wait_for()
         await page.get_by_role("button", name="Check and estimate").click()
