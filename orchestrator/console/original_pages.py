@@ -1,4 +1,5 @@
-"""Documents as applicants submitted them, under `/console/originals/{id}`: for download, and page by page as pictures.
+"""Documents as applicants submitted them, below the pages of a proposal and of its review: for download, and page by
+page as pictures.
 
 Nothing of a document is ever interpreted by the browser: downloads have a fixed media type and a sandbox, and pages of
 a PDF are rendered in a sandboxed process. Reviewers get the original only if the call is not masked."""
@@ -11,14 +12,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from assayer.errors import FullTextError, Unreadable
-from orchestrator.console.page_context import PageContext, SignedIn
+from orchestrator.console.page_context import CallReader, PageContext, Reviewer
 from orchestrator.jobs.models import JobId
 from orchestrator.jobs.submissions import Original
 from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.web.path_parameters import PathId
-from orchestrator.web.signed_in import require_act
 
-router = APIRouter(prefix="/console/originals", tags=["pages"], include_in_schema=False)
+router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _OFFICE = "application/vnd."
 _MEDIA_TYPES = {
@@ -38,10 +38,35 @@ _AT_ONCE = 3
 """Number of pages that one request renders."""
 
 
-@router.get("/{id}")
-async def original(id: PathId, context: SignedIn) -> Response:
-    """Download the document. The audit log records it as an export."""
-    kept = await _readable(context, id)
+_First = Annotated[int, Query(ge=1, le=100_000)]
+
+
+@router.get("/proposals/{id}/original")
+async def original(id: PathId, context: CallReader) -> Response:
+    """Download the document."""
+    return await _download(context, await _kept(context, id), id)
+
+
+@router.get("/proposals/{id}/original/pages")
+async def pages(id: PathId, context: CallReader, first: _First = 1) -> Response:
+    """Return the fragment with some pages of a PDF as pictures, and a place that loads those after them."""
+    return await _pages(context, await _kept(context, id), f"/console/proposals/{id}", id, first)
+
+
+@router.get("/review/{id}/original")
+async def assigned_original(id: PathId, context: Reviewer) -> Response:
+    """Download the document of a proposal that the person reviews."""
+    return await _download(context, await _kept_for_review(context, id), id)
+
+
+@router.get("/review/{id}/original/pages")
+async def assigned_pages(id: PathId, context: Reviewer, first: _First = 1) -> Response:
+    """Return pages of a document that the person reviews, like `pages`."""
+    return await _pages(context, await _kept_for_review(context, id), f"/console/review/{id}", id, first)
+
+
+async def _download(context: PageContext, kept: Original, id: str) -> Response:
+    """Return the document as a download, which the audit log records as an export. Raises HttpProblem."""
     document = await _document(context, id)
     name, suffix = kept.name, PurePath(kept.name).suffix.lower()
     if document.startswith(_PACKED) and suffix not in _MEDIA_TYPES:
@@ -52,10 +77,7 @@ async def original(id: PathId, context: SignedIn) -> Response:
     return Response(document, 200, {**_HEADERS, "Content-Disposition": disposition}, media_type)
 
 
-@router.get("/{id}/pages")
-async def pages(id: PathId, context: SignedIn, first: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """Return the fragment with some pages of a PDF as pictures, and a place that loads those after them."""
-    kept = await _readable(context, id)
+async def _pages(context: PageContext, kept: Original, here: str, id: str, first: int) -> Response:
     document = await _document(context, id)
     fault, count, pictures = "", 0, list[str]()
     try:
@@ -63,25 +85,24 @@ async def pages(id: PathId, context: SignedIn, first: Annotated[int, Query(ge=1,
             count, pictures = await context.services.page_pictures(document, kept.name, first, _AT_ONCE)
     except Unreadable as error:
         fault = str(error)
-    return context.page(
-        "original_pages.html",
-        id=id,
-        fault=fault,
-        first=first,
-        count=count,
-        pictures=pictures,
-    )
+    values = {"fault": fault, "count": count, "pictures": pictures}
+    return context.page("original_pages.html", here=here, first=first, **values)
 
 
-async def _readable(context: PageContext, id: str) -> Original:
-    """Return what is stored of the document if the person is allowed to read it. Raises HttpProblem."""
-    kept = required(await context.services.jobs.original(context.tenant, JobId(id)), not_there("evaluation", id))
-    if not context.caller.may("see calls"):
-        require_act(context.caller, "give opinions")
-        given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
-        required(given, not_there("evaluation", id, "proposal"))
-        if kept.blind:
-            raise HttpProblem("forbidden", "This call is masked: reviewers read the masked text, not the original.")
+async def _kept(context: PageContext, id: str) -> Original:
+    """Return what is stored of the document. Raises HttpProblem."""
+    job = await context.find_evaluation(id)
+    kept = await context.services.jobs.original(context.tenant, job.id)
+    return required(kept, not_there("evaluation", id, "document"))
+
+
+async def _kept_for_review(context: PageContext, id: str) -> Original:
+    """Return what is stored of a document that the person reviews. Raises HttpProblem unless they may read it."""
+    given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
+    required(given, not_there("evaluation", id, "proposal"))
+    kept = await _kept(context, id)
+    if kept.blind:
+        raise HttpProblem("forbidden", "This call is masked: reviewers read the masked text, not the original.")
     return kept
 
 

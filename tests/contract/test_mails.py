@@ -162,7 +162,7 @@ async def test_reviewer_gets_single_mail_for_assignments_made_together(service: 
     ]
     text = letters[grace.member.email].text
     assert "Your opinion is due by 2031-12-01." in text
-    assert "https://assayer.example.org/console/queue" in text
+    assert "https://assayer.example.org/console/sign-in/link/" in text
     assert "One" not in text
     assert "overwrite" not in text
     assert len(await owed(service, grace)) == 1

@@ -60,7 +60,7 @@ async def test_officer_opens_the_original_of_a_masked_proposal_and_reviewers_can
     async with signed_in(service, ada.key) as browser:
         assert "The original document" not in (await browser.get(f"/console/review/{first}")).text
         for path in ("", "/pages"):
-            refused = await browser.get(f"/console/originals/{first}{path}")
+            refused = await browser.get(f"/console/review/{first}/original{path}")
             assert refused.status_code == 403
             assert "masked" in refused.text
 
@@ -78,9 +78,9 @@ async def test_download_is_never_interpreted_by_a_browser(
 ) -> None:
     first = await _call(service, officer, blind=False, name=name, data=data)
     async with signed_in(service, officer.key) as browser:
-        answer = await browser.get(f"/console/originals/{first}")
+        answer = await browser.get(f"/console/proposals/{first}/original")
         assert answer.content == data
-        shown = await browser.get(f"/console/originals/{first}/pages?first=1")
+        shown = await browser.get(f"/console/proposals/{first}/original/pages?first=1")
     assert answer.headers["content-type"] == media_type
     assert answer.headers["content-disposition"] == f"attachment; filename*=UTF-8''{saved}"
     assert answer.headers["content-security-policy"].endswith("sandbox")
@@ -94,9 +94,9 @@ async def test_original_is_refused_to_strangers_and_other_reviewers(service: Ser
     first = await _call(service, officer, blind=False)
     carl = await person(service, "reviewer", "Carl Cox")
     async with signed_in(service, carl.key) as browser:
-        assert (await browser.get(f"/console/originals/{first}")).status_code == 404
+        assert (await browser.get(f"/console/review/{first}/original")).status_code == 404
     async with service.client(url=None) as browser:
-        assert (await browser.get(f"/console/originals/{first}")).status_code == 303
+        assert (await browser.get(f"/console/proposals/{first}/original")).status_code == 303
 
 
 @pytest.mark.parametrize("how", ["erased", "retention"])
@@ -112,5 +112,5 @@ async def test_original_is_deleted_with_its_evaluation(
         await service.database.execute("UPDATE jobs SET created_at = $1, finished_at = $1", past)
         assert await service.services.jobs.purge(dt.datetime.now(dt.UTC)) == 1
     async with signed_in(service, officer.key) as browser:
-        assert (await browser.get(f"/console/originals/{first}")).status_code in (404, 410)
+        assert (await browser.get(f"/console/proposals/{first}/original")).status_code in (404, 410)
     assert await service.database.fetch("SELECT FROM jobs WHERE document IS NOT NULL") == []
