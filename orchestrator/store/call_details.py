@@ -13,6 +13,7 @@ from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.open_calls import hold_call_open
@@ -85,24 +86,30 @@ class CallChangedMeanwhile(ReviewRefused):
 
 
 class PgCallDetails(LoggedStore):
-    @in_transaction
     async def create(
         self,
-        connection: Connection,
         tenant: TenantId,
         batch: BatchId,
         details: Mapping[str, Any],
         submitted_by: MemberId | None,
         by: ActBy,
-    ) -> None:
-        """Create a call without proposals. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same
-        call again changes nothing."""
+        record: IdempotencyRecord | None = None,
+    ) -> BatchId:
+        """Create a call without proposals and return its id, or the id of the call that the same request created
+        before. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes nothing.
+        Raises IdempotencyKeyReused."""
         name, tags, due = storable_text(details["name"]), list(map(storable_text, details["tags"])), "opinions_due"
-        if await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by) is None:
-            return
-        await self._keep_terms(connection, batch, 1, details["terms"], by)
-        content = _content({**details, "name": name, "tags": tags})
-        await self._log.append(connection, tenant, by, "call created", batch, **content)
+
+        async def work(connection: Connection) -> BatchId:
+            created = await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by)
+            if created is not None:
+                await self._keep_terms(connection, batch, 1, details["terms"], by)
+                content = _content({**details, "name": name, "tags": tags})
+                await self._log.append(connection, tenant, by, "call created", batch, **content)
+            return batch
+
+        made = await insert_once(self._database, tenant, record, work)
+        return BatchId(made.location.rpartition("/")[2]) if isinstance(made, RecordedResponse) else batch
 
     @in_transaction
     async def change(
