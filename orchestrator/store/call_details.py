@@ -43,6 +43,11 @@ _CHANGE = """
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
     WHERE tenant = $1 AND id = $2 RETURNING id
 """
+_BASES = """
+    SELECT method, blind, pinned #>> '{models}' AS models, count(*) AS proposals FROM jobs
+    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'succeeded'
+    GROUP BY 1, 2, 3 ORDER BY proposals DESC, 1, 2, 3
+"""
 _RULES = f"""
     SELECT method, cutoff, blind, max_usd, {PRIORITY} AS priority,
            (request ->> 'board')::integer AS board,
@@ -51,6 +56,16 @@ _RULES = f"""
            AS criteria
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' ORDER BY "row", id LIMIT 1
 """
+
+
+class Basis(Frozen):
+    """Basis of the program's scores of some proposals of a call; scores with different bases are not comparable."""
+
+    method: str
+    blind: bool
+    models: str | None
+    """Language models that were used."""
+    proposals: int
 
 
 class CallRules(Frozen):
@@ -169,6 +184,10 @@ class PgCallDetails(LoggedStore):
         """Return the names of calls; calls without a name are missing."""
         query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
         return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
+
+    async def bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
+        """Return the bases of the program's scores of a call, the most frequent first."""
+        return await self._database.select(Basis, _BASES, tenant, batch)
 
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """Return the rules of a call, read from one of its proposals; None for a call without proposals."""
