@@ -150,7 +150,9 @@ class PgMails(PgOutbox):
             async with connection.transaction():
                 # Locks the call, so that two officers do not remind at the same time.
                 call = await connection.fetchrow(f"{_CALL} FOR NO KEY UPDATE", tenant, batch)
-                rows = await connection.fetch(_MISSING, tenant, batch) if call and self.enabled else []
+                if call is None or not self.enabled:
+                    return 0
+                rows = await connection.fetch(_MISSING, tenant, batch)
                 due = [person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)]
                 for person in due:
                     news = ReviewsMissing(
