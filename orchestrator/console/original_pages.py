@@ -85,8 +85,7 @@ async def _pages(context: PageContext, kept: Original, here: str, id: str, first
             count, pictures = await context.services.page_pictures(document, kept.name, first, _AT_ONCE)
     except Unreadable as error:
         fault = str(error)
-    values = {"fault": fault, "count": count, "pictures": pictures}
-    return context.page("original_pages.html", here=here, first=first, **values)
+    return context.page("original_pages.html", here=here, first=first, fault=fault, count=count, pictures=pictures)
 
 
 async def _kept(context: PageContext, id: str) -> Original:
