@@ -78,7 +78,7 @@ async def open_evaluator(
     """Open an evaluator; with `batch_only` it leases no interactive jobs."""
     keep_days = settings.batches.document_days
     jobs = PgJobs(database, document_days=keep_days)
-    leases = PgLeases(database, settings.queue, keep_documents=keep_days > 0)
+    leases = PgLeases(database, settings.queue, keep_documents=keep_days != 0)
     cipher, mails = load_secret_cipher(settings), mail_outbox(settings, database)
     outbox = PgWebhooks(database, mails)
     work, log = settings.work, PgAuditLog(database)

@@ -174,7 +174,7 @@ def make_worker(
         name=name,
         places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,
         performer=performer,
-        leases=PgLeases(database, settings.queue, keep_documents=settings.batches.document_days > 0),
+        leases=PgLeases(database, settings.queue, keep_documents=settings.batches.document_days != 0),
         events=PgEvents(database),
         listener=listener,
         settings=settings.work,

@@ -46,6 +46,7 @@ from orchestrator.store import (
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.web.services import Services
 from workers.documents.document_parsing import read_table
+from workers.documents.page_rendering import page_pictures
 
 
 def api_services(
@@ -85,6 +86,7 @@ def api_services(
         load_secret_cipher(settings),
         partial(check_webhook_address, settings.webhooks),
         read_table,
+        page_pictures,
         ready,
         api=settings.api,
         keys=settings.keys,

@@ -1,5 +1,4 @@
-"""Storage of submitted documents until their jobs have read them: a folder in the data directory, or any fsspec
-store."""
+"""Storage of submitted documents: a folder in the data directory, or any fsspec store."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar

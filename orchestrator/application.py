@@ -71,6 +71,7 @@ from orchestrator.console import (
     letter_pages,
     making_pages,
     member_pages,
+    original_pages,
     panel_pages,
     proposal_pages,
     provider_pages,
@@ -158,6 +159,7 @@ _ROUTERS = (
     decision_pages,
     letter_pages,
     review_pages,
+    original_pages,
 )
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Pattern of paths whose bodies can contain many ideas."""

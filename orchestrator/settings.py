@@ -163,15 +163,15 @@ class BatchSettings(Frozen):
     reading_seconds: float = Field(default=60.0, gt=0)
     """Maximum seconds for reading the ideas in a body. A body that takes longer is refused."""
     documents: str = ""
-    """Location of job documents until they are read: an fsspec URL (`s3://bucket/submissions`) that every process
+    """Location of submitted documents: an fsspec URL (`s3://bucket/submissions`) that every process
     of the service can reach. Empty: `submissions/` in the data directory with the embedded database, or the rows of
     the jobs with another database."""
     abandoned_seconds: float = Field(default=900.0, gt=0)
     """Seconds after which a stored document without a job is deleted, because the process that received it has died. It
     must be longer than the time needed to store any body."""
-    document_days: int = Field(default=30, ge=0)
-    """Days for which the document of an evaluation that ended without a result is kept, so that the evaluation can be
-    rerun. 0: it is deleted when the evaluation ends, as is the document of an evaluation that succeeded."""
+    document_days: int | None = Field(default=None, ge=0)
+    """Days for which a document is kept after its evaluation ended, so that people can read the original and a failed
+    evaluation can be rerun. None: as long as the evaluation; 0: it is deleted when the evaluation ends."""
     uploads: int = Field(default=16, ge=1)
     """Maximum number of bodies of batches that a process receives concurrently and writes to its disk. Further uploads
     are refused and can be retried later."""

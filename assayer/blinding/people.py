@@ -61,7 +61,9 @@ _BYLINES = (
     ),
     re.compile(rf"\bI(?: a|['’])m (?=(?:{PERSONAL_TITLE} )?{NAME}[.,;])"),
     re.compile(
-        rf"(?:^|[~|·—–])[ \t*_]{{0,4}}(?i:{_MADE_BY}?by)[ \t*_]{{1,4}}(?={NAME}(?:[.,;*_\n|]|$| on | and | & ))", re.M
+        rf"(?:^|[~|·—–])[ \t*_]{{0,4}}(?i:{_MADE_BY}?by)[ \t*_]{{1,4}}"
+        rf"(?={NAME}(?:[.,;*_\n|]|$| on | and | & | [~·—–|*]))",
+        re.M,
     ),
     re.compile(
         rf"(?:©|\([cC]\)|Copyright) ?(?:\d{{4}}(?:[-–,] ?\d{{4}})?,? )?(?:by )?(?={NAME}(?:[.,;\n]|$| \d| and ))", re.M

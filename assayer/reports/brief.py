@@ -3,6 +3,7 @@
 The brief only selects and counts; all substantive wording comes from the report. Omitted items are counted."""
 
 import datetime as dt
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from assayer.reports.scores import score_of, share
 _MOST_PARTS = 12
 _LONGEST_NAME = 90
 _ENDS = (".", "?", "!", "…")
+_MARKDOWN = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+(?=[^\W\d_])|(?<!\w)\*\*(?=\w)|(?<=[\w.:?!])\*\*(?!\w)")
+"""Marks of Markdown headings and bold text, also within a line; `2 ** 3` and `x**2` are not changed by it."""
 
 
 class BriefSize(NamedTuple):
@@ -123,8 +126,9 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
 
 
 def _clipped(text: str, most: int) -> str:
-    """Return the text on one line, cut between words if it is too long."""
-    line = " ".join(printable(text).split())
+    """Return the text on one line without the marks of Markdown headings and emphasis, cut between words if it is too
+    long."""
+    line = " ".join(_MARKDOWN.sub("", printable(text)).split())
     if len(line) <= most:
         return line
     return line[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"

@@ -36,6 +36,7 @@ AuditedAct = Literal[
     "reviewers chosen",
     "reviewers assigned",
     "assignment withdrawn",
+    "reviewers reminded",
     "blind opinion given",
     "opinion revised",
     "point judged",

@@ -83,6 +83,8 @@ class MoreRowsQuery(RowsQuery):
     reopen: bool = False
     """Add the rows even if the batch is closed, as long as it is not signed off. `first` is then `next_row` of the
     batch."""
+    replaces: str = Field(default="", max_length=2_000, pattern=r"^(\d{1,9}(,\d{1,9})*)?$")
+    """Numbers of refused rows, separated by commas, that these rows replace. They are no longer listed as refused."""
 
 
 class RowError(Resource):
@@ -162,6 +164,9 @@ class BatchEstimate(ReadRows):
     method: str
     ideas: int
     """Number of different ideas."""
+    unopened: int
+    """Number of documents, such as PDFs, that are opened only when their evaluation starts. An unreadable one fails
+    then."""
     basis: Literal["own", "typical"] | None
     """Basis of the estimate. `own`: your evaluations by this method in the last 30 days; `typical`: the figures
     shipped with the program, at the service's prices."""

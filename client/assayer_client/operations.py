@@ -94,7 +94,7 @@ class Batches(Namespace[M]):
             numbered=False,
         )
     )
-    create_call = sending("POST", "calls", calls.CallBody, batches.BatchResource)
+    create_call = creating("calls", calls.CallBody, batches.BatchResource)
     get_terms = by_id("GET", "batches/{}/terms", calls.CallDetails)
     update = sending_to("PATCH", "batches/{}", batches.BatchPatch, batches.BatchResource)
     cancel = by_id("DELETE", "batches/{}", batches.BatchResource)

@@ -28,8 +28,9 @@ class Said(NamedTuple):
 def said_of_rows(batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> Said:
     """Return the audit entry for submitted rows. It contains no titles or file names, because entries about a call are
     kept when an applicant is erased."""
-    rows = {"proposals": len(jobs), "refused": len(batch.rejected) or None, "open": batch.open or None}
+    rows: dict[str, Any] = {"proposals": len(jobs), "refused": len(batch.rejected) or None, "open": batch.open or None}
     if isinstance(batch, MoreRows):
+        rows["replaces"] = list(batch.replaces)
         return Said("proposals added", batch.id, _known(rows | _rules(jobs)))
     due = None if batch.opinions_due is None else batch.opinions_due.isoformat()
     labels = {"name": batch.name, "tags": list(batch.tags), "opinions_due": due}

@@ -14,6 +14,10 @@ from orchestrator.jobs.models import KeyId, TenantId
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
+LINK_DAYS = 14
+"""Days for which a link that signs a reviewer in can be used."""
+
+
 class NewSession(NamedTuple):
     """Session to create for a person who signed in, either with a key or as a member through an identity provider."""
 

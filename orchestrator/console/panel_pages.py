@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from assayer_client.resources import Absent
 from assayer_client.reviewing import PanelPair
-from orchestrator.console.page_context import Overrider, PageContext, PanelReader, Signer
+from orchestrator.console.page_context import Assigner, Overrider, PageContext, PanelReader, Signer
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
@@ -57,6 +57,17 @@ async def override(
     return RedirectResponse(f"/console/calls/{call.id}/panel{f'?{query}' if query else ''}#{job}", 303)
 
 
+@router.post("/panel/reminders")
+async def remind(id: PathId, context: Assigner) -> Response:
+    """Send a reminder to the reviewers with missing reviews who were not reminded within a day."""
+    call = await context.find_batch(id)
+    services = context.services
+    if not services.mails.enabled:
+        return await _show(context, call, fault="This service sends no email, so nobody was reminded.")
+    await services.mails.remind(context.tenant, call.id, context.by, services.audit_log)
+    return RedirectResponse(f"/console/calls/{call.id}/panel#reminders", 303)
+
+
 @router.post("/sign-off")
 async def sign_off(
     id: PathId,
@@ -91,12 +102,17 @@ async def _show(
     opinions = await context.reviewing.opinions.of_proposals(context.tenant, proposals)
     details = await context.services.call_details.get(context.tenant, call.id)
     use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
+    missing = await context.services.mails.missing(context.tenant, call.id)
     return await context.call_page(
         "panel.html",
         call,
         "reviews",
         status=409 if fault else 200,
         terms=details.terms,
+        missing_reviewers=missing,
+        remindable=sum(person.is_due(context.now) for person in missing),
+        mailed=context.services.mails.enabled,
+        overdue=call.opinions_due is not None and call.opinions_due < context.now.date(),
         decided=use.funded + use.reserved + use.declined,
         undecided=use.undecided,
         panel=panel,

@@ -58,6 +58,7 @@ async def proposal(id: PathId, context: CallReader) -> Response:
         sign_off=await services.reviewing.decisions.signed_off(tenant, job.batch) if job.batch else None,
         ranks=await services.rankings.of_proposal(tenant, job.id),
         waiting=await services.jobs.waiting_reason(tenant, job.id),
+        original=await services.jobs.original(tenant, job.id),
         again=await services.jobs.retriable(tenant, job=job.id),
         applicant=await services.applicants.of(tenant, job.id),
         decision=await services.reviewing.proposal_decisions.of(tenant, job.id) if sees else None,

@@ -196,12 +196,14 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
     report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
     judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
     terms = await context.services.call_details.terms_of(context.tenant, JobId(id))
+    original = await context.services.jobs.original(context.tenant, JobId(id))
     seen = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
     return context.page(
         "review.html",
         status=409 if refused else 200,
         id=id,
         proposal=text,
+        original=None if original is None or original.blind else original,
         words=await asyncio.to_thread(proposal_html, text.text) if text else None,
         missing=missing,
         opinion=opinion,

@@ -4,7 +4,7 @@ browser does not store, and sign out."""
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Form, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.responses import Response
 
@@ -32,6 +32,11 @@ _NO_CONSOLE = (
     "owner, or with a key that has the scope manage."
 )
 
+_LINK_USED = "This link has been used or has expired. Ask for a new one below, or sign in in another way."
+QUEUE = "/console/queue"
+"""Page to which a link leads."""
+
+LinkToken = Annotated[str, Path(max_length=100)]
 NextPath = Annotated[str, Query(max_length=2_000)]
 
 
@@ -56,6 +61,37 @@ async def sign_in(
         return sign_in_page(request, services, next, _NO_CONSOLE, 403)
     new = NewSession(caller.tenant, role, caller.name, key=caller.key, member=caller.member)
     return await begin_session(request, services, new, next)
+
+
+@router.get(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
+async def ask_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> HTMLResponse:
+    """Ask the reviewer whom a link names to continue. Opening the link does not use it up, because mail programs open
+    links to check them."""
+    member = await services.mails.links.find(token, services.clock.now())
+    if member is None:
+        return sign_in_page(request, services, QUEUE, _LINK_USED, 410)
+    return page_response("sign_in_link.html", request, None, name=member.name, token=token)
+
+
+@router.post(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
+async def sign_in_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> Response:
+    """Sign in with a link, which is thereby used up."""
+    check_origin(request, services.access)
+    member = await services.mails.links.use(token, services.clock.now())
+    if member is None:
+        return sign_in_page(request, services, QUEUE, _LINK_USED, 410)
+    new = NewSession(member.tenant, member.role, member.name, member=member.id)
+    return await begin_session(request, services, new, QUEUE)
+
+
+@router.post(f"{SIGN_IN}/link", response_class=HTMLResponse)
+async def send_link(
+    request: Request, services: ServicesDependency, email: Annotated[str, Form(min_length=3, max_length=320)]
+) -> HTMLResponse:
+    """Send a link to the reviewer with this address. The response does not reveal whether there is one."""
+    check_origin(request, services.access)
+    await services.mails.add_link(email.strip())
+    return sign_in_page(request, services, QUEUE, sent=True)
 
 
 async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
@@ -97,11 +133,13 @@ def _signed_out(request: Request, services: Services) -> Response:
     return response
 
 
-def sign_in_page(request: Request, services: Services, next: str, refusal: str = "", status: int = 200) -> HTMLResponse:
+def sign_in_page(
+    request: Request, services: Services, next: str, refusal: str = "", status: int = 200, *, sent: bool = False
+) -> HTMLResponse:
     after = local_path(next)
     labels = {
         f"{SIGN_IN}/{name}?{urlencode({'next': after})}": identity_provider.settings.label
         for name, identity_provider in services.identity_providers.items()
     }
-    values = {"next": after, "refusal": refusal, "providers": labels}
+    values = {"next": after, "refusal": refusal, "providers": labels, "mailed": services.mails.enabled, "sent": sent}
     return page_response("sign_in.html", request, None, status=status, **values)

@@ -19,7 +19,7 @@ from prometheus_client import Counter as Metric
 from assayer.errors import MailError, MailRefused, MailServerUnavailable, StorageError
 from assayer.ports import Clock
 from orchestrator.mail.models import ClaimedMail
-from orchestrator.mail.wording import compose_mail
+from orchestrator.mail.wording import compose_mail, is_for_reviewer
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
 from orchestrator.settings import MailDeliverySettings
 from orchestrator.store.mails import PgMails
@@ -93,7 +93,7 @@ class MailDeliverer:
         try:
             if unreachable is not None:
                 raise unreachable
-            outcome = Delivered(await server.send(self._compose(mail)))
+            outcome = Delivered(await server.send(await self._compose(mail)))
         except MailRefused as error:
             outcome = GivenUp(str(error))
         except MailError as error:
@@ -105,9 +105,13 @@ class MailDeliverer:
         await self.outbox.settle(mail, outcome)
         return unreachable
 
-    def _compose(self, mail: ClaimedMail) -> EmailMessage:
-        """Compose an email. Raises MailRefused if the member's address is invalid."""
+    async def _compose(self, mail: ClaimedMail) -> EmailMessage:
+        """Compose an email, with a new link if it asks a reviewer to sign in: its token is stored nowhere else, so each
+        attempt has another. Raises MailRefused if the member's address is invalid."""
+        now, link = self.clock.now(), ""
+        if is_for_reviewer(mail):
+            link = f"{self.url}/console/sign-in/link/{await self.outbox.links.create(mail.member, now)}"
         try:
-            return compose_mail(mail, self.sender, self.url, self.clock.now())
+            return compose_mail(mail, self.sender, self.url, now, link)
         except ValueError as error:
             raise MailRefused(f"The member's address is invalid: {error}.") from None

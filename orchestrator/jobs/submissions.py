@@ -30,6 +30,14 @@ class NewJob(Frozen):
     """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 
 
+class Original(NamedTuple):
+    """Document of a job as it was submitted."""
+
+    name: str
+    blind: bool
+    """True if the proposal is judged masked."""
+
+
 class NewBatch(Frozen):
     id: BatchId
     name: str
@@ -56,6 +64,8 @@ class MoreRows(Frozen):
     open: bool = False
     reopen: bool = False
     """True to add the rows even if the batch is closed."""
+    replaces: tuple[int, ...] = ()
+    """Numbers of rejected rows that these rows replace."""
 
 
 class BatchClosed(AssayerError):

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from assayer.models import Frozen
 from assayer_client.people import Mail, MailState
-from orchestrator.access.roles import PersonRole
+from orchestrator.access.roles import MemberId, PersonRole
 from orchestrator.jobs.models import BatchId
 
 
@@ -44,6 +44,22 @@ class ReviewsAssigned(Frozen):
     due: dt.date | None
 
 
+class ReviewsMissing(Frozen):
+    """Reminder of the reviews of a call that a reviewer has not given."""
+
+    kind: Literal["reviews missing"] = "reviews missing"
+    call: BatchId
+    name: str
+    proposals: int
+    due: dt.date | None
+
+
+class SignInLink(Frozen):
+    """Link that a reviewer asked for on the sign-in page."""
+
+    kind: Literal["sign-in link"] = "sign-in link"
+
+
 class MemberInvited(Frozen):
     kind: Literal["member invited"] = "member invited"
     role: PersonRole
@@ -54,7 +70,9 @@ class MemberInvited(Frozen):
     """Last day on which opinions on the call are due."""
 
 
-MailNews: TypeAlias = Annotated[CallFinished | ReviewsAssigned | MemberInvited, Field(discriminator="kind")]
+MailNews: TypeAlias = Annotated[
+    CallFinished | ReviewsAssigned | ReviewsMissing | MemberInvited | SignInLink, Field(discriminator="kind")
+]
 
 
 class ClaimedMail(NamedTuple):
@@ -69,3 +87,5 @@ class ClaimedMail(NamedTuple):
     news: MailNews
     attempt: int
     """Number of this attempt, from 1."""
+    member: MemberId
+    role: PersonRole

@@ -10,8 +10,17 @@ from uuid import UUID
 
 from assayer.reports.escaping import one_line
 from assayer.reports.wording import money
+from orchestrator.access.sessions import LINK_DAYS
 from orchestrator.jobs.outcome_wording import not_covered_in_words
-from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
+from orchestrator.mail.models import (
+    CallFinished,
+    ClaimedMail,
+    MailNews,
+    MemberInvited,
+    ReviewsAssigned,
+    ReviewsMissing,
+    SignInLink,
+)
 
 _NAME_CHARS = 120
 _ROLES = {
@@ -35,10 +44,16 @@ def mail_address(name: str, address: str) -> Address:
     return Address(_one_line(name), parsed.username, parsed.domain)
 
 
-def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime) -> EmailMessage:
-    """Compose an email. If it is sent again, it has the same Message-ID, so that mailboxes recognise the duplicate.
-    Raises ValueError if the member's address is invalid."""
-    subject, text = _words(mail.news, mail.tenant, url)
+def is_for_reviewer(mail: ClaimedMail) -> bool:
+    """Return whether the email asks a reviewer to sign in, so that it contains a link that does so."""
+    return mail.role == "reviewer" and not isinstance(mail.news, CallFinished)
+
+
+def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime, link: str = "") -> EmailMessage:
+    """Compose an email. `link` is the address with which a reviewer signs in once; empty if there is none. If the email
+    is sent again, it has the same Message-ID, so that mailboxes recognise the duplicate. Raises ValueError if the
+    member's address is invalid."""
+    subject, text = _words(mail.news, mail.tenant, url, link)
     message = EmailMessage(SMTP)
     message["From"] = sender
     message["To"] = mail_address(mail.name, mail.address)
@@ -46,8 +61,9 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime)
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
+    once = f"\n\nThe link works once, within {LINK_DAYS} days. Do not pass it on." if link else ""
     message.set_content(
-        f"{text}\n\n--\nassayer for {_one_line(mail.tenant)}. To stop these emails: {url}/console/account\n"
+        f"{text}{once}\n\n--\nassayer for {_one_line(mail.tenant)}. To stop these emails: {url}/console/account\n"
     )
     return message
 
@@ -56,15 +72,20 @@ def message_id(mail: UUID, sender: Address) -> str:
     return f"<{mail.hex}@{sender.domain}>"
 
 
-def _words(news: MailNews, tenant: str, url: str) -> tuple[str, str]:
+def _words(news: MailNews, tenant: str, url: str, link: str) -> tuple[str, str]:
     """Return the subject and the text."""
     match news:
         case CallFinished():
             return _call_finished(news, url)
         case ReviewsAssigned():
-            return _reviews_assigned(news, url)
+            return _reviews_assigned(news, link or f"{url}/console/queue")
+        case ReviewsMissing():
+            return _reviews_missing(news, link or f"{url}/console/queue")
         case MemberInvited():
-            return _member_invited(news, _one_line(tenant), url)
+            return _member_invited(news, _one_line(tenant), url, link)
+        case SignInLink():
+            text = f"You asked for a link to sign in to assayer for {_one_line(tenant)}."
+            return "Your link to sign in", f"{text}\n\n{link or f'{url}/console/sign-in'}"
         case _:
             assert_never(news)
 
@@ -98,17 +119,28 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
     return f"Finished: {name}", f"{text}\n\n{cost}\n\n{url}/console/calls/{news.call}"
 
 
-def _member_invited(news: MemberInvited, tenant: str, url: str) -> tuple[str, str]:
+def _member_invited(news: MemberInvited, tenant: str, url: str, link: str) -> tuple[str, str]:
     call = None if news.call is None else _one_line(news.name) or news.call
     subject = f"Invitation to assayer for {tenant}" if call is None else f"Invitation to review: {call}"
     purpose = f"use assayer for {tenant}" if call is None else f"review proposals of {call} for {tenant}"
     due = f"\nOpinions are due by {news.due}." if news.due is not None else ""
     text = f"You are invited to {purpose}, as {_ROLES[news.role]}.{due}\n\n"
+    if link:
+        return subject, f"{text}Sign in with this link:\n{link}"
     text += "Sign in with your organisation's account for this address, if the page offers it, or with the key "
     return subject, f"{text}that you receive:\n{url}/console/sign-in"
 
 
-def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
+def _reviews_missing(news: ReviewsMissing, address: str) -> tuple[str, str]:
+    name = _one_line(news.name) or news.call
+    reviews = "1 review" if news.proposals == 1 else f"{news.proposals:,} reviews"
+    due = f", due by {news.due}" if news.due is not None else ""
+    text = f"{reviews} of {name} {'is' if news.proposals == 1 else 'are'} still missing from you{due}."
+    text += "\nIf you cannot review a proposal, say so on its page: others can then be asked."
+    return f"Reminder: {reviews} missing{due}: {name}", f"{text}\n\n{address}"
+
+
+def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:
     name = _one_line(news.name) or news.call
     proposals = "1 proposal" if news.proposals == 1 else f"{news.proposals:,} proposals"
     text = f"{proposals} of {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
@@ -116,7 +148,7 @@ def _reviews_assigned(news: ReviewsAssigned, url: str) -> tuple[str, str]:
         text += f" Your opinion is due by {news.due}."
     text += "\nYou give your first opinion before you see the program's report."
     due = f", due by {news.due}" if news.due is not None else ""
-    return f"{proposals} to review{due}: {name}", f"{text}\n\n{url}/console/queue"
+    return f"{proposals} to review{due}: {name}", f"{text}\n\n{address}"
 
 
 def _one_line(text: str) -> str:

@@ -13,6 +13,7 @@ from orchestrator.jobs.models import BatchId, JobId, Priority, TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.open_calls import hold_call_open
@@ -42,6 +43,11 @@ _CHANGE = """
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
     WHERE tenant = $1 AND id = $2 RETURNING id
 """
+_BASES = """
+    SELECT method, blind, pinned #>> '{models}' AS models, count(*) AS proposals FROM jobs
+    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'succeeded'
+    GROUP BY 1, 2, 3 ORDER BY proposals DESC, 1, 2, 3
+"""
 _RULES = f"""
     SELECT method, cutoff, blind, max_usd, {PRIORITY} AS priority,
            (request ->> 'board')::integer AS board,
@@ -50,6 +56,16 @@ _RULES = f"""
            AS criteria
     FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' ORDER BY "row", id LIMIT 1
 """
+
+
+class Basis(Frozen):
+    """Basis of the program's scores of some proposals of a call; scores with different bases are not comparable."""
+
+    method: str
+    blind: bool
+    models: str | None
+    """Language models that were used."""
+    proposals: int
 
 
 class CallRules(Frozen):
@@ -85,24 +101,30 @@ class CallChangedMeanwhile(ReviewRefused):
 
 
 class PgCallDetails(LoggedStore):
-    @in_transaction
     async def create(
         self,
-        connection: Connection,
         tenant: TenantId,
         batch: BatchId,
         details: Mapping[str, Any],
         submitted_by: MemberId | None,
         by: ActBy,
-    ) -> None:
-        """Create a call without proposals. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same
-        call again changes nothing."""
+        record: IdempotencyRecord | None = None,
+    ) -> BatchId:
+        """Create a call without proposals and return its id, or the id of the call that the same request created
+        before. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes nothing.
+        Raises IdempotencyKeyReused."""
         name, tags, due = storable_text(details["name"]), list(map(storable_text, details["tags"])), "opinions_due"
-        if await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by) is None:
-            return
-        await self._keep_terms(connection, batch, 1, details["terms"], by)
-        content = _content({**details, "name": name, "tags": tags})
-        await self._log.append(connection, tenant, by, "call created", batch, **content)
+
+        async def work(connection: Connection) -> BatchId:
+            created = await connection.fetchrow(_CREATE, batch, tenant, name, tags, details[due], submitted_by)
+            if created is not None:
+                await self._keep_terms(connection, batch, 1, details["terms"], by)
+                content = _content({**details, "name": name, "tags": tags})
+                await self._log.append(connection, tenant, by, "call created", batch, **content)
+            return batch
+
+        made = await insert_once(self._database, tenant, record, work)
+        return BatchId(made.location.rpartition("/")[2]) if isinstance(made, RecordedResponse) else batch
 
     @in_transaction
     async def change(
@@ -162,6 +184,10 @@ class PgCallDetails(LoggedStore):
         """Return the names of calls; calls without a name are missing."""
         query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
         return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
+
+    async def bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
+        """Return the bases of the program's scores of a call, the most frequent first."""
+        return await self._database.select(Basis, _BASES, tenant, batch)
 
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
         """Return the rules of a call, read from one of its proposals; None for a call without proposals."""

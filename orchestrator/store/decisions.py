@@ -8,7 +8,6 @@ from orchestrator.reviewing.models import ReviewRefused, ScoreOverride, SignOff
 from orchestrator.store.assignments import READABLE, WITHOUT_OPINION
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
-from orchestrator.store.job_sql import forget_documents_statement
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
@@ -51,7 +50,6 @@ _SIGNED_NAMES = """
     SELECT member, signed_names.name FROM signed_names JOIN batches ON batches.id = batch
     WHERE batches.tenant = $1 AND batches.id = $2
 """
-_FORGET_DOCUMENTS = forget_documents_statement(condition="batch = $1", most="ALL", locked="")
 _SIGNED = """
     SELECT sign_offs.* FROM sign_offs JOIN batches ON batches.id = sign_offs.batch
     WHERE batches.tenant = $1 AND batches.id = $2
@@ -125,7 +123,6 @@ class PgDecisions(LoggedStore):
         _check_complete(missing, unfinished, undecided, despite)
         stored = storable_text(note)
         await connection.execute(_CLOSE, batch)
-        await connection.fetch(_FORGET_DOCUMENTS, batch)
         await connection.execute(_KEEP_NAMES, batch, tenant)
         content = {"note": stored, "missing_opinions": missing}
         if unfinished:

@@ -16,6 +16,7 @@ _RESERVE_KEY = """
     RETURNING true
 """
 
+_SET_BODY = "UPDATE idempotency SET body = $3 WHERE tenant = $1 AND key = $2"
 _RECORDED = "SELECT request, status, body, location FROM idempotency WHERE tenant = $1 AND key = $2"
 
 
@@ -51,10 +52,11 @@ async def insert_once(
     tenant: TenantId,
     record: IdempotencyRecord | None,
     insert: Callable[[Connection], Awaitable[T | None]],
+    body_of: Callable[[T], bytes] | None = None,
 ) -> T | RecordedResponse | None:
     """Insert a resource and its record in one transaction. Return what `insert` returns, or the response recorded for
-    the same request. If `insert` returns None, return None and record nothing. `insert` may run more than once. Raises
-    IdempotencyKeyReused."""
+    the same request. If `insert` returns None, return None and record nothing. `insert` may run more than once.
+    `body_of` returns the body to record, if it depends on what was inserted. Raises IdempotencyKeyReused."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
         async with connection.transaction():
@@ -63,6 +65,8 @@ async def insert_once(
             inserted = await insert(connection)
             if inserted is None:
                 raise _NothingInserted
+            if record is not None and body_of is not None:
+                await connection.execute(_SET_BODY, tenant, record.key, body_of(inserted))
             return inserted
 
     try:

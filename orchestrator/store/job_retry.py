@@ -66,20 +66,21 @@ class Retriable(NamedTuple):
     jobs: int
     unreadable: int
     documents_until: dt.datetime | None
-    """Earliest time at which one of the jobs' documents is no longer stored; None if there are no documents."""
+    """Earliest time at which one of the jobs' documents is no longer stored; None without documents or a limit."""
 
 
 async def count_retriable(
-    database: Database, tenant: TenantId, document_days: int, *, job: str = "", batch: str = ""
+    database: Database, tenant: TenantId, document_days: int | None, *, job: str = "", batch: str = ""
 ) -> Retriable:
-    """Return the effect of rerunning jobs if documents are stored for `document_days` days."""
+    """Return the effect of rerunning jobs if documents are stored for `document_days` days, None without a limit."""
     column, id = ("id", job) if job else ("batch", batch)
     row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
     if row is None:
         return Retriable(0, 0, None)
-    days = min(days for days in (document_days, row["retention_days"]) if days is not None)
+    limits = [days for days in (document_days, row["retention_days"]) if days is not None]
     first = row["first_document"]
-    return Retriable(row["jobs"], row["unreadable"], None if first is None else first + dt.timedelta(days=days))
+    until = first + dt.timedelta(days=min(limits)) if limits and first is not None else None
+    return Retriable(row["jobs"], row["unreadable"], until)
 
 
 async def retry_jobs(

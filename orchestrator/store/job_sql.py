@@ -94,30 +94,11 @@ _FINISH = """
     ), charged AS ({charge})
     SELECT id FROM ended
 """
-# Marks the file of a finished job for deletion, unless the job keeps its document.
-_RELEASE = """
+RELEASE_FILES = """
     UPDATE document_files SET released_at = statement_timestamp() FROM {jobs} AS freed
     WHERE document_files.job = freed.id AND freed.document_file IS NULL AND released_at IS NULL
 """
-# Jobs of a signed-off call cannot be run again.
-_KEPT = "({keeps}) AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)"
-
-_FORGET_DOCUMENTS = """
-    WITH chosen AS MATERIALIZED (
-        SELECT id AS chosen FROM jobs
-        WHERE finished_at IS NOT NULL AND (document IS NOT NULL OR document_file IS NOT NULL) AND ({condition})
-        ORDER BY id LIMIT {most} FOR UPDATE {locked}
-    ), forgotten AS (
-        UPDATE jobs SET document = NULL, document_file = NULL FROM chosen WHERE id = chosen RETURNING id, document_file
-    ), released AS ({release})
-    SELECT id FROM forgotten
-"""
-
-
-def forget_documents_statement(condition: str, most: str, locked: str) -> str:
-    """Return a statement that removes the documents of jobs that have ended; their files are deleted later."""
-    release = _RELEASE.format(jobs="forgotten")
-    return _FORGET_DOCUMENTS.format(condition=condition, most=most, locked=locked, release=release)
+"""SQL statement that marks the files of finished jobs for deletion, unless the jobs keep their documents."""
 
 
 def source_matches(column: str, name: str) -> str:
@@ -156,13 +137,13 @@ def finish_statement(changes: str, condition: str, keeps: str = "false", run: st
     """Return a statement that finishes all jobs that meet a condition and returns their ids. `changes` are further
     column assignments.
 
-    `keeps` is the condition under which the jobs keep their documents so that they can be run again. `run` is a
-    statement that records the runs of the jobs in `ended`."""
+    `keeps` is the condition under which the jobs keep their documents. `run` is a statement that records the runs of
+    the jobs in `ended`."""
     return _FINISH.format(
         changes=changes,
         condition=condition,
         charge=CHARGE,
-        kept=_KEPT.format(keeps=keeps),
+        kept=keeps,
         run=run,
-        release=_RELEASE.format(jobs="ended"),
+        release=RELEASE_FILES.format(jobs="ended"),
     )

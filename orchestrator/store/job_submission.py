@@ -38,8 +38,14 @@ _INSERT_BATCH = """
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
-    UPDATE batches SET rows = rows + $4, rejected = rejected || $5::jsonb, open = $6, told = false,
+    UPDATE batches SET rows = rows + $4 - jsonb_array_length(rejected) + jsonb_array_length(left_over),
+                       rejected = left_over || $5::jsonb, open = $6, told = false,
                        opened_at = CASE WHEN open THEN opened_at ELSE statement_timestamp() END
+    FROM (
+        SELECT coalesce(jsonb_agg(old ORDER BY place), '[]') AS left_over
+        FROM batches, jsonb_array_elements(rejected) WITH ORDINALITY AS each (old, place)
+        WHERE tenant = $1 AND id = $2 AND NOT (old ->> 'row')::integer = ANY($8::integer[])
+    ) AS unreplaced
     WHERE tenant = $1 AND id = $2 AND (open OR $7) AND NOT EXISTS (SELECT FROM sign_offs WHERE batch = $2)
       AND NOT EXISTS (SELECT FROM jobs WHERE batch = $2 AND "row" >= $3)
       AND NOT EXISTS (SELECT FROM jsonb_array_elements(rejected) AS old WHERE (old ->> 'row')::integer >= $3)
@@ -146,7 +152,7 @@ async def _insert_batch(
         values = (name, batch.rows, rejected, batch.open, tags, batch.opinions_due, batch.submitted_by)
         return bool(await connection.fetch(_INSERT_BATCH, tenant, batch.id, *values))
     await connection.fetch(_LOCK_BATCH, tenant, batch.id)
-    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen)
+    part = (batch.first, batch.rows, rejected, batch.open, batch.reopen, list(batch.replaces))
     added = await connection.fetch(_EXTEND_BATCH, tenant, batch.id, *part)
     if added:
         return True

@@ -13,7 +13,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.job_acts import CANCELLED
 from orchestrator.jobs.fair_scheduler import QueuePosition, waiting_reason
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, JobRequest, JobState, TenantId
-from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob
+from orchestrator.jobs.submissions import BatchRow, BatchStatus, Cursor, MoreRows, NewBatch, NewJob, Original
 from orchestrator.settings import QueueSettings, RetentionSettings
 from orchestrator.store import retention
 from orchestrator.store.audit_log import PgAuditLog
@@ -46,6 +46,11 @@ _PAGE = 50
 _KEEP_FOREVER = RetentionSettings()
 
 _REQUEST = f"SELECT id, {WHOLE_REQUEST} AS request FROM jobs WHERE tenant = $1 AND id = $2"
+_ORIGINAL = """
+    SELECT source_name AS name, blind FROM jobs
+    WHERE tenant = $1 AND id = $2 AND (document IS NOT NULL OR document_file IS NOT NULL)
+"""
+_DOCUMENT = "SELECT document, document_file FROM jobs WHERE tenant = $1 AND id = $2"
 _GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
 _LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
@@ -149,10 +154,10 @@ class PgJobs(Store):
         database: Database,
         settings: QueueSettings | None = None,
         documents: PgDocuments | None = None,
-        document_days: int = 30,
+        document_days: int | None = None,
     ) -> None:
         """Create the store. Without `documents`, documents are stored in the rows of their jobs. `document_days` is the
-        number of days for which a document is kept after its job was cancelled or failed."""
+        number of days for which a document is kept after its job has ended; None: as long as the job."""
         super().__init__(database)
         self._documents = documents
         self._document_days = document_days
@@ -191,6 +196,18 @@ class PgJobs(Store):
         """Return the request as submitted; None if the job does not exist."""
         row = await self._database.fetch_one(_REQUEST, tenant, job)
         return None if row is None else request_of_row(row)
+
+    async def original(self, tenant: TenantId, job: JobId) -> Original | None:
+        """Return the name of the job's document; None if the job has none, or it is no longer stored."""
+        return await self._database.select_one(Original, _ORIGINAL, tenant, job)
+
+    async def read_original(self, tenant: TenantId, job: JobId) -> bytes | None:
+        """Return the job's document; None if there is none. Raises StorageError, and FullTextError if its file was
+        lost."""
+        row = await self._database.fetch_one(_DOCUMENT, tenant, job)
+        if row is None or row["document_file"] is None or self._documents is None:
+            return None if row is None else row["document"]
+        return await self._documents.read(row["document_file"])
 
     async def list(
         self,
@@ -258,7 +275,7 @@ class PgJobs(Store):
         async def work(connection: Connection) -> None:
             async with connection.transaction():
                 await hold_call_open(connection, tenant, job, alone=True)
-                rows = await connection.fetch(_CANCEL, tenant, job, self._document_days > 0)
+                rows = await connection.fetch(_CANCEL, tenant, job, self._document_days != 0)
                 if rows and by is not None and act is not None:
                     await self._log.append(connection, tenant, by, act, job)
             await notify(connection, cancelled_notifications(rows))
@@ -274,7 +291,7 @@ class PgJobs(Store):
             async with connection.transaction():
                 await hold_call_open(connection, tenant, batch, alone=True)
                 closed = await connection.fetch(_CLOSE, tenant, batch)
-                rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days > 0)
+                rows = await connection.fetch(_CANCEL_BATCH, tenant, batch, self._document_days != 0)
                 if by is not None and (rows or closed):
                     await self._log.append(connection, tenant, by, "call cancelled", batch, evaluations=len(rows))
             await notify(connection, cancelled_notifications(rows))
@@ -337,8 +354,9 @@ class PgJobs(Store):
         return await retention.purge(self._database, now, kept)
 
     async def forget_documents(self, now: dt.datetime) -> int:
-        """Delete the documents of jobs that ended without a result too long ago to be rerun, or whose call is signed
-        off; return the number of documents."""
+        """Delete the documents of jobs that ended too long ago; return the number of documents."""
+        if self._document_days is None:
+            return 0
         return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
 
 

@@ -49,7 +49,7 @@ _FINISH = finish_statement(
     f"cost_usd = coalesce($7::float8, {PAID_SO_FAR}), prompt_tokens = {PROMPT_TOKENS_SO_FAR}, "
     "flags = coalesce($8::text[], flags), subject = coalesce($9::text, subject)",
     "id = $1 AND lease = $2",
-    keeps="$10::boolean AND $3 <> 'succeeded'",
+    keeps="$10::boolean",
     run="INSERT INTO runs (job, run_id) SELECT id, $4 FROM ended WHERE $4::text IS NOT NULL ON CONFLICT DO NOTHING",
 )
 _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state = $3"
@@ -105,8 +105,7 @@ class PgLeases(Store):
         draw: Callable[[], UUID] = uuid4,
         keep_documents: bool = True,
     ) -> None:
-        """Create the store. `keep_documents` states whether documents of jobs that end without a result are kept for
-        reruns."""
+        """Create the store. `keep_documents` states whether documents are kept after their jobs have ended."""
         super().__init__(database)
         self._keep_documents = keep_documents
         self._settings = settings

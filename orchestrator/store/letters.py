@@ -1,7 +1,8 @@
 """Letters to applicants: templates, what the letters say, which were sent, released comments, and objections."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer_client.decisions import DecisionOutcome
@@ -11,6 +12,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction, select_one
+from orchestrator.store.idempotency import IdempotencyRecord, RecordedResponse, insert_once
 from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -180,30 +182,64 @@ class PgLetters(LoggedStore):
     async def released(self, tenant: TenantId, evaluation: JobId) -> list[ReleasedComment]:
         return await self._database.select(ReleasedComment, _RELEASED, tenant, evaluation)
 
-    @in_transaction
     async def object(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ObjectionBody, by: ActBy
+        self,
+        tenant: TenantId,
+        evaluation: JobId,
+        body: ObjectionBody,
+        by: ActBy,
+        record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record an objection. Return None if the proposal does not exist."""
+        """Record an objection. Return None if the proposal does not exist. If the same request was processed before,
+        return its objection as it is now: no text of it is stored with the request. Raises IdempotencyKeyReused."""
         text = storable_text(body.text)
-        values = (tenant, evaluation, text, body.received, storable_text(by.actor.name), by.at)
-        objection = await select_one(connection, Objection, _OBJECT, *values)
-        if objection is not None:
-            content = {"text": text, "received": body.received.isoformat()}
-            await self._log.append(connection, tenant, by, "objection recorded", evaluation, **content)
-        return objection
 
-    @in_transaction
+        async def work(connection: Connection) -> Objection | None:
+            values = (tenant, evaluation, text, body.received, storable_text(by.actor.name), by.at)
+            objection = await select_one(connection, Objection, _OBJECT, *values)
+            if objection is not None:
+                content = {"text": text, "received": body.received.isoformat()}
+                await self._log.append(connection, tenant, by, "objection recorded", evaluation, **content)
+            return objection
+
+        return await self._recorded_once(tenant, evaluation, record, work)
+
     async def answer(
-        self, connection: Connection, tenant: TenantId, evaluation: JobId, number: int, answer: str, by: ActBy
+        self,
+        tenant: TenantId,
+        evaluation: JobId,
+        number: int,
+        answer: str,
+        by: ActBy,
+        record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record the answer to an objection. Return None if there is no such objection without an answer."""
-        values = (tenant, evaluation, number, storable_text(answer), storable_text(by.actor.name), by.at)
-        objection = await select_one(connection, Objection, _ANSWER, *values)
-        if objection is not None:
-            content = {"objection": number, "answer": storable_text(answer)}
-            await self._log.append(connection, tenant, by, "objection answered", evaluation, **content)
-        return objection
+        """Record the answer to an objection. Return None if there is no such objection without an answer. A repeated
+        request returns the objection, as for `object`. Raises IdempotencyKeyReused."""
+
+        async def work(connection: Connection) -> Objection | None:
+            values = (tenant, evaluation, number, storable_text(answer), storable_text(by.actor.name), by.at)
+            objection = await select_one(connection, Objection, _ANSWER, *values)
+            if objection is not None:
+                content = {"objection": number, "answer": storable_text(answer)}
+                await self._log.append(connection, tenant, by, "objection answered", evaluation, **content)
+            return objection
+
+        return await self._recorded_once(tenant, evaluation, record, work)
+
+    async def _recorded_once(
+        self,
+        tenant: TenantId,
+        evaluation: JobId,
+        record: IdempotencyRecord | None,
+        work: Callable[[Connection], Awaitable[Objection | None]],
+    ) -> Objection | None:
+        made = await insert_once(
+            self._database, tenant, record, work, lambda made: json.dumps({"id": made.id}).encode()
+        )
+        if not isinstance(made, RecordedResponse):
+            return made
+        number = json.loads(made.body)["id"]
+        return next((item for item in await self.objections(tenant, evaluation=evaluation) if item.id == number), None)
 
     async def objections(
         self, tenant: TenantId, *, batch: BatchId | None = None, evaluation: JobId | None = None

@@ -2,22 +2,46 @@
 
 No emails are written for removed members, for members who do not want them, or if the service does not send any."""
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
+from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.mail.models import ClaimedMail, Mail, MemberInvited, ReviewsAssigned
+from orchestrator.mail.models import ClaimedMail, Mail, MemberInvited, ReviewsAssigned, ReviewsMissing, SignInLink
 from orchestrator.reviewing.models import Member
+from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.json_columns import to_json_column
+from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
+from orchestrator.store.rows import from_row
+from orchestrator.store.sign_in_links import PgSignInLinks
 
 _ADD = """
     INSERT INTO mails (member, batch, news)
     SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL
 """
 _CALL = "SELECT name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
+_MISSING = """
+    SELECT members.id, members.name, members.email, members.mails, count(*) AS proposals, (
+        SELECT max(created_at) FROM mails WHERE member = members.id AND mails.batch = $2
+        AND news ->> 'kind' = 'reviews missing'
+    ) AS reminded_at
+    FROM assignments JOIN jobs ON jobs.id = evaluation JOIN members ON members.id = assignments.member
+    WHERE jobs.tenant = $1 AND jobs.batch = $2 AND removed_at IS NULL AND NOT EXISTS (
+        SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = members.id
+    ) GROUP BY members.id ORDER BY members.name, members.id
+"""
+_ADD_LINK = """
+    INSERT INTO mails (member, news)
+    SELECT id, $2 FROM members
+    WHERE lower(email) = lower($1) AND role = 'reviewer' AND mails AND removed_at IS NULL AND NOT EXISTS (
+        SELECT FROM mails WHERE member = members.id AND news ->> 'kind' = 'sign-in link'
+        AND created_at > statement_timestamp() - interval '10 minutes'
+    )
+"""
 _STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
 
 # Part of the statement that finds finished calls, as `finished (id, tenant, name)`. Proposals are counted as on the
@@ -52,7 +76,7 @@ ADD_CALL_FINISHED = """
 
 _CLAIM = claim_query(
     "mails",
-    "members.name, members.email AS address, tenants.name AS tenant, news",
+    "members.name, members.email AS address, tenants.name AS tenant, news, members.id AS member, members.role",
     receivers="members, tenants",
     to="members.id = member AND tenants.id = members.tenant",
 )
@@ -68,11 +92,30 @@ _DEAD = """
 """
 
 
+class MissingReviewer(NamedTuple):
+    """Reviewer who has not given all reviews of a call that are assigned to them."""
+
+    id: MemberId
+    name: str
+    email: str
+    mails: bool
+    """True if they want emails."""
+    proposals: int
+    """Number of missing reviews."""
+    reminded_at: dt.datetime | None
+    """Time of the latest reminder in the last week, for which emails are kept."""
+
+    def is_due(self, now: dt.datetime) -> bool:
+        """Return whether a reminder can be sent: the last one is at least a day old."""
+        return self.mails and (self.reminded_at is None or self.reminded_at < now - dt.timedelta(days=1))
+
+
 class PgMails(PgOutbox):
     def __init__(self, database: Database, *, enabled: bool) -> None:
         super().__init__(database, "mails", "sent")
         self.enabled = enabled
         """True if this service sends emails."""
+        self.links = PgSignInLinks(database)
 
     async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
         """Queue an email about an invitation; `batch` is the call that the member is invited to review, if any."""
@@ -95,12 +138,48 @@ class PgMails(PgOutbox):
             news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
             await self._add(connection, member, batch, news)
 
+    async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
+        """Return the reviewers of a call with missing reviews, by name."""
+        return await self._database.select(MissingReviewer, _MISSING, tenant, batch)
+
+    async def remind(self, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
+        """Queue a reminder to each reviewer of a call who has missing reviews and was not reminded within a day; return
+        their number."""
+
+        async def work(connection: Connection) -> int:
+            async with connection.transaction():
+                # Locks the call, so that two officers do not remind at the same time.
+                call = await connection.fetchrow(f"{_CALL} FOR NO KEY UPDATE", tenant, batch)
+                if call is None or not self.enabled:
+                    return 0
+                rows = await connection.fetch(_MISSING, tenant, batch)
+                due = [person for person in (from_row(MissingReviewer, row) for row in rows) if person.is_due(by.at)]
+                for person in due:
+                    news = ReviewsMissing(
+                        call=batch, name=call["name"], proposals=person.proposals, due=call["opinions_due"]
+                    )
+                    await self._add(connection, person.id, batch, news)
+                if due:
+                    await log.append(connection, tenant, by, "reviewers reminded", batch, reviewers=len(due))
+                return len(due)
+
+        return await self._database.run(work)
+
+    async def add_link(self, address: str) -> None:
+        """Queue an email with a link to sign in for the reviewers with this address, at most one in ten minutes."""
+        if self.enabled:
+            await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
+
     async def stop(self, connection: Connection, member: MemberId) -> None:
         """Delete unsent emails to a member who was removed or no longer wants emails."""
         await connection.execute(_STOP, member)
 
     async def _add(
-        self, connection: Connection, member: MemberId, batch: BatchId | None, news: MemberInvited | ReviewsAssigned
+        self,
+        connection: Connection,
+        member: MemberId,
+        batch: BatchId | None,
+        news: MemberInvited | ReviewsAssigned | ReviewsMissing,
     ) -> None:
         if self.enabled:
             await connection.execute(_ADD, member, batch, to_json_column(news))

@@ -31,6 +31,8 @@ _COLUMNS = """
     id, tenant, name, email, affiliation, role, mails, read_reports_until, created_at, removed_at,
     subject IS NOT NULL OR EXISTS (
         SELECT FROM api_keys WHERE api_keys.member = members.id AND revoked_at IS NULL
+    ) OR EXISTS (
+        SELECT FROM sign_in_links WHERE sign_in_links.member = members.id AND used_at IS NOT NULL
     ) AS signs_in
 """
 # The time until which a removed member could read reports applies to later members with the same address.
@@ -71,6 +73,7 @@ _REMOVE = f"""
     WHERE tenant = $1 AND id = $2 AND removed_at IS NULL RETURNING {_COLUMNS}
 """
 _REVOKE_KEYS = "UPDATE api_keys SET revoked_at = $2 WHERE member = $1 AND revoked_at IS NULL"
+_END_LINKS = "DELETE FROM sign_in_links WHERE member = $1 AND used_at IS NULL"
 _ADD_KEY = "INSERT INTO api_keys (id, tenant, name, hash, scopes, member) VALUES ($1, $2, $3, $4, $5, $6)"
 _BY_IDENTITY = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND issuer = $2 AND subject = $3 AND removed_at IS NULL
@@ -155,6 +158,8 @@ class PgMembers(LoggedStore):
             member = await select_one(connection, Member, _CHANGE, tenant, id, *_values(to))
         except asyncpg.UniqueViolationError:
             raise ReviewRefused(f"Another member has the address {email}.") from None
+        if other_address(before.email, email):
+            await connection.execute(_END_LINKS, id)
         if not to.mails:
             await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member changed", id, **to.model_dump())

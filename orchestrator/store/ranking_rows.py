@@ -52,8 +52,8 @@ _ADD_PAIRS = """
 """
 # Joined through `runs`, because jobs have no index by run.
 _ADD_CALLS = """
-    INSERT INTO ranking_calls (batch, job)
-    SELECT proposals.batch, $1
+    INSERT INTO ranking_calls (batch, job, proposals)
+    SELECT proposals.batch, $1, count(DISTINCT evaluations.idea_id)
     FROM evaluations JOIN runs ON runs.run_id = evaluations.id
     JOIN jobs AS proposals ON proposals.id = runs.job AND proposals.run_id = runs.run_id
     WHERE evaluations.idea_id = ANY($3) AND proposals.tenant = $2 AND proposals.kind = 'evaluation'

@@ -33,6 +33,10 @@ _LIST = f"""
       AND ($4::timestamptz IS NULL OR (created_at, id) < ($4, $5::text))
     ORDER BY created_at DESC, id DESC LIMIT $6
 """
+_SHARES = """
+    SELECT ranking_calls.job, proposals, (SELECT count(*) FROM ranking_ideas AS one WHERE one.job = jobs.id) AS ideas
+    FROM ranking_calls JOIN jobs ON jobs.id = ranking_calls.job WHERE tenant = $1 AND ranking_calls.batch = $2
+"""
 _SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
@@ -170,6 +174,12 @@ class PgRankings(Store):
         (regardless of who started them), or with an idea with the sender's reference `reference`."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
+
+    async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
+        """Return the rankings of a call that also contain other ideas: how many of their ideas are proposals of the
+        call, and how many they contain."""
+        rows = await self._database.fetch(_SHARES, tenant, batch)
+        return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
     async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
         """Return the summary of a ranking; None if it is not finished."""

@@ -8,7 +8,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.settings import RetentionSettings
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
-from orchestrator.store.job_sql import forget_documents_statement
+from orchestrator.store.job_sql import RELEASE_FILES
 from orchestrator.store.tombstones import tombstone_insert
 
 _AT_ONCE = 200
@@ -72,11 +72,16 @@ _DELETE_OLD = _DELETE.format(
 )
 
 # Locked rows are skipped: such a job is being run again or erased.
-_FORGET_DOCUMENTS = forget_documents_statement(
-    condition="finished_at < $1 OR EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = jobs.batch)",
-    most="$2",
-    locked="SKIP LOCKED",
-)
+_FORGET_DOCUMENTS = f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT id AS chosen FROM jobs
+        WHERE finished_at IS NOT NULL AND (document IS NOT NULL OR document_file IS NOT NULL) AND finished_at < $1
+        ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED
+    ), forgotten AS (
+        UPDATE jobs SET document = NULL, document_file = NULL FROM chosen WHERE id = chosen RETURNING id, document_file
+    ), released AS ({RELEASE_FILES.format(jobs="forgotten")})
+    SELECT id FROM forgotten
+"""
 
 # Deletes answers that were stored during an erasure. An answer has the time of its paid call, so answers that another
 # run obtained later stay.
@@ -187,7 +192,7 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
 
 
 async def forget_documents(database: Database, before: dt.datetime) -> int:
-    """Delete the documents of jobs that ended before `before`, or whose call is signed off; return their number."""
+    """Delete the documents of jobs that ended before `before`; return their number. Their files are deleted later."""
     return await database.execute_in_chunks(_FORGET_DOCUMENTS, before, _AT_ONCE)
 
 

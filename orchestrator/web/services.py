@@ -1,5 +1,6 @@
 """Services used by the API and the console, and the dependencies that provide them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -52,6 +53,9 @@ from orchestrator.web.backpressure import StreamLimit, UploadLimit
 from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.webhooks.secrets import SecretCipher
 
+_RENDERED_AT_ONCE = 2
+"""Number of documents whose pages are rendered at the same time; each takes a core."""
+
 
 class Services:
     """Stores that share a database, settings, and everything else that the API and the console use; built in the
@@ -68,6 +72,7 @@ class Services:
         cipher: SecretCipher,
         check_address: Callable[[str], None],
         read_table: Callable[[bytes, str], Coroutine[Any, Any, IdeaTable]],
+        page_pictures: Callable[[bytes, str, int, int], Coroutine[Any, Any, tuple[int, list[str]]]],
         ready: Callable[[], Awaitable[Sequence[Check]]],
         *,
         api: ApiSettings,
@@ -83,14 +88,16 @@ class Services:
     ) -> None:
         """Build the stores. `listener` is opened and closed by its creator; `check_address` raises AddressRefused for
         addresses that webhooks must not use; `read_table` reads a workbook of proposals, using its second argument as
-        the workbook's name in errors, and raises InputError; `ready` checks everything that evaluations need, and must
-        not raise. `identity_providers` are named by the operator; without `corpora`, searches get a 503. Members of a
-        group of rollouts wait `group_seconds` for the next member; papers to curate are rejected if their abstract is
-        longer than `most_abstract_chars`."""
+        the workbook's name in errors, and raises InputError; `page_pictures` renders pages of a PDF, given its name,
+        the first page and the number of pages, and raises Unreadable; `ready` checks everything that evaluations need,
+        and must not raise. `identity_providers` are named by the operator; without `corpora`, searches get a 503.
+        Members of a group of rollouts wait `group_seconds` for the next member; papers to curate are rejected if their
+        abstract is longer than `most_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
         self.read_table, self.ready = read_table, ready
+        self.page_pictures, self.rendering = page_pictures, asyncio.Semaphore(_RENDERED_AT_ONCE)
         self.identity_providers = identity_providers or {}
         self.corpora = corpora
         self.group_seconds, self.most_abstract_chars = group_seconds, most_abstract_chars

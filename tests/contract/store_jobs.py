@@ -54,12 +54,12 @@ class Queue:
         database: Database,
         settings: QueueSettings | None = None,
         documents: PgDocuments | None = None,
-        document_days: int = 30,
+        document_days: int | None = 30,
     ) -> None:
         self.database = database
         self.documents = documents
         self.jobs = PgJobs(database, documents=documents, document_days=document_days)
-        self.leases = PgLeases(database, settings or QueueSettings(), keep_documents=document_days > 0)
+        self.leases = PgLeases(database, settings or QueueSettings(), keep_documents=document_days != 0)
         self.tenants = PgTenants(database)
 
     async def add(self, *jobs: NewJob, tenant: TenantId = ACME) -> None:

@@ -1,5 +1,5 @@
-"""Documents of jobs that ended without a result: there for another run, and gone when there can be none. In files and
-in rows alike."""
+"""Documents of jobs that have ended: there for another run and for readers, gone with their job or after a limit. In
+files and in rows alike."""
 
 import asyncio
 import datetime as dt
@@ -72,9 +72,7 @@ async def end(queue: Queue, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
-async def test_document_of_unsuccessful_job_is_kept_until_its_retry_succeeds(
-    how: str, queue: Queue, tmp_path: Path
-) -> None:
+async def test_document_is_kept_for_a_retry_and_after_it_succeeds(how: str, queue: Queue, tmp_path: Path) -> None:
     await queue.add(document_job(max_usd=2.0))
     await end(queue, how)
     assert await kept(queue, tmp_path) == 1
@@ -85,7 +83,8 @@ async def test_document_of_unsuccessful_job_is_kept_until_its_retry_succeeds(
 
     assert await document_of(queue, again) == PDF
     assert await queue.leases.finish(again, DONE)
-    assert await kept(queue, tmp_path) == 0
+    assert await kept(queue, tmp_path) == 1
+    assert await queue.jobs.read_original(ACME, A) == PDF
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed", "too dear"])
@@ -154,34 +153,23 @@ async def test_document_is_deleted_with_its_job_or_tenant(queue: Queue, tmp_path
     assert await kept(queue, tmp_path) == 0
 
 
-async def test_documents_of_unsuccessful_jobs_are_deleted_after_sign_off(queue: Queue, tmp_path: Path) -> None:
-    rows = [document_job("a", 1), document_job("b", 2), document_job("c", 3)]
-    await queue.jobs.add(ACME, rows, NewBatch(id=CALL, name="c", rows=3))
+async def test_documents_are_kept_without_limit_and_after_sign_off(
+    database: Database, documents: PgDocuments | None, tmp_path: Path
+) -> None:
+    await tenant(database)
+    queue = Queue(database, QueueSettings(max_failures=1), documents, document_days=None)
+    rows = [document_job("a", 1), document_job("b", 2)]
+    await queue.jobs.add(ACME, rows, NewBatch(id=CALL, name="c", rows=2))
     first, second = await queue.lease(2)
     await queue.leases.finish(first, FAILED)
     decisions = PgDecisions(queue.database, PgAuditLog(queue.database))
 
     assert await decisions.sign_off(ACME, CALL, "", SignedDespite(unfinished=True), ActBy(OPERATOR, NOW))
+    await queue.leases.finish(second, DONE)
 
+    assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 10_000 * DAY) == 0
     assert await kept(queue, tmp_path) == 2
-    await queue.leases.finish(second, FAILED)
-    assert await kept(queue, tmp_path) == 1
-    assert await document_of(queue, await queue.one()) == PDF
-
-
-async def test_document_kept_during_sign_off_is_deleted_by_next_cleanup(queue: Queue, tmp_path: Path) -> None:
-    await queue.jobs.add(ACME, [document_job("a", 1)], NewBatch(id=CALL, name="c", rows=1))
-    await queue.leases.finish(await queue.one(), FAILED)
-    await queue.database.execute(
-        "INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash) "
-        "VALUES ($1, 'x', 'x', '', 0, now(), 1, '')",
-        CALL,
-    )
-    assert await kept(queue, tmp_path) == 1
-
-    assert await queue.jobs.forget_documents(NOW) == 1
-
-    assert await kept(queue, tmp_path) == 0
+    assert await queue.jobs.retriable(ACME, batch=CALL) == (1, 0, None)
 
 
 async def waits_for_a_lock(database: Database) -> bool:

@@ -44,6 +44,7 @@ SENTENCES = {
     "labels": "Supervisor: Ilka Zorvath Co-supervisors: Bo-Min Quillen, Oren Tamsindo",
     "telephone": "Name- Ilka Zorvath Phone : +91 78767670",
     "thanks": "We thank our colleagues. By Ilka Weber\n\nProf. Ilka Zorvath is here. Zorvath thanks a fund.",
+    "byline between marks": "— By Ilka Zorvath —\n\n~ By O. Tamsindo ~",
     "accents apart": "Correspondence should be addressed to Da\u0308niel Zorvath, East Road 4.",
 }
 

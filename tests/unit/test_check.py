@@ -1,25 +1,19 @@
 """The evidence report: closest papers with quotes, what they name and cite, no scores and no points."""
 
-from dataclasses import replace
-
 import pytest
 
 from assayer.citing.evidence import Evidence
-from assayer.evaluation_context import EvaluationContext
-from assayer.ideas.parsing import parse_idea
-from assayer.llm import NoLlm
 from assayer.methods.check import CheckOptions
 from assayer.methods.check.named_passages import comparisons, limitations
-from assayer.methods.check.pipeline import evaluate
 from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
 from assayer.plan_review.checklist import reliable_gaps
 from assayer.reports.html import as_html
 from assayer.reports.markdown import MOST_WORDS, as_markdown
 from assayer.reports.release import measure_release
+from tests.unit.evidence_reports import evidence_report
 from tests.unit.reports_document import Document
 from tests.unit.scholareval_questions import IDEA
-from tests.unit.scholareval_runs import POOR, corpus_papers, twin_backends
-from tests.unit.twins import a_run
+from tests.unit.scholareval_runs import corpus_papers
 
 REEFS = """# Reefs
 
@@ -28,21 +22,13 @@ healthy ones after two years.
 """
 
 
-async def report_of(text: str = IDEA, poor: bool = False, with_checklist: bool = False) -> Report:
-    backends, _ = twin_backends(fit=POOR if poor else None)
-    idea = parse_idea(text, source="idea.md")
-    backends = replace(backends, llm=NoLlm())
-    context = EvaluationContext.open(idea, backends, a_run(), CheckOptions())
-    return (await evaluate(context, "check", with_checklist)).report
-
-
 def evidence_of(report: Report) -> EvidenceReport:
     assert report.evidence is not None
     return report.evidence
 
 
 async def test_check_report_has_verified_quotes_without_scores() -> None:
-    report = await report_of()
+    report = await evidence_report()
     assert (report.parts, report.verdict, report.plan_review) == ((), None, None)
     assert not any(report.summary.model_dump().values())
     evidence = evidence_of(report)
@@ -60,7 +46,7 @@ async def test_check_report_has_verified_quotes_without_scores() -> None:
 
 
 async def test_pages_print_each_passage_once_without_scores() -> None:
-    report = await report_of()
+    report = await evidence_report()
     evidence = evidence_of(report)
     cited = [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
     plan = " ".join(item.plan for item in evidence.closest)
@@ -76,21 +62,21 @@ async def test_pages_print_each_passage_once_without_scores() -> None:
 
 
 async def test_missing_scores_alone_do_not_mark_a_report_incomplete() -> None:
-    report = await report_of()
+    report = await evidence_report()
     judged = next(item for item in measure_release(report, ReleaseMinima()).minima if item.name == "judged")
     assert judged.met
     assert judged.measured == Absent(reason="No language model judged the idea.")
 
 
 async def test_distant_papers_are_omitted_when_corpus_does_not_cover_field() -> None:
-    strangers = await report_of(REEFS, poor=True)
+    strangers = await evidence_report(REEFS, poor=True)
     assert strangers.references == ()
     assert evidence_of(strangers).closest == ()
     assert "No close paper was found in the sources searched." in as_markdown(strangers)
 
 
 async def test_checklist_gaps_are_listed_only_when_requested() -> None:
-    asked, usual = await report_of(with_checklist=True), await report_of()
+    asked, usual = await evidence_report(with_checklist=True), await evidence_report()
     assert evidence_of(usual).not_stated is None
     assert "Not stated" not in as_markdown(usual)
     rows = evidence_of(asked).not_stated

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId
 from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
 from orchestrator.mail.wording import compose_mail, mail_address
@@ -43,7 +44,7 @@ def ended(name: str = "Call 7", **others: object) -> CallFinished:
 def mail(
     news: MailNews, name: str = "Ada Byron", address: str = "ada@example.org", tenant: str = "acme"
 ) -> ClaimedMail:
-    return ClaimedMail(ID, name, address, tenant, news, 1)
+    return ClaimedMail(ID, name, address, tenant, news, 1, MemberId("mb_7"), "owner")
 
 
 def text_of(news: MailNews) -> str:

@@ -28,6 +28,16 @@ def titled(report: Report, title: str) -> Report:
     return report.model_copy(update={"idea": report.idea.model_copy(update={"title": title})})
 
 
+def test_brief_shows_no_marks_of_markdown() -> None:
+    report = full_report()
+    point = report.summary.strengths[0].model_copy(
+        update={"text": "# Research Plan We ask … ## Problem **Drift**: it costs 2 ** 3 and x**2. **It grows.**"}
+    )
+    marked = report.model_copy(update={"summary": report.summary.model_copy(update={"strengths": (point,)})})
+    (strengths, *_) = brief_of(marked).groups
+    assert strengths.points[0].text == "Research Plan We ask … Problem Drift: it costs 2 ** 3 and x**2. It grows."
+
+
 def test_brief_contains_report_content_as_copyable_text() -> None:
     report = full_report()
     pdf = brief_pdf(report)

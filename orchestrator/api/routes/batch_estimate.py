@@ -60,6 +60,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         duplicates=tuple(intake.duplicates),
         notices=tuple(intake.notices),
         ideas=ideas,
+        unopened=sum(row.document is not None for row in intake.accepted),
         basis=known.basis if known else None,
         evaluations=known.evaluations if known else 0,
         calls=known.calls if known else None,

@@ -160,6 +160,7 @@ async def add_batch_rows(
         rejected=rejected,
         open=query.open,
         reopen=query.reopen,
+        replaces=tuple(int(number) for number in query.replaces.split(",") if number),
     )
     return await upload.store(query, intake, part, batch.name)
 

@@ -5,9 +5,11 @@ from fastapi import APIRouter
 from assayer_client.batches import BatchResource
 from assayer_client.calls import CallBody, CallTerms
 from orchestrator.api.acting import CallChanger, ProposalReader
+from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.routes.batches import batch_resource
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import not_there, required
+from orchestrator.services.batch_summaries import batch_path
 from orchestrator.services.call_criteria import criteria_of_bodies
 from orchestrator.web.path_parameters import PathId
 
@@ -15,14 +17,16 @@ router = APIRouter(tags=["batches"])
 
 
 @router.post("/v1/calls", status_code=201)
-async def create_call(body: CallBody, context: CallChanger) -> BatchResource:
+async def create_call(body: CallBody, context: CallChanger, creation: CreationDependency) -> BatchResource:
     """Create a funding call: a batch with terms and without proposals. Add them with `POST /v1/batches/{id}/rows` and
-    `reopen=true`."""
+    `reopen=true`. A repeated request returns the call that it created, as it is now."""
     criteria_of_bodies(body.terms.criteria, "/terms/criteria")
     id = BatchId(context.services.new_id("bt"))
     details = {name: getattr(body, name) for name in CallBody.model_fields}
-    await context.services.call_details.create(context.tenant, id, details, context.caller.member, context.by)
-    return await batch_resource(context, await context.find_batch(id))
+    record = await creation.record(b"{}", batch_path(id))
+    calls, member = context.services.call_details, context.caller.member
+    made = await calls.create(context.tenant, id, details, member, context.by, record)
+    return await batch_resource(context, await context.find_batch(made))
 
 
 @router.get("/v1/evaluations/{id}/terms")

@@ -21,6 +21,7 @@ from assayer_client.letters import (
 )
 from assayer_client.resources import Page
 from orchestrator.api.acting import Overrider, PanelReader
+from orchestrator.api.idempotency import CreationDependency
 from orchestrator.api.url_queries import UrlQuery
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import not_there, required
@@ -116,9 +117,13 @@ async def list_released_comments(id: PathId, context: PanelReader) -> Page[Relea
 
 
 @router.post("/v1/evaluations/{id}/objections")
-async def record_objection(id: PathId, body: ObjectionBody, context: Overrider) -> Objection:
-    """Record an applicant's objection to the decision on a proposal, also after sign-off."""
-    made = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by)
+async def record_objection(
+    id: PathId, body: ObjectionBody, context: Overrider, creation: CreationDependency
+) -> Objection:
+    """Record an applicant's objection to the decision on a proposal, also after sign-off. A repeated request returns
+    the objection that it recorded, as it is now."""
+    record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
+    made = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
     return required(made, not_there("evaluation", id))
 
 
@@ -132,8 +137,15 @@ async def list_objections(id: PathId, context: PanelReader) -> Page[Objection]:
 
 @router.post("/v1/evaluations/{id}/objections/{number}/answer")
 async def answer_objection(
-    id: PathId, number: Annotated[int, Field(ge=1, le=2**62)], body: AnswerBody, context: Overrider
+    id: PathId,
+    number: Annotated[int, Field(ge=1, le=2**62)],
+    body: AnswerBody,
+    context: Overrider,
+    creation: CreationDependency,
 ) -> Objection:
-    """Record the answer to an objection. It cannot be changed."""
-    made = await context.reviewing.letters.answer(context.tenant, JobId(id), number, body.answer, context.by)
+    """Record the answer to an objection. It cannot be changed. A repeated request returns the objection as it is
+    now."""
+    record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
+    store = context.reviewing.letters
+    made = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)
     return required(made, not_there("evaluation", id, "objection without an answer"))

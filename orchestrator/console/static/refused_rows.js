@@ -10,15 +10,16 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-function showRefused(section, rows) {
+/** Shows rows that were refused. `stored`: they are part of the call already, and what replaces them says so. */
+function showRefused(section, rows, stored = false) {
   const list = section.querySelector("ul");
   section.querySelector("h2").textContent = `${rows.length.toLocaleString("en")} refused`;
-  list.replaceChildren(...rows.slice(0, MOST_SHOWN).map(refusedRow));
+  list.replaceChildren(...rows.slice(0, MOST_SHOWN).map((row, place) => refusedRow(row, place, stored)));
   if (rows.length > MOST_SHOWN) list.append(element("li", {}, `and ${rows.length - MOST_SHOWN} more`));
   section.hidden = !rows.length;
 }
 
-function refusedRow(row, place) {
+function refusedRow(row, place, stored) {
   const file = element("input", { type: "file", id: `instead-${place}` });
   const text = element("textarea", { rows: 6, id: `text-${place}` });
   const item = element("li", {},
@@ -27,6 +28,7 @@ function refusedRow(row, place) {
       element("label", { htmlFor: file.id }, "Replacement file ", file),
       element("label", { htmlFor: text.id }, "Or its text", text)));
   item.dataset.source = row.source;
+  if (stored) item.dataset.row = row.row;
   return item;
 }
 

@@ -5,7 +5,7 @@ const form = document.getElementById("submission");
 const at = (id) => document.getElementById(id);
 const MOST_BYTES = Number(form.dataset.mostBytes), MOST_FILE_BYTES = Number(form.dataset.mostFileBytes);
 const TRIES = 5, SHOWN_FILES = 8;
-const call = { chosen: [], mended: new Map(), begun: null, request: null, stopped: false };
+const call = { chosen: [], mended: new Map(), stored: new Map(), begun: null, request: null, stopped: false };
 const figure = new Intl.NumberFormat("en");
 const counted = (number, one, many = `${one}s`) => `${figure.format(number)} ${number === 1 ? one : many}`;
 const money = (usd) => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
@@ -38,7 +38,10 @@ function changed() {
 
 function filesToSend() {
   // Once sending has begun, the files must stay the same, because their parts are numbered.
-  if (!call.begun) for (const [source, file] of mendedRows(at("refused"))) call.mended.set(source, file);
+  if (!call.begun) {
+    for (const [source, file] of mendedRows(at("refused"))) call.mended.set(source, file);
+    for (const { dataset: { source, row } } of at("refused").querySelectorAll("li[data-row]")) call.stored.set(source, row);
+  }
   const instead = [...call.mended].filter(([source, file]) => source === file.name || !call.mended.has(file.name));
   const typed = at("typed")?.value.trim();
   return [
@@ -46,6 +49,12 @@ function filesToSend() {
     ...instead.map(([, file]) => file),
     ...(typed ? [textFile("typed", typed)] : []),
   ];
+}
+/** Returns the numbers of the call's refused rows that these files replace. A replacement may itself have been replaced. */
+function replacedRows(files) {
+  const last = (source, file = call.mended.get(source)) =>
+    file && file.name !== source && call.mended.has(file.name) ? last(file.name) : file;
+  return [...call.stored].filter(([source]) => files.includes(last(source))).map(([, row]) => row);
 }
 /** Leaves out rows of a table that have a replacement: the table is sent unchanged, so they are refused again. */
 const stillRefused = (rows) => rows.filter(({ source }) => (call.mended.get(source)?.name ?? source) === source);
@@ -163,6 +172,8 @@ async function check(files) {
   const same = parts.flatMap((part) => part.duplicates);
   const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the same text as another and ${same.length === 1 ? "is" : "are"} paid for only once` : ""}`];
   lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the same text as ${file.same_source}`));
+  const unopened = parts.reduce((total, part) => total + (part.unopened ?? 0), 0);
+  if (unopened) lines.push(`${counted(unopened, "document is", "documents are")} opened only when the evaluation starts. One that cannot be read fails then, and is listed with the reason.`);
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
     const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";
@@ -208,6 +219,8 @@ async function send(files) {
     else {
       query.set("first", begun.next);
       if (into) query.set("reopen", true);
+      const replaced = into ? replacedRows(part) : [];
+      if (replaced.length) query.set("replaces", replaced.join(","));
     }
     const path = begun.id === null ? "/v1/batches" : `/v1/batches/${begun.id}/rows`;
     begun.key ??= newKey();
@@ -221,13 +234,14 @@ async function send(files) {
   const refused = stillRefused(begun.rejected);
   call.chosen = [];
   call.mended.clear();
+  call.stored.clear();
   if (at("typed")) at("typed").value = "";
   changed();
   const link = element("a", { href: `/console/calls/${begun.id}` }, "Follow the call");
   at("outcome").replaceChildren(element("h2", {}, `${counted(begun.accepted, "proposal")} submitted`), element("p", {}, link));
   form.dataset.into = begun.id; // rows that were refused join this call once they are fixed
   form.dataset.next = begun.next;
-  showRefused(at("refused"), refused);
+  showRefused(at("refused"), refused, true);
   link.focus();
 }
 
@@ -288,4 +302,4 @@ addEventListener("beforeunload", (event) => {
 });
 if (form.dataset.mend)
   fetch(`/v1/batches/${form.dataset.mend}`, { headers: { Accept: "application/json" } })
-    .then((answer) => answer.json()).then((batch) => showRefused(at("refused"), batch.rejected_rows));
+    .then((answer) => answer.json()).then((batch) => showRefused(at("refused"), batch.rejected_rows, true));

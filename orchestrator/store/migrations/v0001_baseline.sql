@@ -73,6 +73,16 @@ CREATE INDEX sessions_tenant ON sessions (tenant);
 CREATE INDEX sessions_key ON sessions (key);
 CREATE INDEX sessions_member ON sessions (member);
 
+-- Links with which a reviewer signs in once, sent by mail. `hash`: SHA-256 of the token in the link.
+CREATE TABLE sign_in_links (
+    hash bytea PRIMARY KEY,
+    member text NOT NULL REFERENCES members ON DELETE CASCADE,
+    expires_at timestamptz NOT NULL,
+    used_at timestamptz
+);
+CREATE INDEX sign_in_links_member ON sign_in_links (member);
+CREATE INDEX sign_in_links_unused ON sign_in_links (expires_at) WHERE used_at IS NULL;
+
 -- Rate limits (GCRA) by key or person, and by tenant: when the full burst is available again. Unlogged, as every
 -- request changes them: they come back empty after a crash of the server.
 CREATE UNLOGGED TABLE request_rates (subject text PRIMARY KEY, full_at timestamptz NOT NULL) WITH (fillfactor = 50);
@@ -386,10 +396,11 @@ CREATE TABLE ranking_pairs (
 );
 CREATE INDEX ranking_pairs_pair ON ranking_pairs (first, second);
 
--- Batches of which a ranking holds two proposals or more.
+-- Batches of which a ranking holds two proposals or more. `proposals`: how many of its ideas they are.
 CREATE TABLE ranking_calls (
     batch text NOT NULL REFERENCES batches ON DELETE CASCADE,
     job text NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    proposals integer NOT NULL,
     PRIMARY KEY (batch, job)
 );
 CREATE INDEX ranking_calls_job ON ranking_calls (job);

@@ -12,6 +12,7 @@ from typing import Any
 
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
+from orchestrator.store import PgJobs
 from tests.contract.api.commands import Program
 from tests.contract.api.comparison_jobs import finish_comparison
 from tests.contract.api.service import ACME, TEXT, Service
@@ -277,6 +278,7 @@ async def test_failed_evaluation_is_retried_under_its_id(program: Program, servi
 
 
 async def test_documents_are_retried_until_their_retention_ends(program: Program, service: Service) -> None:
+    service.services.jobs = PgJobs(service.database, document_days=30)
     (program.home / "ideas" / "plan.docx").write_bytes(word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>"))
     batch = (await program.run("batch", "submit", "ideas")).out.strip()
     (call,) = await service.services.jobs.batches(ACME)

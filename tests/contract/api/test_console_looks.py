@@ -17,8 +17,13 @@ NO_PAGES = {
     "/console/static/{name}": "a style or a script",
     "/console/callback": "leads on",
     "/console/sign-in/{provider}": "leads to the provider",
+    "/console/sign-in/link/{token}": "seen in test_sign_in_links.py",
     "/console/audit-log/export": "a file",
     "/console/calls/{id}/progress": "a part of a page",
+    "/console/proposals/{id}/original": "a document",
+    "/console/proposals/{id}/original/pages": "a part of a page",
+    "/console/review/{id}/original": "a document",
+    "/console/review/{id}/original/pages": "a part of a page",
     "/console/calls/{id}/rankings/{ranking}/progress": "a part of a page",
 }
 

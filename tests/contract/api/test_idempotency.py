@@ -5,8 +5,9 @@ import asyncio
 import httpx2
 import pytest
 
+from tests.contract.api.people import Person, call_of
 from tests.contract.api.problems import check_problem, first_error
-from tests.contract.api.service import BODY, OTHER, Service
+from tests.contract.api.service import ACME, BODY, OTHER, Service
 
 _ONCE = {"Idempotency-Key": '"8e03978e-40d5"'}
 
@@ -88,3 +89,39 @@ async def test_repeated_tenant_creation_does_not_recreate_a_deleted_tenant(servi
         late = await client.post("/v1/tenants", json=body, headers=_ONCE)
         check_problem(await client.get(first.headers["location"]), 404, "not-found")
     assert late.content == first.content
+
+
+async def test_repeated_call_objection_and_answer_are_recorded_once(
+    service: Service, owner: Person, officer: Person
+) -> None:
+    created = [await officer.post("/v1/calls", json={"name": "Spring"}, headers=_ONCE) for _ in range(2)]
+    assert [answer.status_code for answer in created] == [201, 201]
+    assert created[0].json() == created[1].json()
+    assert len((await officer.get("/v1/batches")).json()["items"]) == 1
+    other = await officer.post("/v1/calls", json={"name": "Autumn"}, headers=_ONCE)
+    check_problem(other, 422, "idempotency-key-reused")
+
+    _, (first,) = await call_of(service, "# One")
+    objections = f"/v1/evaluations/{first}/objections"
+    body = {"text": "Ada Verne was misread.", "received": "2031-01-31"}
+    recorded = [await officer.post(objections, json=body, headers={"Idempotency-Key": "a"}) for _ in range(2)]
+    assert recorded[0].json() == recorded[1].json()
+    number = recorded[0].json()["id"]
+    answers = [
+        await officer.post(
+            f"{objections}/{number}/answer", json={"answer": "It was not."}, headers={"Idempotency-Key": "b"}
+        )
+        for _ in range(2)
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[1].json()["answer"] == "It was not."
+    assert len((await officer.get(objections)).json()["items"]) == 1
+    acts = [entry.act for entry in await service.services.audit_log.entries(ACME)]
+    assert (acts.count("call created"), acts.count("objection recorded"), acts.count("objection answered")) == (1, 1, 1)
+    stored = await service.database.fetch("SELECT convert_from(body, 'UTF8') AS body FROM idempotency")
+    assert not any("Verne" in row["body"] for row in stored), "an erasure would not find it there"
+    missing = await officer.post("/v1/evaluations/ev_none/objections", json=body, headers={"Idempotency-Key": "c"})
+    assert missing.status_code == 404
+    assert (await owner.delete(f"/v1/evaluations/{first}?erase=true")).status_code == 204
+    gone = await officer.post(objections, json=body, headers={"Idempotency-Key": "a"})
+    assert gone.status_code in (404, 410)

@@ -12,8 +12,8 @@ import pytest
 from assayer.models import EvaluationId
 from assayer_client import AsyncClient
 from orchestrator.jobs.models import BatchId, JobVerdict
-from orchestrator.settings import QueueSettings
-from orchestrator.store import PgLeases, PgReports
+from orchestrator.settings import BatchSettings, QueueSettings
+from orchestrator.store import PgJobs, PgLeases, PgReports
 from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import csrf_token, signed_in
 from tests.contract.api.evaluated_calls import NO_SCORE_REASON, call_with_reports
@@ -138,6 +138,8 @@ async def test_unavailable_method_is_rejected_with_its_reason_and_not_listed(ser
 async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends(
     service: Service,
 ) -> None:
+    service = service.with_services(batches=BatchSettings(document_days=30))
+    service.services.jobs = PgJobs(service.database, document_days=30)
     unread = word("<w:p><w:r><w:t>Salt</w:t></w:r></w:p>")
     files = [("file", ("A-7.docx", unread)), ("file", ("one.txt", TEXT.encode()))]
     batch = (await service.machine.post("/v1/batches", files=files)).json()["id"]

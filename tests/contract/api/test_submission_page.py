@@ -84,7 +84,7 @@ async def test_folder_is_checked_fixed_and_submitted_as_a_single_call(
     assert complaints == []
     (first,) = await service.services.jobs.batches(ACME, after=None, limit=9)
     assert first.name == "Spring", "fixed rows join their call"
-    assert [row.source for row in first.rejected] == ["table.csv:2"]
+    assert first.rejected == (), "the row that was fixed needs no attention"
     named = ["A-1 - proposal.txt", "A-2 - proposal.txt", "broken.pdf.txt", "table.csv:1", "table.csv:2.txt"]
     assert await _sources(service, first.id) == [f"Spring - {name}" if name[0] == "A" else name for name in named]
 

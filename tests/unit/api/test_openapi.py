@@ -70,18 +70,13 @@ def test_posts_without_idempotency_key_are_listed_exceptions(operations: list[Op
         "/v1/evaluations/{id}/override",
         "/v1/evaluations/{id}/remarks",
     }
-    make_another = {  # sent again, they make a second call, objection or answer, which an officer sees
-        "/v1/calls",
-        "/v1/evaluations/{id}/objections",
-        "/v1/evaluations/{id}/objections/{number}/answer",
-    }
     of_verdicts = {"/v1/evaluations/{id}/retry", "/v1/batches/{id}/retry"}  # what waits or runs stays as it is
     without = {
         path
         for path, operation in posts.items()
         if "Idempotency-Key" not in {item["name"] for item in operation.get("parameters", ())}
     }
-    assert without == asks_only | deletes_only | of_people | make_another | of_verdicts
+    assert without == asks_only | deletes_only | of_people | of_verdicts
 
 
 def test_every_error_response_is_a_problem_document(document: dict[str, Any], operations: list[Operation]) -> None:

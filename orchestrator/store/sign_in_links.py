@@ -1,0 +1,45 @@
+"""Links with which a reviewer signs in once. They are sent by mail; only a hash of each token is stored."""
+
+import datetime as dt
+from typing import NamedTuple
+
+from orchestrator.access.roles import MemberId, PersonRole
+from orchestrator.access.sessions import LINK_DAYS, draw_token, hash_token
+from orchestrator.jobs.models import TenantId
+from orchestrator.store.database import Store
+
+_ADD = "INSERT INTO sign_in_links (hash, member, expires_at) VALUES ($1, $2, $3)"
+_PURGE = "DELETE FROM sign_in_links WHERE used_at IS NULL AND expires_at < $1"
+_VALID = """
+    hash = $1 AND used_at IS NULL AND expires_at > $2
+    AND members.id = member AND removed_at IS NULL AND role = 'reviewer'
+"""
+_FIND = f"SELECT tenant, id, name, role FROM sign_in_links, members WHERE {_VALID}"
+_USE = f"UPDATE sign_in_links SET used_at = $2 FROM members WHERE {_VALID} RETURNING tenant, id, name, role"
+
+
+class LinkedMember(NamedTuple):
+    """Reviewer whom a link signs in."""
+
+    tenant: TenantId
+    id: MemberId
+    name: str
+    role: PersonRole
+
+
+class PgSignInLinks(Store):
+    async def create(self, member: MemberId, now: dt.datetime) -> str:
+        """Return the token of a new link for a member, and delete links that expired unused."""
+        token = draw_token()
+        await self._database.execute(_PURGE, now)
+        await self._database.execute(_ADD, hash_token(token), member, now + dt.timedelta(days=LINK_DAYS))
+        return token
+
+    async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:
+        """Return whom the link would sign in; None if it was used, has expired, or its member is no longer a
+        reviewer."""
+        return await self._database.select_one(LinkedMember, _FIND, hash_token(token), now)
+
+    async def use(self, token: str, now: dt.datetime) -> LinkedMember | None:
+        """Use up the link and return whom it signs in; None as for `find`."""
+        return await self._database.select_one(LinkedMember, _USE, hash_token(token), now)

@@ -1,0 +1,148 @@
+"""Reviewers sign in with links from mails: once, for a limited time, as nobody else. Reminders of missing reviews."""
+
+import datetime as dt
+import re
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from orchestrator.access.roles import MemberId
+from orchestrator.store.mails import PgMails
+from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
+from tests.contract.api.console_forms import signed_in, submit_form
+from tests.contract.api.people import Person, call_of
+from tests.contract.api.service import Service
+from tests.contract.mail_sending import sending
+from tests.contract.mail_server import MailPost, mail_post
+
+_ORIGIN = {"Origin": "http://api"}
+_LINK = re.compile(r"https://assayer\.example\.org(/console/sign-in/link/[\w-]{43})")
+
+
+@pytest.fixture
+async def post() -> AsyncIterator[MailPost]:
+    async with mail_post() as opened:
+        yield opened
+
+
+async def _link(service: Service, member: Person) -> str:
+    token = await service.services.mails.links.create(MemberId(member.member.id), service.services.clock.now())
+    return f"/console/sign-in/link/{token}"
+
+
+async def _use(browser: httpx2.AsyncClient, link: str) -> httpx2.Response:
+    return await browser.post(link, headers=_ORIGIN)
+
+
+async def test_invitation_and_reminder_bring_links_that_are_stored_only_as_hashes(
+    service: Service, officer: Person, post: MailPost
+) -> None:
+    invited = {"name": "Grace Hopper", "email": "grace@example.org", "role": "reviewer"}
+    assert (await officer.post("/v1/members", json=invited)).status_code == 201
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+    (path,) = _LINK.findall(letter.text)
+    assert "key" not in letter.text
+    assert "works once, within 14 days" in letter.text
+    token = path.rpartition("/")[2]
+    stored = await service.database.fetch("SELECT sign_in_links::text AS link, news::text FROM sign_in_links, mails")
+    assert stored
+    assert not any(token in value for row in stored for value in row.values())
+    async with service.client(url=None) as browser:
+        assert "Grace Hopper" in (await browser.get(path)).text
+        assert (await _use(browser, path)).headers["location"] == "/console/queue"
+        assert "Grace Hopper, reviewer" in (await browser.get("/console/queue")).text
+    (grace,) = [item for item in (await officer.get("/v1/members")).json()["items"] if item["name"] == "Grace Hopper"]
+    assert grace["signs_in"], "the officer sees that she has been here"
+
+
+async def test_link_works_once_and_not_for_others(service: Service, owner: Person, ada: Person) -> None:
+    link = await _link(service, ada)
+    async with service.client(url=None) as browser:
+        assert (await browser.post(link, headers={"Origin": "http://elsewhere"})).status_code == 403
+        assert (await browser.get(link)).status_code == 200, "opening it does not use it up"
+        assert (await _use(browser, link)).status_code == 303
+        assert (await _use(browser, link)).status_code == 410
+        assert "has been used or has expired" in (await browser.get(link)).text
+        assert (await _use(browser, await _link(service, owner))).status_code == 410, "owners never sign in this way"
+
+
+@pytest.mark.parametrize("how", ["expired", "removed", "another address", "another role"])
+async def test_link_ends_with_its_time_or_its_person(service: Service, owner: Person, ada: Person, how: str) -> None:
+    link, member = await _link(service, ada), f"/v1/members/{ada.member.id}"
+    match how:
+        case "expired":
+            await service.database.execute("UPDATE sign_in_links SET expires_at = now() - interval '1 second'")
+        case "removed":
+            assert (await owner.delete(member)).status_code < 300
+        case "another address":
+            assert (await owner.patch(member, json={"email": "other@example.org"})).status_code == 200
+        case _:
+            assert (await owner.patch(member, json={"role": "officer"})).status_code == 200
+    async with service.client(url=None) as browser:
+        assert (await _use(browser, link)).status_code == 410
+
+
+@EACH_LOOK
+async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
+    service: Service, officer: Person, ada: Person, look: Look, post: MailPost
+) -> None:
+    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+        await page.context.clear_cookies()
+        await page.goto(f"{url}/console/sign-in")
+        for address in ("nobody@example.org", ada.member.email, ada.member.email):
+            await page.get_by_label("Address that was invited").fill(address)
+            await page.get_by_role("button", name="Send me a link").click()
+            await page.get_by_text("If a reviewer has this address, a link is on its way.").wait_for()
+        await look_over(page, "sign-in-sent", look)
+        async with sending(service, post.port):
+            (letter,) = await post.received(1)
+        assert letter.recipients == (ada.member.email,)
+        (path,) = _LINK.findall(letter.text)
+        await page.goto(url + path)
+        await look_over(page, "sign-in-link", look)
+        await page.get_by_role("button", name="Continue to your queue").click()
+        await page.get_by_text("Ada Byron, reviewer").wait_for()
+        await page.goto(url + path)
+        await page.get_by_text("This link has been used or has expired.").wait_for()
+
+
+@EACH_LOOK
+async def test_officer_reminds_reviewers_of_missing_reviews(
+    service: Service, officer: Person, ada: Person, look: Look, post: MailPost
+) -> None:
+    batch, _ = await call_of(service, "# One", "# Two")
+    due = (dt.datetime.now(dt.UTC) - dt.timedelta(days=2)).date()
+    await service.database.execute("UPDATE batches SET name = 'Spring', opinions_due = $1", due)
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    await service.database.execute("DELETE FROM mails")
+    async with at_the_console(service, officer.key, look) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}/panel")
+        await page.get_by_text(f"due since {due}").first.wait_for()
+        await page.get_by_role("button", name="Remind 1 reviewer by email").click()
+        await page.get_by_text("Everybody who wants email was reminded within the last day.").wait_for()
+        await look_over(page, "panel-reminded", look)
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+    assert letter.message["Subject"] == f"Reminder: 2 reviews missing, due by {due}: Spring"
+    assert _LINK.search(letter.text)
+    async with signed_in(service, officer.key) as browser:
+        assert (await submit_form(browser, f"/console/calls/{batch}/panel", "/reminders")).status_code == 303
+    assert len(await service.services.mails.of_member(ada.member.tenant, MemberId(ada.member.id))) == 1
+    acts = [entry.act for entry in await service.services.audit_log.entries(ada.member.tenant)]
+    assert acts.count("reviewers reminded") == 1
+
+
+async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:
+    mails = PgMails(service.database, enabled=False)
+    silent = service.with_services(mails=mails)
+    batch, _ = await call_of(silent, "# One")
+    await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
+    async with signed_in(silent, officer.key) as browser:
+        page = f"/console/calls/{batch}/panel"
+        shown = (await browser.get(page)).text
+        assert "This service sends no email" in shown
+        assert ada.member.email in shown, "the officer can write to her"
+        assert (await submit_form(browser, page, "/reminders")).status_code == 409
+        assert "Send me a link" not in (await browser.get("/console/sign-in")).text

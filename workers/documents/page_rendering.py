@@ -1,0 +1,15 @@
+"""Render pages of an untrusted PDF as pictures, in a sandboxed child process."""
+
+from pydantic import TypeAdapter
+
+from workers.documents.document_parsing import parse_document
+from workers.documents.limits import PdfLimits
+
+_PICTURES = TypeAdapter(tuple[int, list[str]])
+
+
+async def page_pictures(document: bytes, source: str, first: int, most: int) -> tuple[int, list[str]]:
+    """Return the number of pages, and at most `most` pages from number `first` on as PNG in Base64. Raises Unreadable,
+    with a message that names `source`."""
+    parser = "workers.sandbox.page_rendering:page_pictures"
+    return await parse_document(parser, document, source, PdfLimits(), _PICTURES, first=first, most=most)

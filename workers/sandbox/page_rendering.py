@@ -1,0 +1,48 @@
+"""Render pages of an untrusted PDF as PNG pictures, for people to look at. Runs in the sandboxed process."""
+
+import base64
+import struct
+import zlib
+from typing import Any
+
+from workers.sandbox.pdf_parser import open_document
+
+_WIDTH = 1_000
+"""Width of a picture in pixels."""
+_MOST_PIXELS = 4_000_000
+_RGB = 2
+"""Colour type of a PNG with red, green and blue."""
+
+
+def page_pictures(data: bytes, first: int, most: int, **_: object) -> tuple[int, list[str]]:
+    """Return the number of pages, and at most `most` pages from number `first` on as PNG in Base64. Scripts of the
+    document are not run. Raises Refused."""
+    document = open_document(data)
+    numbers = range(first - 1, min(len(document), first - 1 + most))
+    return len(document), [base64.b64encode(_png(document[number])).decode() for number in numbers]
+
+
+def _png(page: Any) -> bytes:
+    width, height = page.get_size()
+    scale = min(_WIDTH / max(width, 1.0), (_MOST_PIXELS / max(width * height, 1.0)) ** 0.5)
+    bitmap = page.render(scale=scale, rev_byteorder=True)
+    rows, stride, channels = bytes(bitmap.buffer), bitmap.stride, bitmap.n_channels
+    lines = (_rgb(rows[start : start + bitmap.width * channels], channels) for start in range(0, len(rows), stride))
+    header = struct.pack(">IIBBBBB", bitmap.width, bitmap.height, 8, _RGB, 0, 0, 0)
+    pixels = zlib.compress(b"".join(b"\0" + line for line in lines))
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
+
+
+def _rgb(row: bytes, channels: int) -> bytes:
+    """Return a row of pixels as red, green and blue, without a fourth channel."""
+    if channels == 3:
+        return row
+    line = bytearray(len(row) // channels * 3)
+    for colour in range(3):
+        line[colour::3] = row[min(colour, channels - 1) :: channels]
+    return bytes(line)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    """Return a chunk of a PNG."""
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
