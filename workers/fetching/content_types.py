@@ -65,8 +65,7 @@ def _sniff(start: bytes, content_type: str) -> ContentKind | None:
         return None
     if page or content_type in _TYPES["html"]:
         return "html"
-    if content_type in _TYPES["text"]:
-        return "text"
-    if content_type in _TYPES["json"]:
-        return "json"
+    declared: tuple[ContentKind, ...] = ("text", "json")
+    if kind := next((kind for kind in declared if content_type in _TYPES[kind]), None):
+        return kind
     return "xml" if _XML.match(start) else "text"
