@@ -125,7 +125,7 @@ _BIBLIOGRAPHIES = (".bib", ".ris", ".json", ".csv")
 Sources = Annotated[
     list[Path],
     typer.Argument(
-        metavar="SOURCES...",
+        metavar="SOURCES",
         help="Bibliographies with abstracts (BibTeX, RIS, CSL JSON, Zotero's CSV), or paper records: .jsonl, .jsonl.gz "
         "or .parquet files, or folders of .parquet files.",
     ),

@@ -44,6 +44,12 @@ def test_help_lists_every_command_in_a_group() -> None:
     ]
 
 
+def test_wrong_choice_is_named_with_the_possible_ones() -> None:
+    refused = CliRunner().invoke(app, ["evaluate", "idea.md", "--format", "md,html"], env={"COLUMNS": "200"})
+    assert (refused.exit_code, "'md,html' is not one of 'html', 'md', 'json'" in refused.stderr) == (2, True)
+    assert "Value error" not in refused.stderr
+
+
 @pytest.mark.parametrize("name", ["submit", "watch", "fetch", "list", "keys", "tenants", "audit-log", "review"])
 def test_commands_of_a_service_are_not_at_the_top(name: str) -> None:
     assert CliRunner().invoke(app, [name, "--help"]).exit_code == 2
