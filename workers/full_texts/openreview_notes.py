@@ -89,7 +89,7 @@ class OpenReviewNotes:
         """Return the objects of a response; none, and a remark in `failures`, if it cannot be had."""
         url = f"{api}/{kind}?{urlencode(query)}"
         try:
-            _, body = await self._downloader.read(url, ("json",))
+            _, body = await self._downloader.read(url, {"json"})
             answer = decode_json(body.decode("utf-8", "replace"), api)
         except (DownloadFailed, DownloadRefused, InputError) as error:
             failures.append(str(error))
