@@ -1,16 +1,18 @@
-"""Resolves assayer's wheel beside other packages of the field, one at a time, and prints the conflicts as a table.
+"""Resolves assayer's wheel beside other packages of the field, one at a time, and prints a table of conflicts.
 
     python -m benchmarks.neighbours dist/assayer_research-0.1.0-py3-none-any.whl paper-qa inspect-ai -- --offline
 
 Nothing is installed. Without names it takes `PACKAGES`. What follows `--` is passed to `uv pip compile`, such as the
-index to use. A package of which only an older release fits than without assayer is a conflict as well."""
+index to use. Each package is resolved alone and with the wheel. It conflicts if both together have no solution, or only
+one with an older release of the package. It is unresolved, and says nothing about assayer, if it has no solution alone,
+if the index lacks a release or a wheel that is needed, or if the resolver takes too long."""
 
 import argparse
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 PACKAGES = (
     *("accelerate", "anthropic", "arxiv", "autogen-agentchat", "bespokelabs-curator", "chromadb", "crewai", "dask"),
@@ -19,6 +21,12 @@ PACKAGES = (
     *("openai", "openreview-py", "outlines", "paper-qa", "peft", "pyalex", "pydantic-ai", "pyzotero", "ragas"),
     *("semanticscholar", "smolagents", "spacy", "streamlit", "transformers", "trl", "vllm", "wandb"),
 )
+_LONGEST_SECONDS = 300
+_INDEX_LACKS = re.compile(
+    r"not found in the (?:cache|package registry|provided package locations)|network was disabled|"
+    r"no wheels with a matching|not available on this|Failed to (?:fetch|download|read|extract|build)"
+)
+"""Parts of uv's messages about an index that lacks something, as opposed to requirements that exclude each other."""
 
 
 class Resolution(NamedTuple):
@@ -29,41 +37,58 @@ class Resolution(NamedTuple):
     error: str
 
 
+class Verdict(NamedTuple):
+    kind: Literal["fits", "conflict", "unresolved"]
+    why: str = ""
+    version: str = ""
+    packages: int = 0
+
+
 def resolved(package: str, requirements: str, options: list[str]) -> Resolution:
     """Resolve requirements, one a line, of which the package is one."""
     command = ["uv", "pip", "compile", "--no-header", "--no-annotate", *options, "-"]
-    ended = subprocess.run(command, input=requirements, capture_output=True, text=True, check=False)
+    try:
+        ended = subprocess.run(
+            command, input=requirements, capture_output=True, text=True, check=False, timeout=_LONGEST_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return Resolution("", 0, f"Failed to read an answer of uv within {_LONGEST_SECONDS} s")
     lines = [line for line in ended.stdout.splitlines() if line]
     name = re.escape(package).replace(r"\-", "[-_.]")
     version = next((line.partition("==")[2].split()[0] for line in lines if re.match(rf"{name}==", line, re.I)), "")
     return Resolution(version, len(lines), "" if ended.returncode == 0 else " ".join(ended.stderr.split()))
 
 
-def conflict(package: str, wheel: str, options: list[str]) -> tuple[str, Resolution]:
-    """Return why the package and the wheel do not go together, or an empty string, and the resolution of both."""
-    alone, both = resolved(package, package, options), resolved(package, f"{wheel}\n{package}", options)
+def verdict(package: str, wheel: str, options: list[str]) -> Verdict:
+    """Return whether the newest release of the package that can be had alone can be had with the wheel."""
+    alone = resolved(package, package, options)
     if alone.error:
-        return f"without assayer: {alone.error}", both
-    if both.error or both.version == alone.version:
-        return both.error, both
-    return f"only {both.version} fits, instead of {alone.version}", both
+        return Verdict("unresolved", f"without assayer: {alone.error}")
+    both = resolved(package, f"{wheel}\n{package}=={alone.version}", options)
+    if not both.error:
+        return Verdict("fits", "", both.version, both.packages)
+    return Verdict("unresolved" if _INDEX_LACKS.search(both.error) else "conflict", both.error, alone.version)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("wheel", type=Path)
     parser.add_argument("packages", nargs="*")
-    parser.add_argument("--extras", default="local,mcp,pandas")
+    parser.add_argument("--extras", default="local,api,mcp,pandas,object-storage")
     place = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
     arguments, options = parser.parse_args(sys.argv[1:place]), sys.argv[place + 1 :]
     wheel = f"assayer-research[{arguments.extras}] @ {arguments.wheel.absolute().as_uri()}"
-    print("| package | version | packages together | conflict |\n|---|---|---|---|")
-    conflicts = 0
+    if error := resolved("assayer-research", wheel, options).error:
+        raise SystemExit(f"The wheel alone has no solution: {error}")
+    print("| package | version | packages together | result |\n|---|---|---|---|")
+    kinds = []
     for package in arguments.packages or PACKAGES:
-        why, both = conflict(package, wheel, options)
-        conflicts += bool(why)
-        print(f"| `{package}` | {both.version or '—'} | {both.packages} | {why or 'none'} |", flush=True)
-    print(f"\n{conflicts} conflicts.")
+        found = verdict(package, wheel, options)
+        kinds.append(found.kind)
+        result = f"{found.kind}: {found.why}" if found.why else found.kind
+        print(f"| `{package}` | {found.version or '—'} | {found.packages or '—'} | {result} |", flush=True)
+    conflicts = kinds.count("conflict")
+    print(f"\n{kinds.count('fits')} fit, {conflicts} conflict, {kinds.count('unresolved')} unresolved.")
     return min(conflicts, 1)
 
 

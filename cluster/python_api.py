@@ -9,9 +9,10 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Se
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from assayer.errors import AssayerError, InputError
 from assayer.methods.check import METHOD as CHECK
@@ -43,10 +44,11 @@ _TEXT = "text"
 """Source of a proposal that was passed as a text."""
 _REFUSALS_SHOWN = 5
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def evaluate(
+async def evaluate_async(
     proposal: str | Path,
     *,
     method: str = DEFAULT_METHOD,
@@ -64,54 +66,10 @@ def evaluate(
     the folder of a built corpus; otherwise the settings apply (`ASSAYER_…` variables, `assayer.toml`, `profile`).
     Literature after `cutoff` (a date, or YYYY-MM-DD) is ignored. With `out`, the report is also written to that folder.
 
-    Raises `assayer.errors.AssayerError`, whose text says what to do. It may be called in a notebook as well."""
-    return _run(
-        evaluate_async(
-            proposal,
-            method=method,
-            model=model,
-            corpus=corpus,
-            cutoff=cutoff,
-            out=out,
-            progress=progress,
-            blind=blind,
-            profile=profile,
-        )
-    )
-
-
-async def evaluate_async(
-    proposal: str | Path,
-    *,
-    method: str = DEFAULT_METHOD,
-    model: str | None = None,
-    corpus: str | Path | None = None,
-    cutoff: str | dt.date | None = None,
-    out: str | Path | None = None,
-    progress: OnProgress | None = None,
-    blind: bool | None = None,
-    profile: Profile = "laptop",
-) -> EvaluationReport:
-    """Evaluate one proposal as `evaluate` does, without blocking the event loop; cancel it to stop."""
+    Raises `assayer.errors.AssayerError`, whose text says what to do. `evaluate` may be called in a notebook as well;
+    `evaluate_async` does not block the event loop, and is stopped by cancelling it."""
     settings = load_settings(profile, model)
     return await _evaluate(proposal, settings, method, corpus, cutoff, out, progress, blind)
-
-
-def check(
-    proposal: str | Path,
-    *,
-    corpus: str | Path | None = None,
-    cutoff: str | dt.date | None = None,
-    out: str | Path | None = None,
-    progress: OnProgress | None = None,
-    blind: bool | None = None,
-    profile: Profile = "laptop",
-) -> EvaluationReport:
-    """Collect evidence on a proposal without a language model, as `assayer check` does. Parameters and errors are those
-    of `evaluate`."""
-    return _run(
-        check_async(proposal, corpus=corpus, cutoff=cutoff, out=out, progress=progress, blind=blind, profile=profile)
-    )
 
 
 async def check_async(
@@ -124,12 +82,13 @@ async def check_async(
     blind: bool | None = None,
     profile: Profile = "laptop",
 ) -> EvaluationReport:
-    """Collect evidence as `check` does, without blocking the event loop."""
+    """Collect evidence on a proposal without a language model, as `assayer check` does. Parameters and errors are those
+    of `evaluate`."""
     settings = load_settings(profile).model_copy(update={"llm": None})
     return await _evaluate(proposal, settings, CHECK, corpus, cutoff, out, progress, blind)
 
 
-def rank(
+async def rank_async(
     proposals: str | Path | Iterable[str | Path],
     *,
     cut: int | None = None,
@@ -145,20 +104,6 @@ def rank(
     selected. The other parameters are those of `evaluate`.
 
     Raises `assayer.errors.AssayerError`, also if one of the proposals cannot be read."""
-    return _run(rank_async(proposals, cut=cut, model=model, out=out, progress=progress, blind=blind, profile=profile))
-
-
-async def rank_async(
-    proposals: str | Path | Iterable[str | Path],
-    *,
-    cut: int | None = None,
-    model: str | None = None,
-    out: str | Path | None = None,
-    progress: OnProgress | None = None,
-    blind: bool | None = None,
-    profile: Profile = "laptop",
-) -> ProposalRanking:
-    """Rank proposals as `rank` does, without blocking the event loop; cancel it to stop."""
     settings = load_settings(profile, model)
     require_llm(settings, "A ranking")
     ideas = await _read_several([proposals] if isinstance(proposals, str | Path) else proposals, settings)
@@ -169,6 +114,22 @@ async def rank_async(
         ranked = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
     files = write_ranking(ranked, Path(out)) if out is not None else []
     return ProposalRanking(ranked.ranking, tuple(ranked.comparisons), tuple(files))
+
+
+def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return a function with the same parameters and description that runs to its end before it returns."""
+
+    @wraps(function)
+    def run(*args: P.args, **named: P.kwargs) -> T:
+        return _run(function(*args, **named))
+
+    run.__name__ = run.__qualname__ = function.__name__.removesuffix("_async")
+    return run
+
+
+evaluate = _blocking(evaluate_async)
+check = _blocking(check_async)
+rank = _blocking(rank_async)
 
 
 @dataclass(frozen=True)

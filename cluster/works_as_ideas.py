@@ -1,6 +1,7 @@
-"""Ideas read from published works that are named by arXiv id, DOI or web address: from the full text if it can be
-fetched, otherwise from the title and abstract of the record."""
+"""Ideas read from published works that are named by arXiv id, DOI or web address, and from submissions at OpenReview:
+from the full text if it can be fetched, otherwise from the title and abstract of the record."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -8,14 +9,18 @@ from typing import TYPE_CHECKING
 
 from assayer.errors import AssayerError, InputError
 from assayer.ideas.parsing import idea_of_document
+from assayer.ideas.records import idea_of_record
 from assayer.models import Document, FrontMatterField, Idea, Identifiers, LeftOut, Paper, Section
 from cluster.clock import SystemClock
 from cluster.evidence_sources import RECORD_SOURCES, document_store_url
 from cluster.settings import Settings
 from workers.documents import PdfLimits
-from workers.documents.document_ideas import Bibliography, read_pdf_idea
+from workers.documents.document_ideas import Bibliography, also_left_out, read_pdf_idea
+from workers.documents.idea_files import Outcome, RejectedInput
+from workers.documents.limits import DocumentLimits
 from workers.file_storage import FileStorage
 from workers.full_texts.archive import FullTextArchive
+from workers.full_texts.openreview_notes import Note, OpenReviewNotes, is_withdrawn, venue_in
 from workers.literature_apis.capabilities import ResolvesIdentifiers
 from workers.outbound.source_requests import RequestContext
 from workers.outbound.store import InMemoryResponseCache, InMemorySharedState
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS = 60.0
 _REMEDY = "Run with --profile online, or set the base URL of a source such as ASSAYER_ARXIV__BASE_URL."
+_FORUM = "https://openreview.net/forum?id="
 
 
 @dataclass(frozen=True)
@@ -35,11 +41,51 @@ class WorksAsIdeas:
     sources: Sequence[ResolvesIdentifiers]
     archive: FullTextArchive
     fetcher: "ArchivingPdfFetcher | None"
+    notes: OpenReviewNotes | None
     bibliography: Bibliography | None
 
-    async def read(self, work: Identifiers, address: str, source: str) -> Idea:
-        """Return the idea of a work; `address` is its web address, empty if it was named by an identifier. Raises
-        InputError."""
+    async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
+        """Return the idea of a work, or the submissions to a venue; `address` is the web address, empty if the work was
+        named by an identifier. Raises InputError."""
+        venue = venue_in(address)
+        if venue or work.openreview:
+            return await self._submissions(venue, work.openreview, source)
+        return [await self._work(work, address, source)]
+
+    async def _submissions(self, venue: str, forum: str, source: str) -> Outcome:
+        """Return the submissions to a venue, or the one of a forum, each with the address of its forum as source."""
+        if self.notes is None:
+            raise InputError(
+                f"{source} would have to be fetched, but fetching is disabled.",
+                "Run with --profile online, or set ASSAYER_FULL_TEXTS__FETCH=true.",
+            )
+        notes = await self.notes.submissions(venue) if venue else [await self.notes.submission(forum)]
+        readers = asyncio.Semaphore(DocumentLimits().documents_at_once)
+
+        async def read(note: Note) -> Idea | RejectedInput:
+            source = f"{_FORUM}{note.get('forum') or note.get('id')}"
+            if is_withdrawn(note):
+                return RejectedInput(source=source, message=f"{source} was withdrawn or rejected without a review.")
+            try:
+                async with readers:
+                    return await self._submission(note, source)
+            except AssayerError as error:
+                return RejectedInput(source=source, message=str(error))
+
+        return list(await asyncio.gather(*map(read, notes)))
+
+    async def _submission(self, note: Note, source: str) -> Idea:
+        """Return the idea of a note: from its PDF, otherwise from the fields of its form."""
+        idea = idea_of_record({"content": note["content"]}, source)
+        if not note["content"].get("pdf"):
+            return also_left_out(idea, [LeftOut(part="the full text", why="the submission has no PDF")])
+        try:
+            whole = await self._full_text(source, None, source)
+        except AssayerError as error:
+            return also_left_out(idea, [LeftOut(part="the full text", why=str(error))])
+        return whole.model_copy(update={"title": idea.title})
+
+    async def _work(self, work: Identifiers, address: str, source: str) -> Idea:
         if self.fetcher is None and not self.sources:
             raise InputError(f"{source} would have to be looked up, but no literature source is enabled.", _REMEDY)
         record, failures = await self._record(work)
@@ -99,10 +145,13 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
         archive = FullTextArchive(FileStorage(document_store_url(settings)), settings.full_texts, clock)
-        fetcher = None
+        fetcher = notes = None
         if settings.full_texts.fetch:
             from cluster.paper_pdfs import open_pdf_fetcher
+            from workers.fetching.downloader import Downloader
 
+            downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+            notes = OpenReviewNotes(downloader, settings.full_texts.hosts.openreview_apis)
             fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
         sources: list[ResolvesIdentifiers] = []
         if on:
@@ -112,4 +161,4 @@ async def open_works(settings: Settings, bibliography: Bibliography | None = Non
             gateway = await stack.enter_async_context(SourceGateway(on, cache, state, clock))
             made = (make(gateway) for name, make in RECORD_SOURCES.items() if name in on)
             sources = [source for source in made if isinstance(source, ResolvesIdentifiers)]
-        yield WorksAsIdeas(settings, sources, archive, fetcher, bibliography)
+        yield WorksAsIdeas(settings, sources, archive, fetcher, notes, bibliography)

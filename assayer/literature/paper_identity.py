@@ -23,6 +23,8 @@ _INITIALS = re.compile(r"(?:[A-ZÀ-ÖØ-Þ]\.?-?){1,4}")
 _SUFFIX = re.compile(r"(?<=\w)[,\s]+(?:jr|sr|ii|iii|iv)\.?\s*$", re.IGNORECASE)
 """Generational suffix after a name."""
 _MARKUP = re.compile(r"<[^<>]*>|\\[a-zA-Z]+")
+_OPENREVIEW_PAPERS = ("/forum", "/pdf", "/attachment")
+"""Paths of pages and files that belong to one paper."""
 _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
@@ -78,7 +80,7 @@ def identifiers_in(url: str) -> Identifiers:
     if host == "aclanthology.org":
         match = _ACL.search(path)
         return Identifiers(acl=match[0] if match else "")
-    if host == "openreview.net":
+    if host == "openreview.net" and path in _OPENREVIEW_PAPERS:
         forum = dict(pair.split("=", 1) for pair in parts.query.split("&") if "=" in pair).get("id", "")
         return Identifiers(openreview=forum)
     if host.endswith("ncbi.nlm.nih.gov"):

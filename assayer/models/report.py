@@ -29,6 +29,7 @@ class Notice(Frozen):
 
     kind: Literal[
         "small_review",
+        "example",
         "no_llm",
         "corpus_fit",
         "budget",

@@ -34,7 +34,7 @@ from assayer.models import (
     Summary,
     Verdict,
 )
-from assayer.reports.notices import general_notices, literature_notices, own_reference_notices
+from assayer.reports.notices import FIRST, general_notices, literature_notices, own_reference_notices
 from assayer.reports.release import released
 from assayer.run.accounting import cost_of, usage
 from assayer.run.run import Run
@@ -131,7 +131,7 @@ async def assemble_report(
             reading=idea.reading,
         ),
         cutoff=run.cutoff,
-        notices=tuple(sorted(notices, key=lambda notice: notice.kind != "small_review")),
+        notices=tuple(sorted(notices, key=lambda notice: notice.kind not in FIRST)),
         summary=summary,
         parts=parts,
         verdict=findings.verdict,

@@ -16,6 +16,11 @@ _MIN_NOT_FOUND = 2
 """Number of references not found from which a notice is shown. A single one is more often an error in our parsing or in
 the sources than in the idea."""
 
+FIRST = ("small_review", "example")
+"""Kinds of notices that come before all others."""
+_EXAMPLE_VENUE = "Assayer example corpus (invented)"
+"""Venue of all papers in `examples/corpus.jsonl`."""
+
 
 def literature_notices(
     idea: Idea,
@@ -27,6 +32,14 @@ def literature_notices(
     references: Sequence[Reference],
 ) -> Iterator[Notice]:
     """Yield the notices of a method that reads literature, in reading order."""
+    if references and all(reference.venue == _EXAMPLE_VENUE for reference in references):
+        text = (
+            "This is an example: its papers are invented. With your own papers and proposal: assayer corpus build "
+            "library.bib, then assayer evaluate proposal.md."
+        )
+        if not backends.llm.models:
+            text += " For scores, add a language model: --model openai/gpt-6-luna, with the key in OPENAI_API_KEY."
+        yield Notice(kind="example", text=text)
     if not backends.llm.models:
         text = (
             "Made without a language model: papers were searched for and ranked by similar words, and nothing was "

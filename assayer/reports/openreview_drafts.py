@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from assayer.errors import InputError
+from assayer.literature.paper_identity import identifiers_in
 from assayer.models import Report
 from assayer.models.sender_references import reference_of_row
 from assayer.reports.python_report import EvaluationReport, FindingKind
@@ -49,7 +50,7 @@ def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftRe
     left = tuple(field for field in fields if field not in content)
     if not content:
         return DraftReview(own.title, None, left)
-    forum = reference_of_row(report.idea.source)
+    forum = reference_of_row(report.idea.source) or identifiers_in(report.idea.source).openreview or None
     return DraftReview(own.title, {"forum": forum, "replyto": forum, "content": content}, left)
 
 

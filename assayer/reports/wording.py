@@ -71,6 +71,7 @@ NOTICES: dict[str, str] = {
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",
     "small_review": "Smaller review",
+    "example": "Invented papers",
     "repeated_idea": "Repeats another idea",
     "graph": "Sparse graph",
 }

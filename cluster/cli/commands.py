@@ -46,6 +46,13 @@ def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> type
             for command in commands:
                 self.add_command(command)
 
+        def invoke(self, ctx: Any) -> Any:
+            try:
+                return super().invoke(ctx)
+            except typer.BadParameter as error:
+                error.message = error.message.removeprefix("Value error, ")  # how pydantic begins it
+                raise
+
     return typer.Typer(cls=Commands, help=help, no_args_is_help=True, pretty_exceptions_enable=False, **options)
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -118,17 +120,15 @@ app.add_typer(corpus_ingest.app, name="ingest")
 _SHOWN_REJECTIONS = 5
 
 
-app.command()(search)
-app.command()(info)
-app.command()(build_on_ray)
-app.command()(nightly)
-app.command()(history)
-app.command()(plan)
-app.command()(publish)
-app.command()(pull)
+_BIBLIOGRAPHIES = (".bib", ".ris", ".json", ".csv")
 
 Sources = Annotated[
-    list[Path], typer.Argument(help="Paper records: .jsonl, .jsonl.gz or .parquet files, or folders of .parquet files.")
+    list[Path],
+    typer.Argument(
+        metavar="SOURCES",
+        help="Bibliographies with abstracts (BibTeX, RIS, CSL JSON, Zotero's CSV), or paper records: .jsonl, .jsonl.gz "
+        "or .parquet files, or folders of .parquet files.",
+    ),
 ]
 Anew = Annotated[
     bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
@@ -143,8 +143,9 @@ def build(
     ] = None,
     embed_anew: Anew = False,
 ) -> None:
-    """Build the corpus from paper records; the current version is replaced only when the new version is complete."""
-    asyncio.run(build_from_records(paths, shards, embed_anew, load_settings()))
+    """Build the corpus from papers; the current version is replaced only when the new version is complete."""
+    with _as_records(paths) as records:
+        asyncio.run(build_from_records(records, shards, embed_anew, load_settings()))
 
 
 @app.command()
@@ -154,7 +155,37 @@ def update(
     embed_anew: Anew = False,
 ) -> None:
     """Update the corpus without rebuilding it; running evaluations keep the version with which they started."""
-    asyncio.run(_update(paths or [], remove, embed_anew, load_settings()))
+    with _as_records(paths or []) as records:
+        asyncio.run(_update(records, remove, embed_anew, load_settings()))
+
+
+app.command()(search)
+app.command()(info)
+app.command()(plan)
+app.command()(nightly)
+app.command()(history)
+app.command()(publish)
+app.command()(pull)
+app.command()(build_on_ray)
+
+
+@contextmanager
+def _as_records(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """Yield the paths, with bibliographies replaced by temporary files of the papers in them."""
+    from cluster.corpora.bibliography_records import write_bibliography_records
+
+    with TemporaryDirectory(prefix="assayer-") as folder:
+        records = []
+        for number, path in enumerate(paths):
+            if path.suffix.lower() not in _BIBLIOGRAPHIES:
+                records.append(path)
+                continue
+            made = Path(folder, str(number), f"{path.name}.jsonl")
+            made.parent.mkdir()
+            for refusal in write_bibliography_records(path, made):
+                say(f"[yellow]Skipped[/] {escape(refusal)}")
+            records.append(made)
+        yield records
 
 
 async def build_from_records(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings) -> None:

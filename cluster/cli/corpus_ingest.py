@@ -106,20 +106,6 @@ def jsonl(
 
 
 @app.command()
-def bibliography(
-    files: Annotated[list[Path], typer.Argument(help="BibTeX, RIS, CSL JSON, or Zotero's CSV.")],
-    to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
-) -> None:
-    """Convert the papers of a bibliography that have an abstract, for example of a Zotero export."""
-    from cluster.corpora.bibliography_records import write_bibliography_records
-
-    made = write_bibliography_records(files, to)
-    for item in made.refused:
-        say(f"[yellow]Skipped[/] {escape(item)}")
-    say(f"Wrote {made.written:,} papers to {escape(str(to))}.")
-
-
-@app.command()
 def tei(
     folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; a file's name is the paper's id.")],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],

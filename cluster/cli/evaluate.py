@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -12,7 +12,6 @@ from assayer.errors import AssayerError
 from assayer.methods.criteria_file import load_criteria
 from assayer.models import Criterion, Idea
 from assayer_client.resources import DEFAULT_METHOD
-from cluster.cli.evaluation_summary import show_summary, show_summary_table
 from cluster.cli.options import (
     IdeaPaths,
     WithBlind,
@@ -31,9 +30,11 @@ from cluster.cli.options import (
 )
 from cluster.cli.output import ReportFormat, distinct_names, make_folder, safe_name
 from cluster.cli.terminal import EvaluationProgress, print_error, print_json, remark, run_resumable
-from cluster.cli.written_report import WrittenReport
 from cluster.local_model import ChosenModel, chosen_model
 from cluster.settings import Settings
+
+if TYPE_CHECKING:
+    from cluster.cli.written_report import WrittenReport
 
 _SHOWN_IN_FULL = 3
 
@@ -46,7 +47,7 @@ class FailedIdea(NamedTuple):
 class EvaluationOutcome(NamedTuple):
     """Reports and failures in the order of the inputs."""
 
-    written: list[WrittenReport]
+    written: "list[WrittenReport]"
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
     """Error that made it pointless to continue; it applies to every idea that is in neither list."""
@@ -138,6 +139,8 @@ def _failures(outcome: EvaluationOutcome) -> list[dict[str, str]]:
 
 
 def _show(outcome: EvaluationOutcome) -> None:
+    from cluster.cli.evaluation_summary import show_summary, show_summary_table
+
     show_summary_table([item.line for item in outcome.written])
     for item in outcome.written:
         if item.report is not None:
@@ -156,7 +159,7 @@ async def _evaluate(
     blind: bool | None,
     criteria: tuple[Criterion, ...],
 ) -> EvaluationOutcome:
-    from cluster.cli.written_report import WriteReport
+    from cluster.cli.written_report import WriteReport, WrittenReport
     from cluster.evaluation_processes import evaluate_in_processes
     from cluster.read_proposals import read_proposals
     from cluster.telemetry import metrics_server

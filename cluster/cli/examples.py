@@ -19,7 +19,7 @@ EXAMPLES: Mapping[str, str] = {
     "calibrate innoeval": (
         "calibrate innoeval --labelled ideas.jsonl --reports out --classes reject,accept --name board --source our-call"
     ),
-    "corpus build": "corpus build papers.jsonl",
+    "corpus build": "corpus build library.bib",
     "corpus update": "corpus update new.jsonl --remove withdrawn.txt",
     "corpus search": "corpus search 'calibrated abstention' --before 2024-09-30 --snippets",
     "corpus info": "corpus info --json",
@@ -33,7 +33,6 @@ EXAMPLES: Mapping[str, str] = {
     "corpus ingest arxiv": "corpus ingest arxiv --to /data/ingest",
     "corpus ingest openalex": "corpus ingest openalex --to /data/ingest",
     "corpus ingest jsonl": "corpus ingest jsonl papers.jsonl --to /data/ingest",
-    "corpus ingest bibliography": "corpus ingest bibliography library.bib --to papers.jsonl",
     "corpus ingest tei": "corpus ingest tei grobid-out/ --to papers.jsonl",
     "graph build": "graph build labelled.jsonl",
     "graph add": "graph add more.jsonl",

@@ -82,10 +82,17 @@ def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     )
 
 
-_IDEAS, _MATERIAL = "Judge ideas", "Prepare papers, ideas and models"
-_INSTALLATION, _SERVICE = "Set up and serve", "Use and run a service"
+_START, _IDEAS, _MATERIAL = "Start here", "Judge ideas", "Prepare papers, ideas and models"
+_SERVICE = "Use and run a service"
 
 COMMANDS = (
+    LazyCommand(
+        "example",
+        "Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own.",
+        _START,
+    ),
+    LazyCommand("doctor", "Check the installation: what is configured, what responds and what is missing.", _START),
+    LazyCommand("config", "Show the settings, and where each value comes from.", _START),
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports.", _IDEAS),
     LazyCommand(
         "check", "Report evidence on ideas without any generated text: closest work, limitations, references.", _IDEAS
@@ -121,20 +128,11 @@ COMMANDS = (
     LazyCommand(
         "policy", "Train a model: to propose ideas that the judge rewards, or to walk SciCompanion's loop.", _MATERIAL
     ),
-    LazyCommand(
-        "example",
-        "Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own.",
-        _INSTALLATION,
-    ),
-    LazyCommand(
-        "doctor", "Check the installation: what is configured, what responds and what is missing.", _INSTALLATION
-    ),
-    LazyCommand("config", "Show the settings, and where each value comes from.", _INSTALLATION),
-    LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP.", _INSTALLATION),
+    LazyCommand("serve", "Serve evaluations, comparisons and rankings over HTTP.", _SERVICE),
     LazyCommand(
         "mcp",
         "Offer tools to agents over the Model Context Protocol (MCP), from a service or from this machine.",
-        _INSTALLATION,
+        _SERVICE,
     ),
     LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
     LazyCommand(

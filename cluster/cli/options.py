@@ -54,9 +54,9 @@ def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -
 
 IDEAS_HELP = (
     "Ideas: files (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), folders of them, the folder or "
-    ".zip of a TeX paper, arXiv ids, DOIs and addresses of papers, or - for standard input."
+    ".zip of a TeX paper, arXiv ids, DOIs, addresses of papers or of OpenReview venues, or - for standard input."
 )
-IdeaPaths = Annotated[list[Path], typer.Argument(help=IDEAS_HELP, callback=with_standard_input)]
+IdeaPaths = Annotated[list[Path], typer.Argument(metavar="IDEAS", help=IDEAS_HELP, callback=with_standard_input)]
 JobIds = Annotated[list[str], typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_….")]
 
 WithCutoff = Annotated[

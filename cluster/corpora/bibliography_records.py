@@ -2,9 +2,8 @@
 rejected."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,32 +16,22 @@ from index.records.paper_record import PaperRecord, first_problem
 _MOST_BYTES = 200_000_000
 
 
-class BibliographyRecords(NamedTuple):
-    written: int
-    refused: tuple[str, ...]
-    """Entries that cannot become paper records, with the reason."""
-
-
-def write_bibliography_records(files: Sequence[Path], to: Path) -> BibliographyRecords:
-    """Write a JSON line for each entry of the bibliographies, or for the first of several entries with the same id.
-    Raises InputError if a file is not a bibliography or if no entry can be converted; `to` is then unchanged."""
-    records: dict[str, PaperRecord] = {}
-    refused: list[str] = []
-    for file in files:
-        for record in _records(file):
-            if isinstance(record, str):
-                refused.append(record)
-            else:
-                records.setdefault(record.id, record)
+def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
+    """Write a JSON line for each entry of a bibliography, and return the entries that cannot become paper records, with
+    the reason. Raises InputError if the file is not a bibliography or if no entry can become a record."""
+    read = list(_records(file))
+    records = [record for record in read if isinstance(record, PaperRecord)]
+    refused = tuple(record for record in read if isinstance(record, str))
     if not records:
-        hint = "; ".join(refused[:3]) or "The bibliographies have no entries."
+        why = "; ".join(refused[:3]) or "It has no entries"
         raise InputError(
-            f"No entry of {', '.join(map(str, files))} can be converted to a paper; {to} was not written.", hint
+            f"No entry of {file} can become a paper of the corpus. {why}.",
+            "Export the entries with their titles and abstracts.",
         )
     with whole_file(to) as lines:
-        for record in records.values():
+        for record in records:
             lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
-    return BibliographyRecords(len(records), tuple(refused))
+    return refused
 
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:

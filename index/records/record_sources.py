@@ -130,7 +130,7 @@ def source_files(path: Path) -> list[Path]:
         kinds = f"{', '.join(_LINES)} or .parquet"
         raise InputError(
             f"{path} is not a source of papers.",
-            f"Use files whose names end in {kinds}, or folders of Parquet files.",
+            f"Use bibliographies, files whose names end in {kinds}, or folders of Parquet files.",
         )
     if not path.is_file():
         raise InputError(f"There is no file {path}.")

@@ -55,7 +55,10 @@ class VersionStore:
         """Return the directory of the current version. Raises CorpusError if there is none."""
         version = self.current_version()
         if not version or not self.version_path(version).is_dir():
-            raise CorpusError(f"There is no corpus in {self.directory}.", "Build one: assayer corpus build PATH.")
+            raise CorpusError(
+                f"There is no corpus in {self.directory}.",
+                "Build one: assayer corpus build PATH. For a first look without papers of your own: assayer example.",
+            )
         return self.version_path(version)
 
     def verify(self, manifest: Manifest) -> None:

@@ -39,6 +39,7 @@ READERS: dict[str, tuple[str, ...]] = {
     "records": ("corpus", "build", "@.jsonl"),
     "packed records": ("corpus", "build", "@.jsonl.gz"),
     "parquet": ("corpus", "build", "@.parquet"),
+    "bibliography": ("corpus", "build", "@.bib"),
     "ids to remove": ("corpus", "update", "--remove", "@"),
     "records to ingest": ("corpus", "ingest", "jsonl", "@.jsonl", "--to", "ingested"),
     "data sets": ("corpus", "ingest", "s2", "@", "--to", "ingested"),

@@ -71,7 +71,8 @@ class Program:
 
     def without_extras(self) -> "Program":
         """Return a copy installed as by `make evaluate`: extras other than `local` cannot be imported."""
-        return replace(self, settings={**self.settings, "PYTHONPATH": str(Path(__file__).parent / "default_install")})
+        paths = [str(Path(__file__).parent / "default_install"), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return replace(self, settings={**self.settings, "PYTHONPATH": os.pathsep.join(paths)})
 
     def start(self, *arguments: object) -> Piped:
         return Piped(arguments, self.home, self._environment())

@@ -13,6 +13,7 @@ def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone
     assert "Built: 84 papers" in ended.out
     (report,) = reports(program.home / "example" / "report").values()
     assert (report["coverage"]["corpus_fit"]["level"], len(report["references"]) > 5) == ("good", True)
+    assert [notice["kind"] for notice in report["notices"]][:2] == ["example", "no_llm"]
     assert not (program.home / "corpus").exists()
     assert "assayer corpus build library.bib" in ended.out
     assert "has no scores" in ended.out

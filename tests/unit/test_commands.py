@@ -37,11 +37,17 @@ def test_help_lists_every_command_in_a_group() -> None:
     panels = [line.split("─ ")[1].split(" ─")[0] for line in shown.splitlines() if line.startswith("╭─ ")]
     assert panels == [
         "Options",
+        "Start here",
         "Judge ideas",
         "Prepare papers, ideas and models",
-        "Set up and serve",
         "Use and run a service",
     ]
+
+
+def test_wrong_choice_is_named_with_the_possible_ones() -> None:
+    refused = CliRunner().invoke(app, ["evaluate", "idea.md", "--format", "md,html"], env={"COLUMNS": "200"})
+    assert (refused.exit_code, "'md,html' is not one of 'html', 'md', 'json'" in refused.stderr) == (2, True)
+    assert "Value error" not in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["submit", "watch", "fetch", "list", "keys", "tenants", "audit-log", "review"])
@@ -53,7 +59,7 @@ def test_commands_that_print_data_print_it_as_json_too() -> None:
     without = {path for path, command in BY_PATH.items() if "--json" not in {o for p in command.params for o in p.opts}}
     assert without == {
         *("corpus build", "corpus update", "corpus build-on-ray", "corpus publish", "corpus pull"),
-        *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "bibliography", "tei")),
+        *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "tei")),
         *("graph build", "graph add", "graph train", "policy train", "policy check"),
         *("example", "serve", "mcp"),
         *("admin migrate", "admin dump", "admin tenants create", "admin tenants set", "admin keys revoke"),

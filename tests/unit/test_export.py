@@ -93,6 +93,14 @@ def test_usual_form_leaves_summary_and_rating_to_a_person() -> None:
     assert draft.left_to_you == ("summary", "rating", "confidence")
 
 
+def test_draft_of_a_fetched_submission_goes_to_its_forum() -> None:
+    report = review_report()
+    idea = report.idea.model_copy(update={"source": "https://openreview.net/forum?id=aB3-_x"})
+    draft = draft_review(report.model_copy(update={"idea": idea}))
+    assert draft.note is not None
+    assert (draft.note["forum"], draft.note["replyto"]) == ("aB3-_x", "aB3-_x")
+
+
 @pytest.mark.parametrize(
     ("invitation", "fields"),
     [

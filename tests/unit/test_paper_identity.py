@@ -60,6 +60,7 @@ def test_arxiv_id_is_read_without_version_or_subject_class(text: str, name: str)
         ("https://arxiv.org/abs/2101.00001v2", Identifiers(arxiv="2101.00001")),
         ("https://aclanthology.org/2020.acl-main.1.pdf", Identifiers(acl="2020.acl-main.1")),
         ("https://openreview.net/pdf?id=abcDEF12", Identifiers(openreview="abcDEF12")),
+        ("https://openreview.net/group?id=ICLR.cc/2025/Conference", Identifiers()),
         ("https://www.ncbi.nlm.nih.gov/pmc/articles/pmc5815332/", Identifiers(pmc="PMC5815332")),
         ("https://doi.org/10.48550/arxiv.2101.00001", Identifiers(doi="10.48550/arxiv.2101.00001", arxiv="2101.00001")),
         ("https://example.org/paper", Identifiers()),

@@ -88,8 +88,8 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
 class WorkReader(Protocol):
     """Reader of published works that the user names by identifier or address instead of submitting a file."""
 
-    async def read(self, work: Identifiers, address: str, source: str) -> Idea:
-        """Read a work. Raises InputError."""
+    async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
+        """Read a work, or all works at an address that lists several. Raises InputError."""
         ...
 
 

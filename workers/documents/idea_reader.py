@@ -174,7 +174,7 @@ async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
         message = f"{work.name} names a published work, which this command does not look up. Pass its text as a file."
         return [RejectedInput(source=work.name, message=message)]
     try:
-        return [await works.read(work.identifiers, work.address, work.name)]
+        return await works.read(work.identifiers, work.address, work.name)
     except AssayerError as error:
         return [RejectedInput(source=work.name, message=str(error))]
 

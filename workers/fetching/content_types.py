@@ -6,7 +6,7 @@ from typing import Literal
 
 from assayer.errors import DownloadRefused
 
-ContentKind = Literal["pdf", "html", "xml", "text"]
+ContentKind = Literal["pdf", "html", "xml", "json", "text"]
 
 SNIFFED_BYTES = 1_024
 """Number of leading bytes used to determine the type."""
@@ -17,9 +17,16 @@ _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
     "html": ("text/html", "application/xhtml+xml"),
     "xml": ("application/xml", "text/xml", "application/tei+xml", "application/jats+xml", *_UNTOLD),
+    "json": ("application/json",),
     "text": ("", "text/plain", "text/markdown", "text/x-markdown"),
 }
-_NAMES: dict[ContentKind, str] = {"pdf": "a PDF", "html": "an HTML page", "xml": "an XML document", "text": "a text"}
+_NAMES: dict[ContentKind, str] = {
+    "pdf": "a PDF",
+    "html": "an HTML page",
+    "xml": "an XML document",
+    "json": "JSON",
+    "text": "a text",
+}
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\s*<(?:\?xml|[a-z!])", re.IGNORECASE)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
@@ -58,6 +65,7 @@ def _sniff(start: bytes, content_type: str) -> ContentKind | None:
         return None
     if page or content_type in _TYPES["html"]:
         return "html"
-    if content_type in _TYPES["text"]:
-        return "text"
+    declared: tuple[ContentKind, ...] = ("text", "json")
+    if kind := next((kind for kind in declared if content_type in _TYPES[kind]), None):
+        return kind
     return "xml" if _XML.match(start) else "text"

@@ -36,6 +36,11 @@ class HostSettings(Frozen):
     acl: Address = "https://aclanthology.org"
     pmc: Address = "https://pmc.ncbi.nlm.nih.gov/articles"
     openreview: Address = "https://openreview.net/pdf"
+    openreview_apis: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = (
+        "https://api2.openreview.net",
+        "https://api.openreview.net",
+    )
+    """Versions 2 and 1 of OpenReview's API, from which submissions are read."""
     publishers: Annotated[tuple[str, ...], BeforeValidator(comma_separated)] = (
         "proceedings.mlr.press",
         "proceedings.neurips.cc",

@@ -1,0 +1,35 @@
+"""`assayer corpus build` and `update` from bibliographies, as reference managers export them."""
+
+from tests.e2e.program import Homes
+
+CORALS = """@article{corals, title={Corals on tiles}, author={Reef, Ada}, year={2020}, doi={10.1000/corals},
+  abstract={We grow corals on tiles and measure them.}}
+@book{tides, title={Tides}, author={Moon, Bo}, year={1999}}
+"""
+BEES = (
+    "TY  - JOUR\nTI  - Bees on strips\nAU  - Field, Cy\nPY  - 2021\nAB  - We count bees on strips of flowers.\nER  - \n"
+)
+
+
+def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
+    program = homes.bare("bibliography").having(EMBEDDER__MAX_TOKENS=32)
+    (program.home / "library.bib").write_text(CORALS)
+    (program.home / "more.RIS").write_text(BEES)
+    built = program.run("corpus", "build", "library.bib")
+    assert (built.code, "Built: 1 papers" in built.out) == (0, True), built.err
+    assert "Skipped library.bib: 'Tides': abstract is missing" in built.out
+    updated = program.run("corpus", "update", "more.RIS")
+    assert (updated.code, "1 new, 0 changed" in updated.out) == (0, True), updated.err
+    found = program.run("corpus", "search", "bees and flowers", "--json")
+    assert "Bees on strips" in found.out
+
+
+def test_bibliography_without_abstracts_is_refused_with_the_remedy(homes: Homes) -> None:
+    program = homes.bare("bibliography")
+    (program.home / "library.bib").write_text("@book{tides, title={Tides}, author={Moon, Bo}, year={1999}}")
+    ended = program.run("corpus", "build", "library.bib")
+    assert ended.code == 2
+    assert ended.err == (
+        "Error: No entry of library.bib can become a paper of the corpus. library.bib: 'Tides': abstract is missing. "
+        "Export the entries with their titles and abstracts.\n"
+    )

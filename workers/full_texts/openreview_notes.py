@@ -1,0 +1,105 @@
+"""Submissions at OpenReview, read from its public API without signing in.
+
+Venues since 2023 are in version 2 of the API, earlier ones in version 1. A submission is a note, whose form is in
+`content`; both versions return at most 1,000 notes at a time."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from assayer.errors import DownloadFailed, DownloadRefused, InputError
+from assayer.ideas.records import decode_json
+
+if TYPE_CHECKING:
+    from workers.fetching.downloader import Downloader
+
+Note = Mapping[str, Any]
+
+_AT_A_TIME = 1000
+_UNDECLARED = ("Submission", "Blind_Submission")
+"""Usual names of the invitation for submissions, at venues that do not declare it."""
+_VENUE_PAGES = {"/group": "id", "/submissions": "venue"}
+"""Query parameter that names the venue, by the path of the page."""
+_REMEDY = "Check the address. Submissions that are not public can be read from a JSON export of their notes."
+
+
+def venue_in(address: str) -> str:
+    """Return the venue whose page at OpenReview this is, such as `ICLR.cc/2025/Conference`; empty for other pages."""
+    parts = urlsplit(address)
+    if (parts.hostname or "").removeprefix("www.") != "openreview.net" or parts.path not in _VENUE_PAGES:
+        return ""
+    return parse_qs(parts.query).get(_VENUE_PAGES[parts.path], [""])[0]
+
+
+def is_withdrawn(note: Note) -> bool:
+    """Return whether the authors withdrew the submission, or the chairs rejected it without a review."""
+    venue = note["content"].get("venueid")
+    name = str(venue.get("value") if isinstance(venue, Mapping) else venue)
+    return name.endswith(("/Withdrawn_Submission", "/Desk_Rejected_Submission"))
+
+
+class OpenReviewNotes:
+    """Reader of notes. `apis` are the base URLs of the API's versions, in the order in which they are asked."""
+
+    def __init__(self, downloader: "Downloader", apis: Sequence[str]) -> None:
+        self._downloader = downloader
+        self._apis = apis
+
+    async def submission(self, forum: str) -> Note:
+        """Return the note that opened a forum. Raises InputError."""
+        failures: list[str] = []
+        for api in self._apis:
+            for note in await self._list(api, "notes", {"id": forum}, failures):
+                return note
+        raise InputError(f"OpenReview has no public submission {forum}. {' '.join(failures)}".strip(), _REMEDY)
+
+    async def submissions(self, venue: str) -> list[Note]:
+        """Return all submissions to a venue, withdrawn ones included. Raises InputError if there are none."""
+        failures: list[str] = []
+        for api in self._apis:
+            for invitation in await self._invitations(api, venue, failures):
+                if notes := await self._all(api, {"invitation": invitation, "sort": "number:asc"}, failures):
+                    return notes
+        raise InputError(f"OpenReview has no public submissions to {venue}. {' '.join(failures)}".strip(), _REMEDY)
+
+    async def _invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
+        """Return the invitation that the venue declares for its submissions, or else the usual ones."""
+        for group in await self._list(api, "groups", {"id": venue}, failures):
+            declared = group["content"].get("submission_id")
+            if isinstance(declared, Mapping) and isinstance(declared.get("value"), str):
+                return [declared["value"]]
+        return [f"{venue}/-/{name}" for name in _UNDECLARED]
+
+    async def _all(self, api: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
+        """Return the notes of all pages. Raises InputError if a page after the first fails."""
+        notes: list[Note] = []
+        while True:
+            page = {"limit": str(_AT_A_TIME), "offset": str(len(notes)), **query}
+            before = len(failures)
+            found = await self._list(api, "notes", page, failures)
+            if notes and len(failures) > before:
+                raise InputError(
+                    f"OpenReview stopped after {len(notes)} submissions. {failures[-1]}", "Try again later."
+                )
+            notes += found
+            if len(found) < _AT_A_TIME:
+                return notes
+
+    async def _list(self, api: str, kind: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
+        """Return the objects of a response; none, and a remark in `failures`, if it cannot be had."""
+        url = f"{api}/{kind}?{urlencode(query)}"
+        try:
+            _, body = await self._downloader.read(url, {"json"})
+            answer = decode_json(body.decode("utf-8", "replace"), api)
+        except (DownloadFailed, DownloadRefused, InputError) as error:
+            failures.append(str(error))
+            return []
+        found = answer.get(kind) if isinstance(answer, Mapping) else None
+        if not isinstance(found, list):
+            failures.append(f"{api} returned no {kind}.")
+            return []
+        return [
+            {**item, "content": item["content"] if isinstance(item.get("content"), Mapping) else {}}
+            for item in found
+            if isinstance(item, Mapping)
+        ]
