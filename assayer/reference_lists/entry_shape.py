@@ -6,8 +6,12 @@ from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
+_UNPUBLISHED = (
+    r"in press|forthcoming|to appear|(?:currently )?under review|(?:manuscript )?in prep(?:aration|\.)|in revision|submitted"
+    r"|(?:provisionally )?accepted"
+)
 DATE = (
-    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?f\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
@@ -26,7 +30,7 @@ ITEM_MARK = re.compile(
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 ")
 """Beginning of an entry of a reference manager: BibTeX, RIS or EndNote."""
 _DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\bin press\b|\bforthcoming\b|\bto appear\b|https?://", re.IGNORECASE
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
 )
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
@@ -41,7 +45,7 @@ _INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
 _GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
 _NAMES = re.compile(
     rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | et al)"
-    rf"|{SURNAME}, {_GIVEN}(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
+    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
     rf"|{SURNAME}(?: et al\b|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
     r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
 )
