@@ -60,7 +60,7 @@ def _same_group(author: str, other: str) -> bool:
         is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)
     ):
         return bool(ours and theirs)
-    if any(_is_inverted_group(*pair) for pair in (names, names[::-1])):
+    if any(_is_inverted_group(*pair) for pair in ((author, other), (other, author))):
         return True
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(

@@ -141,7 +141,7 @@ def _date_first(entry: str) -> EntryFields | None:
 def _semicolons(entry: str) -> EntryFields | None:
     """Parse an entry of the form `Ann J Lee; Bo Chen. A title. A journal.`"""
     names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
-    return _titled(names, rest[0]) if rest and ";" in names else None
+    return _titled(names, rest[0]) if rest and ";" in names and ":" not in names else None
 
 
 def _initials_first(entry: str) -> EntryFields | None:

@@ -27,8 +27,8 @@ ITEM_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
 )
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
-_TAGGED = re.compile(r"@|TY {1,2}- |%0 ")
-"""Beginning of an entry of a reference manager: BibTeX, RIS or EndNote."""
+_TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
+"""Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
 _DATED = re.compile(
     rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
 )
