@@ -25,7 +25,7 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 5
+RULES = 6
 """Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
 different evaluation."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")

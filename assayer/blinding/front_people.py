@@ -72,9 +72,9 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
     for pattern in (_LABEL, _ADDRESS_BEFORE):
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
-            listed = _UP_TO_DATE.match(text, before.end())
-            for person in people_of_one_form(listed[0]) if listed else ():
-                yield NamedPerson(MaskSpan(*listed.span(), "name"), person)
+            if listed := _UP_TO_DATE.match(text, before.end()):
+                span = MaskSpan(listed.start(), listed.end(), "name")
+                yield from (NamedPerson(span, person) for person in people_of_one_form(listed[0]))
     for match in _NAME.finditer(text):
         patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER, _CARD_AFTER)
         if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):

@@ -8,7 +8,15 @@ from typing import NamedTuple
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, may_be_name
-from assayer.blinding.names import ROLE, UPPER, has_given_name, has_titled_person, is_list_of_people, people_in, people_of_one_form
+from assayer.blinding.names import (
+    ROLE,
+    UPPER,
+    has_given_name,
+    has_titled_person,
+    is_list_of_people,
+    people_in,
+    people_of_one_form,
+)
 from assayer.models import MaskedKind
 
 
@@ -40,8 +48,8 @@ _PEOPLE = (
 )
 _PERHAPS_PEOPLE = (
     r"(?:PI|(?:co-?)?PI name|names?|full name|contact|student|candidate|researcher|collaborator|coordinator|mentor|"
-    r"presenter|(?:group|team)(?: \d{1,3}| members?| name)?|members?|participants?|instructor|lecturer|teacher|professor|"
-    r"(?:suggested |excluded )?reviewers?(?: suggested)?|responsible|by)"
+    r"presenter|(?:group|team)(?: \d{1,3}| members?| name)?|members?|participants?|instructor|lecturer|teacher|"
+    r"professor|(?:suggested |excluded )?reviewers?(?: suggested)?|responsible|by)"
 )
 _SURE_PLACES = (
     r"(?:(?:host|home|lead|applicant['’]?s?['’]?|partner|participating|beneficiary) (?:institution|"

@@ -85,7 +85,9 @@ def may_be_name(person: Person, small: Container[str]) -> bool:
     if has_given_name(person):
         return True
     words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
-    return not has_small_word(person, small) and person.family not in eponyms() and not english_words().issuperset(words)
+    return (
+        not has_small_word(person, small) and person.family not in eponyms() and not english_words().issuperset(words)
+    )
 
 
 def _folded(name: str) -> str:

@@ -70,7 +70,10 @@ _REVERSED = re.compile(
 _FORMS = tuple(
     (re.compile(separator), re.compile(rf"^(?:{form})$"))
     for separator, form in (
-        (r"\s*(?:;|&|\band\b)\s*", rf"(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|{_INITIAL})){{0,2}})"),
+        (
+            r"\s*(?:;|&|\band\b)\s*",
+            rf"(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|{_INITIAL})){{0,2}})",
+        ),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{_PARTICLE}\s)?{_WORD})"),
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{_PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
     )

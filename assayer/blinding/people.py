@@ -83,11 +83,12 @@ _LEADS = re.compile(
     r"\b(?:[Gg]roup|[Tt]eam|[Ll]ab(?:oratory)?) of |\b(?:[Aa]pplicant|[Cc]andidate|(?:Co-?)?PI), "
 )
 _ACTS = re.compile(
-    rf"(?<![\w.@-])(?P<name>{NAME}),? (?:\([^()\n]{{1,40}}\),? )?will (?:lead(?! to)|co-?lead|coordinate|supervise|oversee|"
-    r"direct|manage|mentor|advise|be (?:responsible|in charge))\b"
+    rf"(?<![\w.@-])(?P<name>{NAME}),? (?:\([^()\n]{{1,40}}\),? )?will (?:lead(?! to)|co-?lead|coordinate|supervise|"
+    r"oversee|direct|manage|mentor|advise|be (?:responsible|in charge))\b"
 )
 _LAB = re.compile(
-    rf"\b[Tt]he (?P<name>{_SURNAME}) (?:lab|laboratory|(?:group|team)(?= (?:will|provides?|contributes?|at|in|leads?)\b))(?![\w-])"
+    rf"\b[Tt]he (?P<name>{_SURNAME}) "
+    r"(?:lab|laboratory|(?:group|team)(?= (?:will|provides?|contributes?|at|in|leads?)\b))(?![\w-])"
     rf"|\b(?:co-?)?PI,? \(?(?P<second>{_SURNAME})\b",
     re.M,
 )
@@ -103,7 +104,8 @@ _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
-    rf"(?:PI\b|(?i:{ROLE})|(?:(?:Managing |Executive )?(?:Director|President|Chair|Head)|CEO)\b|(?:Department|School|Institute|University|Faculty) (?:of|for) )",
+    rf"(?:PI\b|(?i:{ROLE})|(?:(?:Managing |Executive )?(?:Director|President|Chair|Head)|CEO)\b|"
+    r"(?:Department|School|Institute|University|Faculty) (?:of|for) )",
 )
 _NAME_BEFORE_PLACE = re.compile(
     rf"(?P<name>{NAME})(?P<link>,? \(|, |['’]s (?:lab|laboratory|group|team) (?:at|in) | (?:at|of|from) )(?:the )?$"

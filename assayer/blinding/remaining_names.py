@@ -26,9 +26,10 @@ _OPENERS = words_of(
 """Words that begin a sentence after a letter, unlike a family name after an initial."""
 _PLACES = words_of(
     """
-    Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake Lakes
-    Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park Forest New San
-    Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo Climatic
+    Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
+    Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
+    Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
+    Climatic
     """
 )
 _WORD = re.compile(r"[^\W\d_]+")

@@ -1,5 +1,5 @@
-"""Bibliographies as exported by reference managers and databases: BibTeX, amsrefs, RIS, EndNote, PubMed, Web of Science,
-CSL-JSON and Zotero's CSV. The format of a file is recognised from its content."""
+"""Bibliographies as exported by reference managers and databases: BibTeX, amsrefs, RIS, EndNote, PubMed, Web of
+Science, CSL-JSON and Zotero's CSV. The format of a file is recognised from its content."""
 
 import csv
 import io
@@ -86,7 +86,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
 
 
 def holds_tagged(text: str) -> bool:
-    """Return whether a text contains entries in a format with tags: RIS, EndNote's, PubMed's, Web of Science's, amsrefs."""
+    """Return whether a text contains entries in a format with tags or commands, other than BibTeX."""
     return any(pattern.search(text) for pattern in (_RIS, _ENDNOTE, MEDLINE, WEB_OF_SCIENCE, AMSREFS))
 
 

@@ -104,8 +104,8 @@ def fields_of(entry: str) -> EntryFields:
     """Return the fields of an entry by the first form that fits."""
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _after_et_al, _title_before_names,
-        _surnames_first, _second_sentence, _without_authors,
+        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _after_et_al,
+        _title_before_names, _surnames_first, _second_sentence, _without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_bare_title(fields.title))

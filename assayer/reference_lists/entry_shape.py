@@ -7,8 +7,8 @@ from assayer.text.scripts import ranges
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
 _UNPUBLISHED = (
-    r"in press|forthcoming|to appear|(?:currently )?under review|(?:manuscript )?in prep(?:aration|\.)|in revision|submitted"
-    r"|(?:provisionally )?accepted"
+    r"in press|forthcoming|to appear|(?:currently )?under review|(?:manuscript )?in prep(?:aration|\.)|in revision|"
+    r"submitted|(?:provisionally )?accepted"
 )
 DATE = (
     rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?f\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
@@ -29,9 +29,7 @@ ITEM_MARK = re.compile(
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
-_DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
-)
+_DATED = re.compile(rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE)
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
 _WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"

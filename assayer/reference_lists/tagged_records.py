@@ -12,7 +12,7 @@ WEB_OF_SCIENCE_TABLE = re.compile(r"^PT\t(?:[A-Z][A-Z0-9]\t){3}")
 _MEDLINE_FIELD = re.compile(r"(?P<tag>[A-Z]{2,4}) {0,2}- (?P<value>.*)")
 _FIELD = re.compile(r"(?P<tag>[A-Z][A-Z0-9])(?: (?P<value>.*))?$")
 _DOI = re.compile(r"(?P<doi>10\.\S+)(?: \[doi\])?$")
-_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _INITIALS = re.compile(r"^(?P<family>.+?),? (?P<given>[A-Z]{1,4})$")
 
 

@@ -47,15 +47,15 @@ _JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 def decode_text(data: bytes, source: str, declared: str = "") -> str:
     """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError for bytes that
     are not text or whose encoding cannot be recognised."""
-    if mark := _marked(data):
-        return data.decode(mark, "replace")
-    _refuse_other_kinds(data, source)
-    if b"\0" in data:
-        return data.decode(_utf16(data, source), "replace")
-    if seven := _seven_bits(data):
-        return seven
+    mark = _marked(data)
+    if not mark:
+        _refuse_other_kinds(data, source)
+    if mark or b"\0" in data:
+        return data.decode(mark or _utf16(data, source), "replace")
+    if (text := _seven_bits(data)) is not None:
+        return text
     if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
-        return _decoded_again(text) if _TWICE.search(text) else text
+        return _decoded_again(text)
     if declared and (text := _strictly(data, declared)) is not None:
         return text
     lenient = data.decode("utf-8", "replace")
@@ -68,6 +68,8 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
 def _decoded_again(text: str) -> str:
     """Return a text that was saved as UTF-8 after UTF-8 had been read as Windows-1252, as it was; other texts
     unchanged."""
+    if not _TWICE.search(text):
+        return text
     try:
         return b"".join(_windows_bytes(character) for character in text).decode("utf-8")
     except UnicodeError:

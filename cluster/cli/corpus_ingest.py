@@ -107,7 +107,9 @@ def jsonl(
 
 @app.command()
 def bibliography(
-    files: Annotated[list[Path], typer.Argument(help="BibTeX, RIS, CSL JSON, or Zotero's CSV.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="BibTeX, RIS, CSL JSON, Zotero's CSV, PubMed or Web of Science text.")
+    ],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
 ) -> None:
     """Convert the papers of a bibliography that have an abstract, for example of a Zotero export."""

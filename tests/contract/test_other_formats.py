@@ -21,14 +21,17 @@ JATS = f"""<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD JATS v1.2/
 <abstract><p>{BODY}</p></abstract></article-meta></front><body><sec><title>Plan</title><p>First wells, then
 <inline-formula><m:math><m:msup><m:mi>x</m:mi><m:mn>2</m:mn></m:msup></m:math></inline-formula>.</p>
 <table-wrap><table><tr><td>clay</td><td>4 m</td></tr></table></table-wrap></sec></body><back><ref-list>
-<ref><element-citation><person-group person-group-type="author"><name><surname>Bell</surname><given-names>Bo</given-names>
-</name></person-group><article-title>Wells in clay</article-title><source>J Wells</source><year>2019</year>
+<ref><element-citation><person-group person-group-type="author"><name><surname>Bell</surname>
+<given-names>Bo</given-names></name></person-group>
+<article-title>Wells in clay</article-title><source>J Wells</source><year>2019</year>
 <pub-id pub-id-type="doi">10.5555/WELL.1</pub-id></element-citation></ref>
-<ref><mixed-citation>Ash D. Rain on clay and sand. J Rain. 2001;3:4.</mixed-citation></ref></ref-list></back></article>"""
+<ref><mixed-citation>Ash D. Rain on clay and sand. J Rain. 2001;3:4.</mixed-citation></ref></ref-list></back>
+</article>"""
 AMSREFS = rf"""\documentclass{{amsart}}\usepackage{{amsrefs}}\title{{Water}}\begin{{document}}\section{{Plan}}
 {BODY} See \cite{{bell}}.
 \begin{{bibdiv}}\begin{{biblist}}
-\bib{{bell}}{{article}}{{author={{Bell, Bo}}, author={{Ash, Di}}, title={{Wells in clay}}, journal={{J. Wells}}, date={{2019}}}}
+\bib{{bell}}{{article}}{{author={{Bell, Bo}}, author={{Ash, Di}}, title={{Wells in clay}}, journal={{J. Wells}},
+date={{2019}}}}
 \end{{biblist}}\end{{bibdiv}}\end{{document}}"""
 
 

@@ -6,8 +6,8 @@ from assayer.blinding.blind import blinded
 from assayer.ideas.parsing import parse_idea
 
 BODY = (
-    "We propose to measure how lakes exchange water with the ground below and what follows for the people who depend on "
-    "it. We will drill wells, log pressure for three years, and compare models of flow. The result is a map."
+    "We propose to measure how lakes exchange water with the ground below and what follows for the people who depend "
+    "on it. We will drill wells, log pressure for three years, and compare models of flow. The result is a map."
 )
 FAMILIES = ("Okonedo", "Brzozka", "Quispe")
 ABOVE = {
@@ -23,12 +23,14 @@ ABOVE = {
     "supervisor": "Supervised by Tadeo Quispe",
 }
 BELOW = {
-    "budget": "Ify Okonedo (PI, 2 months) leads. Kamila Brzozka, postdoc, models. A graduate student (Tadeo Quispe) logs.",
+    "budget": "Ify Okonedo (PI, 2 months) leads. Kamila Brzozka, postdoc, models. A graduate student (Tadeo Quispe) "
+    "logs.",
     "fellows": "Two postdoctoral fellows: Ify Okonedo and Kamila Brzozka, are paid.",
     "work packages": "Ify Okonedo will lead work package 1. Kamila Brzozka will coordinate work package 2.",
     "family names": "The PI (Okonedo) drilled the first wells. Co-PI Brzozka wrote the first model.",
     "laboratory": "The Brzozka lab will contribute the models. The Okonedo group will drill.",
-    "collaborators": "## Collaborators\n\nKamila Brzozka (University of Elmsea) models; Tadeo Quispe of Elmsea Water drills.",
+    "collaborators": "## Collaborators\n\nKamila Brzozka (University of Elmsea) models; Tadeo Quispe of Elmsea Water "
+    "drills.",
     "letter": "Dr. Ify Okonedo has our support.\n\nTadeo Quispe, Director, Harrow Water Board",
     "card": "Ify Okonedo | University of Elmsea | +44 20 7946 0000",
     "citation": "How to cite: Okonedo I, Brzozka K (2024) Water between lakes and ground. Zenodo.",
@@ -70,7 +72,7 @@ def test_terms_that_stand_like_names_stay(sentence: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        "It is paid by the NSF ETAP programme for the fields that border on the Chihuahuan Desert and on many lakes there.",
+        "It is paid by the NSF ETAP programme for the fields that border on the Chihuahuan Desert and on many lakes.",
         "We meet the JAX-developed courses at Bar Harbor, and the Loveland Aquarium shows them to all of its visitors.",
     ],
 )

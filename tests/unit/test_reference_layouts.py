@@ -36,9 +36,8 @@ PUBMED = "\n".join(f"PMID- {n}\nTI  - {title}\nFAU - Lee, Ann\nDP  - 2019\n" for
 TABLE = "| No. | Reference |\n|---|---|\n" + "\n".join(f"| {n} | {entry} |" for n, entry in enumerate(ENTRIES, 1))
 LAYOUTS = {
     "PubMed": "References\n\n" + PUBMED,
-    "columns of pandoc": "References\n\n" + "\n\n".join(
-        f"[{n}. ]{{.csl-left-margin}}[{entry}]{{.csl-right-inline}}" for n, entry in enumerate(ENTRIES, 1)
-    ),
+    "columns of pandoc": "References\n\n"
+    + "\n\n".join(f"[{n}. ]{{.csl-left-margin}}[{entry}]{{.csl-right-inline}}" for n, entry in enumerate(ENTRIES, 1)),
     "one without a date": "References\n\n" + "\n\n".join([ENTRIES[0], re.sub(r"20\d\d.*", "", ENTRIES[1]), ENTRIES[2]]),
     "reStructuredText": "References\n==========\n\n" + listed(".. [Lee{n}] "),
     "reStructuredText, numbered": "References\n==========\n\n" + listed(".. [{n}] "),

@@ -82,10 +82,8 @@ def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
         return "tex"
     if document.startswith(OFFICE_MARKS):
         return "office"
-    if _JATS.match(start):
-        return "jats"
-    if _HTML.match(start):
-        return "html"
+    if markup := _JATS.match(start) or _HTML.match(start):
+        return "jats" if markup.re is _JATS else "html"
     is_text = b"\0" not in document[:4096]
     return "tex" if is_text and looks_like_tex(document.decode("utf-8", "replace")) else None
 

@@ -30,8 +30,8 @@ from workers.sandbox.documents import DocumentKind
 
 _TABLE = ".xlsx"
 IDEA_FILE_SUFFIXES = (
-    ".txt", ".md", ".tex", ".html", ".htm", ".xml", ".rtf", ".ipynb", ".pdf", ".docx", ".odt", ".json", ".jsonl", ".ndjson", ".csv",
-    ".tsv", _TABLE,
+    ".txt", ".md", ".tex", ".html", ".htm", ".xml", ".rtf", ".ipynb", ".pdf", ".docx", ".odt", ".json", ".jsonl",
+    ".ndjson", ".csv", ".tsv", _TABLE,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
 _MOST_BIBLIOGRAPHY_BYTES = 20_000_000
@@ -160,7 +160,9 @@ class IdeaFileReader:
             raise InputError(f"{path} is not a Jupyter notebook of version 4.", "Open it in Jupyter and save it again.")
         texts = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"]
         others = len(cells) - len(texts)
-        left_out = [LeftOut(part=f"{others} cell{'s' * (others != 1)} with code or output", why="only cells with text are read")]
+        left_out = [
+            LeftOut(part=f"{others} cell{'s' * (others != 1)} with code or output", why="only cells with text are read")
+        ]
         idea = parse_idea("\n\n".join(texts), str(path))
         return also_left_out(idea, left_out if others else [])
 

@@ -9,9 +9,9 @@ DocumentKind = Literal["office", "tex", "html", "rtf", "jats"]
 
 
 def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
-    """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX and JATS, also the
-    cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports only the
-    libraries that it needs."""
+    """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX and JATS, also
+    the cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports
+    only the libraries that it needs."""
     if kind == "office":
         return _office(data, characters, unpacked_bytes)
     if kind == "tex":

@@ -44,7 +44,9 @@ def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list
 
 
 def _parsed(data: bytes) -> etree._Element:
-    parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True)
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
     try:
         root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -126,4 +128,6 @@ def _work(ref: etree._Element) -> CitedWork:
     shown = _words(cited) if named(cited) == "mixed-citation" else ""
     if shown and not (work.title and work.authors):
         return next(iter(parse_references(shown)), CitedWork(raw=shown))
-    return work.model_copy(update={"raw": shown or (printed(work, _words(cited.find(".//{*}source"))) if title else "")})
+    return work.model_copy(
+        update={"raw": shown or (printed(work, _words(cited.find(".//{*}source"))) if title else "")}
+    )
