@@ -3,7 +3,7 @@ layers randomly.
 
 FlagEmbedding is used only to load a model, its heads and its tokenizer. Its `encode` and `compute_score` are not used:
 they pad a text depending on the other texts in its batch, which changes the last bits of the result, retry with smaller
-batches after any exception, and start processes (docs/adr/0040). Importing this module imports neither FlagEmbedding
+batches after any exception, and start processes (docs/adr/0015). Importing this module imports neither FlagEmbedding
 nor torch."""
 
 import logging

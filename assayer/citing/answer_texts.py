@@ -3,6 +3,7 @@
 All string fields of an answer are found through its model. A field without a `TextRole` is prose, which must not cite
 anything; a role in the field's annotation allows more."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cache, cached_property
@@ -50,6 +51,8 @@ class TextRole(Enum):
 
 
 _LABEL_FIELDS = ("label", "labels")
+_REPEATED = re.compile(r"((?<![^\s])[^.!?\n]{8,300}[.!?])(?:\s+\1)+(?=\s|\Z)")
+"""Sentence written several times in a row, as small models do."""
 
 
 class QuestionTexts:
@@ -246,6 +249,8 @@ def _replacement(foreign_citation: ForeignCitation) -> str:
 
 def _cleaned(text: str, role: TextRole, shown: QuestionTexts) -> str:
     text = clean_answer(text)
+    if role is not TextRole.COPIED:
+        text = _REPEATED.sub(r"\1", text)
     if role is TextRole.RESTATES:
         cited = foreign_citations(without_labels(text), lambda: shown.words)
         text = _without_citations(text, [item for item in cited if text[item.start : item.end] in shown.text])

@@ -127,7 +127,6 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await _decide(walk, owner, call, first)
         await _export(walk, client, call)
         await _erase(walk, owner)
-        await _beside_the_call(walk, owner)
         await browser.close()
 
 
@@ -307,12 +306,6 @@ async def _erase(walk: Walk, page: Page) -> None:
     await walk.show(page, "erased")
     walk.tell("one applicant erased")
     _verify(walk, "log-after.jsonl")
-
-
-async def _beside_the_call(walk: Walk, page: Page) -> None:
-    for name in ("evaluations", "account"):
-        await page.goto(f"{walk.address}/console/{name}")
-        await walk.show(page, name)
 
 
 def main() -> None:

@@ -230,3 +230,9 @@ def test_allowed_labels_are_taken_from_the_question() -> None:
     assert QuestionTexts(REVIEWING).labels == {NOTE.label}
     assert QuestionTexts(PAIR).labels == set()
     assert COMPARISON.complaints(PAIR, simulated_answer(comparison_task(len(RESPECTS)), PAIR, 1)) == []
+
+
+def test_sentence_repeated_in_a_row_is_kept_once() -> None:
+    answer = scholareval.REVIEW.cleaned(REVIEWING, _review("It works. A fatal flaw. A fatal flaw. A fatal flaw. No."))
+    assert answer is not None
+    assert _review("It works. A fatal flaw. No.") == answer

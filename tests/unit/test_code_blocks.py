@@ -42,7 +42,7 @@ FOREIGN = {
     "head": "a filter",
 }
 """Commands that are not checked, with the reason."""
-EXPECTED = {"console": 60, "bash": 16, "python": 11, "text": 7, "json": 4, "toml": 4, "ini": 1}
+EXPECTED = {"console": 60, "bash": 16, "python": 9, "text": 7, "json": 4, "toml": 4, "ini": 1}
 """Least number of blocks of each language, so that a pattern that finds none is noticed."""
 _BLOCK = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _PYTHONS = {"python", "python3", "gpu/bin/python", ".venv/bin/python"}

@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from assayer.methods.review import METHOD, ReviewOptions
+from assayer.methods.review.schemas import PaperNotes, PassageQuestion, ReadingAnswer
 from assayer.methods.review.sizes import SMALL
+from assayer.models import Score
 from cluster.local_model import ChosenModel, sized_for
 from cluster.settings_loading import load_settings
+from tests.unit.review_answers import edited, finding, panel_answers, referee, score
 from tests.unit.review_runs import reviewed
 from tests.unit.scholareval_runs import twin_backends
 from workers.local_model.server import LocalModel, LocalModelOptions
@@ -24,6 +29,21 @@ async def test_small_review_makes_four_requests_and_says_first_that_it_is_small(
     assert report.notices[0].kind == "small_review"
     assert "at most 4 points instead of 76" in report.notices[0].text
     assert "4 papers read instead of 20" in report.notices[0].text
+
+
+def _nothing_noted(question: BaseModel) -> ReadingAnswer:
+    assert isinstance(question, PassageQuestion)
+    return ReadingAnswer(papers=[PaperNotes(label=item.label, subject="same", notes=[]) for item in question.evidence])
+
+
+async def test_low_contribution_of_a_small_review_is_raised_to_the_lowest_that_its_citations_allow() -> None:
+    editor = edited(contribution=score(25), major=[finding(["Q2"], "Baselines are not named.")], further=[])
+    answers = panel_answers(editor_brief=editor, referee_brief=referee, reading_brief=_nothing_noted)
+    backends, _ = twin_backends(scripted=answers)
+    contribution = (await reviewed(backends, options=ReviewOptions.model_validate(SMALL.options))).parts[1].score
+    assert isinstance(contribution, Score)
+    assert (contribution.value, contribution.certainty) == (5, "low")
+    assert "The editor gave 2.5, but cited no passage" in contribution.basis
 
 
 def _chosen(speed: ModelSpeed) -> ChosenModel:

@@ -37,12 +37,10 @@ from assayer.models import (
 )
 from assayer.run.concurrency import as_result
 
-_LOW: tuple[tuple[int, frozenset[EvidenceRelation]], ...] = (
-    (3, frozenset(("already_has",))),
-    (5, frozenset(("already_has", "has_part"))),
-)
-"""Limits of the contribution score: a score below the limit must cite a passage with one of these relations to the
-claimed novelty."""
+_LOWEST: tuple[tuple[EvidenceRelation, int], ...] = (("already_has", 1), ("has_part", 3))
+"""Lowest contribution of a plan whose score cites a passage with this relation to what is claimed as new."""
+_LOWEST_WITHOUT = 5
+"""Lowest contribution without such a passage, as the rubric says."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),
@@ -162,16 +160,16 @@ def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> 
 
 
 def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
+    """Return the score, raised to the lowest that the cited passages allow."""
     score = _score(edited, passages)
     if isinstance(score, Absent):
         return score
-    cited = [passages.by_label[label] for label in passages.borne_out(edited.cites)]
-    for limit, relations in _LOW:
-        if score.value < limit and not any(item.relation in relations for item in cited):
-            return Absent(
-                reason=f"withheld: the editor gave {score.value:g}, but a contribution below {limit} must cite a "
-                "passage of a paper that already contains what is claimed as new."
-            )
+    cited = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
+    lowest = next((limit for relation, limit in _LOWEST if relation in cited), _LOWEST_WITHOUT)
+    if score.value < lowest:
+        limit = f"The editor gave {score.value:g}, but cited no passage that has what is claimed as new"
+        basis = f"{score.basis} {limit}; the lowest score is then {lowest}."
+        return score.model_copy(update={"value": lowest, "basis": basis, "certainty": "low"})
     return score if fit != "poor" else score.model_copy(update={"certainty": "low"})
 
 
