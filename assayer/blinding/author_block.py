@@ -9,7 +9,7 @@ from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
-from assayer.blinding.names import has_given_name, is_list_of_people, person_of
+from assayer.blinding.names import has_given_name, is_list_of_people, people_of_one_form, person_of
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
@@ -73,7 +73,12 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
         if sort == "unclear":
             bare = _BY.sub("", line.text)
             labelled = bare != line.text
-            if is_list_of_people(bare, confirmed=near or labelled) or (number <= 2 and _is_lone_name(line.text, small)):
+            listed = people_of_one_form(bare)
+            if (
+                is_list_of_people(bare, confirmed=near or labelled)
+                or (listed and not any(has_small_word(person, small) for person in listed))
+                or (number <= 2 and _is_lone_name(line.text, small))
+            ):
                 sort = "people"
             elif number and lines[number - 1].sort in ("place", "address") and is_address(line.text):
                 sort = "address"

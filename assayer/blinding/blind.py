@@ -13,7 +13,7 @@ from assayer.blinding.institution_patterns import affiliations, names_institutio
 from assayer.blinding.labelled_lines import labelled_lines
 from assayer.blinding.mentions import SMALL_WORD, mentions
 from assayer.blinding.names import Person, people_in, person_of
-from assayer.blinding.people import introduced_people, people_with_known_names
+from assayer.blinding.people import introduced_people, likely_people
 from assayer.blinding.personal_pages import personal_pages
 from assayer.blinding.remaining_names import known_names_remain, names_may_remain, verbatim
 from assayer.blinding.roles import roles
@@ -25,7 +25,7 @@ from assayer.ideas.parsing import FEWEST_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
-RULES = 5
+RULES = 6
 """Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
 different evaluation."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
@@ -124,7 +124,7 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     ]
     for section in sections:
         if not section.whole:
-            introduced += people_with_known_names(text, section.span.start, section.span.end)
+            introduced += likely_people(text, section.span.start, section.span.end)
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
     people += [person for line in block for person in people_of_front(line.text, small)]
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]

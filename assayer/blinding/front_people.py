@@ -18,8 +18,10 @@ from assayer.blinding.names import (
     has_given_name,
     is_given_name,
     people_in,
+    people_of_one_form,
 )
 from assayer.blinding.people import NamedPerson, named_person, people_from
+from assayer.blinding.spans import MaskSpan
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
 _BEFORE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=[\d¹²³⁴-⁹])")
@@ -57,6 +59,8 @@ _LABEL = re.compile(
     r"(?: ?[:–-]|\*{0,2}:\*{0,2}|:? \*\*)[ \n]?(?=[^\W\d_])|^by (?=[^\W\d_])",
     re.I | re.M,
 )
+_UP_TO_DATE = re.compile(r"[^\n(]{4,300}?(?= ?\(?(?:19|20)\d\d|[.]? *$|\n)", re.M)
+_CARD_AFTER = re.compile(r" ?[|·] ?(?=[^\n]*(?:@|\+\d|\bUniversit|\bInstitut))")
 _NUMBER_AFTER = re.compile(r" ?\((?:ID|no\.?|student (?:id|number))?[:# ]{0,2}\d{5,10}\)", re.I)
 """Number of a student after the name."""
 _AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")
@@ -68,8 +72,11 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
     for pattern in (_LABEL, _ADDRESS_BEFORE):
         for before in pattern.finditer(text):
             yield from people_from(text, before.end(), small)
+            if listed := _UP_TO_DATE.match(text, before.end()):
+                span = MaskSpan(listed.start(), listed.end(), "name")
+                yield from (NamedPerson(span, person) for person in people_of_one_form(listed[0]))
     for match in _NAME.finditer(text):
-        patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER)
+        patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER, _CARD_AFTER)
         if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):
             item = named_person(match)
             if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
+from assayer.blinding.mentions import SMALL_WORD, may_be_name
 from assayer.blinding.names import NAME, ROLE_WORDS, has_given_name, has_titled_person, person_of
 from assayer.blinding.spans import MaskSpan
 from assayer.models import MaskedKind
@@ -68,6 +69,11 @@ _TITLE = re.compile(
     re.I | re.M,
 )
 _NAME = re.compile(NAME)
+_LINE_OF_NAME = re.compile(
+    rf"^[ \t]{{0,4}}(?:[-*•]|\d{{1,2}}[.)])?[ \t]{{0,3}}(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?"
+    r"(?=[ \t]*(?:$|[(,:–—-]))",
+    re.M,
+)
 _LONGEST_CONTACT = 400
 _CV_LINE = re.compile(
     r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
@@ -94,9 +100,10 @@ def identifying_sections(
     """Yield sections that identify people. Sections that could be about the work count only if they name people.
     `named` are the spans at which the text introduces people."""
     people = sorted(span.start for span in named)
+    listed = set(_lines_of_names(text))
     starts = sorted(
-        {heading.start for heading in headings if heading.level <= 11}
-        | {m.start() for m in _HEADING_LIKE.finditer(text)}
+        {heading.start for heading in headings if heading.level <= 11 and heading.start not in listed}
+        | {m.start() for m in _HEADING_LIKE.finditer(text) if m.start() not in listed}
     )
     place = 0
     for match in _TITLE.finditer(text):
@@ -125,7 +132,7 @@ def _is_about_people(group: str, text: str, has_people: bool) -> bool:
             short = len(text) <= _LONGEST_CONTACT and _names_people(text)
             return short or _CV_LINE.search(text) is not None or CONTACT.search(text) is not None
         case "team":
-            return has_people or _names_people(text) or _CV_LINE.search(text) is not None
+            return has_people or _names_people(text) or _CV_LINE.search(text) is not None or _lists_people(text)
         case _:
             return has_people or _names_people(text)
 
@@ -149,6 +156,19 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longe
         return end
     border = text.rfind("\n\n", match.end() + 2, match.end() + longest)
     return border if border > 0 else match.end()
+
+
+def _lists_people(text: str) -> bool:
+    return len(list(_lines_of_names(text))) > 1
+
+
+def _lines_of_names(text: str) -> Iterator[int]:
+    """Yield the starts of the lines that begin with a name and have punctuation or nothing after it."""
+    small = frozenset(SMALL_WORD.findall(text))
+    for match in _LINE_OF_NAME.finditer(text):
+        person = person_of(match["name"])
+        if person is not None and may_be_name(person, small):
+            yield match.start()
 
 
 def _names_people(text: str) -> bool:

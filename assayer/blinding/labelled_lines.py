@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
-from assayer.blinding.names import ROLE, UPPER, has_given_name, has_titled_person, people_in
+from assayer.blinding.mentions import SMALL_WORD, may_be_name
+from assayer.blinding.names import (
+    ROLE,
+    UPPER,
+    has_given_name,
+    has_titled_person,
+    is_list_of_people,
+    people_in,
+    people_of_one_form,
+)
 from assayer.models import MaskedKind
 
 
@@ -38,8 +47,9 @@ _PEOPLE = (
     r"investigador principal|responsable)"
 )
 _PERHAPS_PEOPLE = (
-    r"(?:PI|name|full name|contact|student|candidate|researcher|collaborator|coordinator|mentor|team|presenter|"
-    r"responsible|by)"
+    r"(?:PI|(?:co-?)?PI name|names?|full name|contact|student|candidate|researcher|collaborator|coordinator|mentor|"
+    r"presenter|(?:group|team)(?: \d{1,3}| members?| name)?|members?|participants?|instructor|lecturer|teacher|"
+    r"professor|(?:suggested |excluded )?reviewers?(?: suggested)?|responsible|by)"
 )
 _SURE_PLACES = (
     r"(?:(?:host|home|lead|applicant['’]?s?['’]?|partner|participating|beneficiary) (?:institution|"
@@ -92,6 +102,7 @@ _LINE = re.compile(
 )
 _ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established|leading|R[1-4]\b)", re.I)
+_IN_BRACKETS = re.compile(r"\s?\([^()]{0,60}\)")
 _CODE = re.compile(r"\d{3}")
 _FUNDER_VALUE = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
 _MOST_SMALL_WORDS = 3
@@ -104,25 +115,26 @@ _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     """Yield whole labelled lines, including the label. A value after `Institution:` is accepted before `block_end`,
     the end of the author block, and beside a person's line; elsewhere it must look like an institution."""
+    small = frozenset(SMALL_WORD.findall(text))
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
     lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].most_words]
     people = [
         line.match.start()
         for line in lines
-        if _LABELS[line.group].kind == "name" and _fits(line.group, line.value, beside_people=False)
+        if _LABELS[line.group].kind == "name" and _fits(line.group, line.value, small, beside_people=False)
     ]
     for line in lines:
         start, end = line.match.span()
         after = bisect_left(people, start - _NEAR)
         beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
-        if _fits(line.group, line.value, beside):
+        if _fits(line.group, line.value, small, beside):
             is_email = line.group == "reached" and CONTACT.search(line.value)
             kind = "email" if is_email else _LABELS[line.group].kind
             yield LabelledLine(start, end + (end < len(text)), kind, line.value)
 
 
-def _fits(group: str, value: str, beside_people: bool) -> bool:
+def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
     """Return whether the value is of the kind that the label implies. In `Position: relative, not absolute` it is
     not."""
     starts_small = value[:1].islower()
@@ -130,7 +142,7 @@ def _fits(group: str, value: str, beside_people: bool) -> bool:
         case "people":
             return not starts_small or len(value.split()) <= _MOST_SMALL_WORDS
         case "perhaps":
-            return _names_person(value)
+            return _names_person(value) or _lists_people(value, small)
         case "hosts" | "places":
             short = len(value.split()) <= _MAX_INSTITUTION_WORDS and not starts_small and value[-1:] not in ".?!"
             return names_institution(value) or (short and (beside_people or group == "hosts"))
@@ -141,6 +153,14 @@ def _fits(group: str, value: str, beside_people: bool) -> bool:
             return _CONTACT_VALUE.search(value) is not None
         case _:
             return not starts_small and (_CODE.search(value) or _FUNDER_VALUE.search(value)) is not None
+
+
+def _lists_people(value: str, small: frozenset[str]) -> bool:
+    """Return whether a value consists of names, none of whose words the text has in lower case."""
+    bare = _IN_BRACKETS.sub("", value)
+    people = people_in(bare)
+    only_names = bare.count(",") == len(people) == 1 or people_of_one_form(bare) or is_list_of_people(bare, True)
+    return bool(people and only_names) and all(may_be_name(person, small) for person in people)
 
 
 def _names_person(value: str) -> bool:

@@ -5,9 +5,18 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
-from assayer.blinding.names import LETTER, PARTICLES, PERSONAL_TITLE, UNSPACED_NAME, UPPER, Person, is_given_name
+from assayer.blinding.names import (
+    LETTER,
+    PARTICLES,
+    PERSONAL_TITLE,
+    UNSPACED_NAME,
+    UPPER,
+    Person,
+    has_given_name,
+    is_given_name,
+)
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import eponyms, words_of
+from assayer.blinding.word_lists import english_words, eponyms, words_of
 
 SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[a-zà-ÿ]{2,20}(?![^\W\d_])(?![@/_])(?!\.\w)")
 """Pattern for a lower-case word that is not part of a name or an address, unlike `woo` in `Ji-woo` and `roe` in
@@ -69,6 +78,16 @@ _AMOUNT = re.compile(r"\d\s?$")
 def has_small_word(person: Person, small: Container[str]) -> bool:
     """Return whether a part of the person's name, particles excluded, also occurs as a lower-case word."""
     return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word not in PARTICLES)
+
+
+def may_be_name(person: Person, small: Container[str]) -> bool:
+    """Return whether a name has a known first name, or words that are neither English nor those of the text."""
+    if has_given_name(person):
+        return True
+    words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
+    return (
+        not has_small_word(person, small) and person.family not in eponyms() and not english_words().issuperset(words)
+    )
 
 
 def _folded(name: str) -> str:

@@ -18,8 +18,13 @@ _PARTICLE = (
 )
 RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
 """Pattern for four or more capitalised words, which may be several names with nothing between them."""
-NAME = rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
-"""Pattern for a name: two to four capitalised words or initials on one line, with optional particles between them."""
+_BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
+NAME = (
+    rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?"
+    rf"(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
+)
+"""Pattern for a name: two to four capitalised words or initials on one line, with optional particles between them, and
+after the first perhaps an initial without a full stop: `Jane Q Roe`."""
 
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
@@ -62,6 +67,18 @@ _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
     rf"{_INITIAL})){{0,2}})$"
 )
+_FORMS = tuple(
+    (re.compile(separator), re.compile(rf"^(?:{form})$"))
+    for separator, form in (
+        (
+            r"\s*(?:;|&|\band\b)\s*",
+            rf"(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|{_INITIAL})){{0,2}})",
+        ),
+        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<given>{_INITIAL})\s(?P<family>(?:{_PARTICLE}\s)?{_WORD})"),
+        (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{_PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
+    )
+)
+"""Separators and forms of names in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`."""
 _UNSPACED = "㐀-鿿々가-힣ぁ-ヿ"
 UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
 """Pattern for a name in a script without spaces within a name: Chinese, Japanese, Korean."""
@@ -117,8 +134,20 @@ def person_of(text: str) -> Person | None:
     return Person(" ".join(words[:-1]), family)
 
 
+def people_of_one_form(text: str) -> list[Person]:
+    """Return the people in a list of two or more names that all have one form of bylines; empty otherwise."""
+    for separator, form in _FORMS:
+        items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(text[:_LONGEST_LIST])]
+        found = [match for item in items if (match := form.match(item)) and match["family"] not in NO_SURNAMES]
+        if 1 < len(found) == len([item for item in items if item]):
+            return [Person(match["given"], match["family"]) for match in found]
+    return []
+
+
 def people_in(text: str) -> list[Person]:
     """Return the people named in a byline or a labelled line, in order."""
+    if listed := people_of_one_form(text):
+        return listed
     items = [item for item in _SEPARATOR.split(text[:_LONGEST_LIST]) if item.strip()]
     whole = person_of(text) if text.count(",") == 1 and ";" not in text else None
     if whole is not None and len(items) == 2 and all(" " not in item.strip() for item in items):

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from assayer.blinding.institution_patterns import institution_places
-from assayer.blinding.mentions import SMALL_WORD, has_small_word
+from assayer.blinding.institution_patterns import institution_places, names_institution
+from assayer.blinding.mentions import SMALL_WORD, has_small_word, may_be_name
 from assayer.blinding.names import (
     NAME,
     NO_SURNAMES,
@@ -73,14 +73,28 @@ _BYLINES = (
 )
 """Patterns before a name whose form tells that it is one, even if its first name is unknown."""
 _LIKELY = re.compile(
-    r"\b(?:led|headed|supervised|co-?supervised|advised|mentored|directed|coordinated|conducted|carried out|"
-    r"co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
+    r"\b(?:led|headed|[Ss]upervised|[Cc]o-?[Ss]upervised|[Aa]dvised|[Mm]entored|[Dd]irected|coordinated|conducted|"
+    r"carried out|co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
     r"(?:jointly )?by |\bI(?: a|['’])m |\b[Ww]e, |"
     r"\b(?:[Cc]ollaborat\w{1,6}|[Tt]ogether|[Jj]ointly|[Dd]iscussions|[Aa]dvice|[Ss]upport|"
     r"[Hh]elp|[Mm]entorship|[Gg]uidance|[Ss]upervision|[Tt]hank|[Tt]hanks to|[Gg]rateful to|[Tt]eam of|"
     r"[Gg]roup of|[Ll]ab(?:oratory)? of) (?:with |from |by |of )?"
 )
-_LEADS = re.compile(r"\b(?:led|headed|co-?led|chaired|advised|mentored) (?:jointly )?by ")
+_LEADS = re.compile(
+    r"\b(?:led|headed|co-?led|chaired|[Aa]dvised|[Mm]entored|[Ss]upervised) (?:jointly )?by |"
+    r"\b(?:[Gg]roup|[Tt]eam|[Ll]ab(?:oratory)?) of |\b(?:[Aa]pplicant|[Cc]andidate|(?:Co-?)?PI), "
+)
+_ACTS = re.compile(
+    rf"(?<![\w.@-])(?P<name>{NAME}),? (?:\([^()\n]{{1,40}}\),? )?will (?:lead(?! to)|co-?lead|coordinate|supervise|"
+    r"oversee|direct|manage|mentor|advise|be (?:responsible|in charge))\b"
+)
+_LAB = re.compile(
+    rf"\b[Tt]he (?P<name>{_SURNAME}) "
+    r"(?:lab|laboratory|(?:group|team)(?= (?:will|provides?|contributes?|at|in|leads?)\b))(?![\w-])"
+    rf"|\b(?:co-?)?PI,? \(?(?P<second>{_SURNAME})\b",
+    re.M,
+)
+
 _RELATED = re.compile(
     r"\b(?:[Mm]y|[Oo]ur) (?:[a-z-]{2,20} ){0,2}(?:advis[eo]rs?|supervisors?|mentors?|colleagues?|collaborators?|"
     r"co-?authors?|co-?workers?|students?|post-?docs?(?! with )|professors?|(?:co-?)?PIs?|partners?|lab ?mates?|"
@@ -92,7 +106,8 @@ _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
     rf"\b(?P<name>{NAME})(?P<link>, (?:an? )?| \((?:an? )?| is an? )(?:the )?"
-    rf"(?:PI\b|(?i:{ROLE})|(?:Department|School|Institute|University|Faculty) (?:of|for) )",
+    rf"(?:PI\b|(?i:{ROLE})|(?:(?:Managing |Executive )?(?:Director|President|Chair|Head)|CEO)\b|"
+    r"(?:Department|School|Institute|University|Faculty) (?:of|for) )",
 )
 _NAME_BEFORE_PLACE = re.compile(
     rf"(?P<name>{NAME})(?P<link>,? \(|, |['’]s (?:lab|laboratory|group|team) (?:at|in) | (?:at|of|from) )(?:the )?$"
@@ -102,7 +117,7 @@ _SURE_LINKS = frozenset(
 )
 """Links between a name and an institution that identify a person even if the name is unknown."""
 _LONGEST_NAME = 90
-_ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE}) (?P<name>{NAME})")
+_ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE})(?: |s?: | \()(?P<name>{NAME})")
 _OWN_WORK = re.compile(
     r"\b(?:our|my|the (?:applicants?|PI|authors?|team)['’]s?|we|I)\b(?: (?:own|very))?(?: (?:previous|"
     r"previously|prior|earlier|recent|recently|preliminary|past|first|have|had|published|own|pilot)){1,4}"
@@ -194,6 +209,11 @@ def _by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
             or match[0][1:].startswith("orrespond")
         ):
             yield found
+    for pattern in (_ACTS, _LAB):
+        for match in pattern.finditer(text):
+            found = named_person(match, "name" if match["name"] else "second")
+            if found is not None and may_be_name(found.person, small):
+                yield found
     for trigger in _LIKELY.finditer(text):
         yield from people_from(text, trigger.end())
     for pattern in (_LEADS, _RELATED):
@@ -208,6 +228,8 @@ def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPer
             bracketed = pattern is _NAME_WITH_ROLE and match["link"].startswith(" (")
             if found is not None and _is_person(found.person, bracketed, small):
                 yield found
+                if pattern is _ROLE_WITH_NAME and (between := _AND.match(text, found.span.end)):
+                    yield from people_from(text, between.end(), small)
     for place in institution_places(text):
         begin = max(0, place - _LONGEST_NAME)
         before = _NAME_BEFORE_PLACE.search(text[begin:place])
@@ -221,14 +243,15 @@ def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPer
 
 
 def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
-    return has_given_name(person) or (likely and not has_small_word(person, small))
+    return may_be_name(person, small) or (likely and not has_small_word(person, small))
 
 
-def people_with_known_names(text: str, start: int, end: int) -> Iterator[NamedPerson]:
-    """Yield the people with a known first name between two offsets. Call it only for text that is about people."""
+def likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
+    """Yield the people between two offsets. Call it only for text that is about people."""
+    small = frozenset(SMALL_WORD.findall(text))
     for match in _NAME.finditer(text, start, end):
         found = named_person(match)
-        if found is not None and has_given_name(found.person):
+        if found is not None and may_be_name(found.person, small) and not names_institution(found.person.full):
             yield found
 
 
@@ -241,7 +264,7 @@ def people_from(text: str, place: int, small: frozenset[str] | None = None) -> I
         found = _shortened(match, small) if match else None
         if match is None or found is None:
             return
-        if not has_given_name(found.person) and (small is None or has_small_word(found.person, small)):
+        if not has_given_name(found.person) and (small is None or not may_be_name(found.person, small)):
             return
         yield found
         place = found.span.end

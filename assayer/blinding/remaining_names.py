@@ -24,6 +24,14 @@ _OPENERS = words_of(
     """
 )
 """Words that begin a sentence after a letter, unlike a family name after an initial."""
+_PLACES = words_of(
+    """
+    Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
+    Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park
+    Forest New San Santa Los La Las Saint Fort Port Hill Hills Bridge Field Fields Observatory Station Gardens Zoo
+    Climatic
+    """
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 """Letters of scripts without capitals, in which names look like other words."""
@@ -72,9 +80,26 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
         or (len(person.given) == 2 and person.family in _OPENERS)
     ):
         return False
-    if english_words().issuperset(_WORD.findall(person.full.lower())) and not has_given_name(person):
+    if not has_given_name(person) and (
+        english_words().issuperset(_WORD.findall(person.full.lower())) or _is_term_in_prose(match, person)
+    ):
         return False
     return not has_small_word(person, small)
+
+
+def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
+    """Return whether a name with an unknown first name is one of a thing or a place in a sentence: it follows `the`,
+    has an abbreviation or a word for a place, or begins with an English word."""
+    if len(_line(match).split()) <= _SHORT_LINE:
+        return False
+    before = match.string[max(0, match.start() - 5) : match.start()]
+    words = re.split(r"[ -]", person.full)
+    return (
+        before.endswith("the ")
+        or any(word.isupper() and len(word) > 1 and "." not in word for word in words)
+        or not _PLACES.isdisjoint(words)
+        or english_words().issuperset(_WORD.findall(person.given.lower()))
+    )
 
 
 def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:

@@ -60,11 +60,21 @@ def _same_group(author: str, other: str) -> bool:
         is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)
     ):
         return bool(ours and theirs)
+    if any(_is_inverted_group(*pair) for pair in ((author, other), (other, author))):
+        return True
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(
         short.isupper() and len(short) >= 2 and " " not in short and short == long
         for short, long in ((names[0], initials[1]), (names[1], initials[0]))
     )
+
+
+def _is_inverted_group(short: str, long: str) -> bool:
+    """Return whether a name is that of an organisation read as a person's: `Organization WH`, `Organization, W. H.`"""
+    family, *initials = re.findall(r"\w+", short)
+    others = [word for word in long.split() if _key(word) != _key(family)] if initials else []
+    found = len(others) + 1 == len(long.split()) and "".join(word[0] for word in others).upper()
+    return found == "".join(initials).upper() != ""
 
 
 def _families(author: str) -> set[str]:

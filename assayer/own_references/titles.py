@@ -23,6 +23,10 @@ _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
+_VENUE = re.compile(r"\s{0,3}(?:\.\s|\s?\()")
+"""Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`."""
+_MIN_BEFORE_VENUE = 12
+"""Minimum number of letters in a title before a venue."""
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")
 _TITLE_ENDS = re.compile(r"\s{0,3}(?:[^\w\s:—–-]|[–—-]?\s?(?:19|20)\d\d\b|$)")
 """Pattern for text that can follow a title. After a colon, a dash or a word, the title continues."""
@@ -41,6 +45,8 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     if ours == theirs or (ours and _written_out(work.title) == _written_out(title)):
         return "same"
     end = _end_in(work.raw, theirs) if len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) else None
+    if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
+        end = rest if (rest := _end_in(work.title, theirs)) and _VENUE.match(rest) else None
     if end is not None:
         return "same" if _TITLE_ENDS.match(end) else "alike"
     if not ours:

@@ -1,5 +1,5 @@
-"""Bibliographies as exported by reference managers: BibTeX, RIS, EndNote, CSL-JSON and Zotero's CSV. The format of
-a file is recognised from its content."""
+"""Bibliographies as exported by reference managers and databases: BibTeX, amsrefs, RIS, EndNote, PubMed, Web of
+Science, CSL-JSON and Zotero's CSV. The format of a file is recognised from its content."""
 
 import csv
 import io
@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 from assayer.errors import InputError
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.models import CitedWork
-from assayer.reference_lists.bibtex import printed, read_bibtex
+from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex, printed, read_bibtex
+from assayer.reference_lists.tagged_records import (
+    MEDLINE,
+    WEB_OF_SCIENCE,
+    WEB_OF_SCIENCE_TABLE,
+    TaggedRecord,
+    medline_records,
+    web_of_science_records,
+)
 from assayer.text.markup import strip_markup
 
 _RIS = re.compile(r"^TY  -", re.MULTILINE)
@@ -21,6 +29,11 @@ _BIBTEX = re.compile(r"^[ \t]*@\s*\w+\s*[{(]", re.MULTILINE)
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _DAY = re.compile(r"(\d{4})(?:[-/](\d{1,2}))?(?:[-/](\d{1,2}))?")
 _REMEDY = "Export it from the reference manager as BibTeX, RIS or CSL JSON."
+_XML_EXPORTS = {
+    "<PubmedArticle": ("XML from PubMed", "In PubMed, choose Save, then the format PubMed."),
+    "<modsCollection": ("MODS", _REMEDY),
+    "<records": ("EndNote XML", "In EndNote, export with the output style RefMan (RIS) Export or BibTeX Export."),
+}
 _ZOTERO_COLUMNS = {"Item Type", "Title", "Author"}
 
 
@@ -51,24 +64,30 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         entries = list(_ris_entries(text, source))
     elif _ENDNOTE.search(text):
         entries = list(_endnote_entries(text))
-    elif _BIBTEX.search(text):
-        read = read_bibtex(text)
+    elif MEDLINE.search(text):
+        entries = list(_database_entries(medline_records(text)))
+    elif WEB_OF_SCIENCE_TABLE.match(start) or WEB_OF_SCIENCE.search(text):
+        entries = list(_database_entries(web_of_science_records(start)))
+    elif _BIBTEX.search(text) or AMSREFS.search(text):
+        read = read_bibtex(amsrefs_as_bibtex(text))
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
         unread = read.unread
     elif start.partition("\n")[0].count(",") and set(next(csv.reader([start.partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
         entries = list(_zotero_entries(start))
     elif start.startswith("<"):
-        raise InputError(f"{source} is XML, which cannot be read as a bibliography.", _REMEDY)
+        export, remedy = next((item for mark, item in _XML_EXPORTS.items() if mark in start[:4_000]), ("XML", _REMEDY))
+        raise InputError(f"{source} is {export}, which cannot be read as a bibliography.", remedy)
     else:
-        raise InputError(f"{source} is not a bibliography in BibTeX, RIS, EndNote, CSL JSON or Zotero's CSV.", _REMEDY)
+        formats = "BibTeX, RIS, EndNote, CSL JSON, PubMed's or Web of Science's text, or Zotero's CSV"
+        raise InputError(f"{source} is not a bibliography in {formats}.", _REMEDY)
     if not entries:
         raise InputError(f"{source} has no entry with a title.", _REMEDY)
     return BibliographyFile(entries, unread)
 
 
 def holds_tagged(text: str) -> bool:
-    """Return whether a text contains entries in RIS or in EndNote's format."""
-    return _RIS.search(text) is not None or _ENDNOTE.search(text) is not None
+    """Return whether a text contains entries in a format with tags or commands, other than BibTeX."""
+    return any(pattern.search(text) for pattern in (_RIS, _ENDNOTE, MEDLINE, WEB_OF_SCIENCE, AMSREFS))
 
 
 def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: str, venue: str) -> BibliographyEntry:
@@ -139,6 +158,13 @@ def _endnote_entries(text: str) -> Iterator[BibliographyEntry]:
             known = {"title": first["T"], "abstract": first.get("X"), "doi": first.get("R"), "url": first.get("U")}
             authors = [_given_first(name) for name in fields.get("A", fields.get("E", []))]
             yield _entry(first.get("F", ""), known, authors, first.get("D", ""), first.get("J", first.get("B", "")))
+
+
+def _database_entries(records: Iterator[TaggedRecord]) -> Iterator[BibliographyEntry]:
+    for record in records:
+        if record.title:
+            fields = {"title": record.title, "abstract": record.abstract, "doi": record.doi, "url": record.url}
+            yield _entry(record.key, fields, record.authors, record.date, record.venue)
 
 
 def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _ENTRY = re.compile(r"^\s{0,8}@[A-Za-z]{3,20}\s{0,3}[{(]\s{0,3}[^\s,{}]{1,200}\s{0,3},", re.MULTILINE)
+AMSREFS = re.compile(r"\\bib\s*\{(?P<key>[^{}\s]{1,200})\}\s*\{(?P<type>\w{3,20})\}\s*\{")
+"""Beginning of an entry of the LaTeX package amsrefs."""
+_AMSREFS_AUTHOR = re.compile(r"\b(?P<field>author|editor)\s*=\s*\{(?P<name>(?:[^{}]|\{[^{}]*\})*)\}\s*,?")
 _AND = re.compile(r"\s+and\s+(?![^{]*\})", re.IGNORECASE)
 VENUES = ("journal", "journaltitle", "booktitle", "publisher")
 """Fields that name where a work appeared."""
@@ -35,6 +38,20 @@ class BibtexEntries(NamedTuple):
 def holds_bibtex(text: str) -> bool:
     """Return whether a text contains a BibTeX entry."""
     return _ENTRY.search(text) is not None
+
+
+def amsrefs_as_bibtex(text: str) -> str:
+    """Return a text with the entries of amsrefs written as BibTeX: the key inside the braces, one field for all
+    authors."""
+    parts = AMSREFS.split(text)
+    written = [parts[0]]
+    for key, kind, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        names: dict[str, list[str]] = {}
+        for match in _AMSREFS_AUTHOR.finditer(body):
+            names.setdefault(match["field"], []).append(match["name"])
+        listed = "".join(f"{field}={{{' and '.join(people)}}},\n" for field, people in names.items())
+        written.append(f"\n@{kind}{{{key},\n{listed}{_AMSREFS_AUTHOR.sub('', body)}")
+    return "".join(written)
 
 
 def read_bibtex(text: str) -> BibtexEntries:

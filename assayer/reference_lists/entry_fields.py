@@ -104,8 +104,8 @@ def fields_of(entry: str) -> EntryFields:
     """Return the fields of an entry by the first form that fits."""
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _date_first, _after_date, _initials_first, _family_first, _after_et_al, _title_before_names,
-        _surnames_first, _second_sentence, _without_authors,
+        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _after_et_al,
+        _title_before_names, _surnames_first, _second_sentence, _without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
     return fields._replace(title=_bare_title(fields.title))
@@ -136,6 +136,12 @@ def _date_first(entry: str) -> EntryFields | None:
     dated = _DATE_FIRST.match(entry)
     title = _SENTENCE_END.split(entry[dated.end() :], maxsplit=1)[0].rstrip(" .,") if dated else ""
     return EntryFields((), title) if _may_be_title(title) else None
+
+
+def _semicolons(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Ann J Lee; Bo Chen. A title. A journal.`"""
+    names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
+    return _titled(names, rest[0]) if rest and ";" in names and ":" not in names else None
 
 
 def _initials_first(entry: str) -> EntryFields | None:

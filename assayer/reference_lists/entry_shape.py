@@ -6,8 +6,12 @@ from assayer.text.scripts import ranges
 
 YEAR = r"(?:1[5-9]|20)\d\d[a-z]?"
 _MONTH = r"(?:(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)[a-z]{0,6}\.?,? )"
+_UNPUBLISHED = (
+    r"in press|forthcoming|to appear|(?:currently )?under review|(?:manuscript )?in prep(?:aration|\.)|in revision|"
+    r"submitted|(?:provisionally )?accepted"
+)
 DATE = (
-    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|in press|forthcoming|to appear|s\. ?f\.|o\. ?J\.)"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?f\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
@@ -23,11 +27,9 @@ ITEM_MARK = re.compile(
     r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
 )
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
-_TAGGED = re.compile(r"@|TY {1,2}- |%0 ")
-"""Beginning of an entry of a reference manager: BibTeX, RIS or EndNote."""
-_DATED = re.compile(
-    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\bin press\b|\bforthcoming\b|\bto appear\b|https?://", re.IGNORECASE
-)
+_TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
+"""Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
+_DATED = re.compile(rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE)
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
 _WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"
@@ -41,7 +43,7 @@ _INITIALS = rf"(?:{UPPER}[\w]?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}})"
 _GIVEN = rf"{_WORD}(?: (?:{_WORD}|{UPPER}\.)){{0,2}}"
 _NAMES = re.compile(
     rf"(?:{SURNAME},? {_INITIALS}(?=[\s,.;:&(]|$)|{_INITIALS} {SURNAME}(?=[,.;:]| and | & | et al)"
-    rf"|{SURNAME}, {_GIVEN}(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
+    rf"|{SURNAME}, {_GIVEN}(?: {_PARTICLE})?(?=[,.;:(]| and | & )|{_GIVEN} {SURNAME}(?=[,;.:]| and | & | et al)"
     rf"|{SURNAME}(?: et al\b|,? and |,? & | \()|[\u4e00-\u9fff]{{2,4}}(?=[,，、.．。:：；]| ?\()"
     r"|[가-힣]{2,5}(?=[,，、.．。:：;(]| ?\())"
 )

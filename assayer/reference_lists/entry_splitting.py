@@ -4,6 +4,7 @@ beginning."""
 import html
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import (
@@ -17,6 +18,10 @@ from assayer.reference_lists.entry_shape import (
 
 _FEWEST_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
+_HALF, _MOST = 0.5, 0.8
+"""Minimum shares of the paragraphs of a list that have dates, and that begin with names."""
+_SHORTEST = 45
+"""Minimum length of an entry without a date; a shorter paragraph is the rest of one, such as `London: Post Press.`"""
 _LARGEST_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
@@ -33,6 +38,11 @@ _MARKUP = re.compile(
     re.IGNORECASE,
 )
 """Anchors and other markup in HTML and from pandoc."""
+_COLUMNS = re.compile(
+    r"\[(?P<mark>[^\[\]\n]{1,12}|\\?\[\d{1,3}\\?\] ?)\]\{\.csl-left-margin\}\s*\[(?P<entry>(?:[^\n]|\n(?!\n)){1,4000}?)"
+    r"\]\{\.csl-right-inline\}"
+)
+"""Number and entry as pandoc writes them, each in a column of its own."""
 _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
@@ -49,10 +59,11 @@ class PrintedEntry(NamedTuple):
 
 def split_entries(text: str) -> list[PrintedEntry]:
     """Return the entries of a list, in order."""
-    plain = html.unescape(_MARKUP.sub("", FENCE.sub("", text))).replace("\r", "").replace("\u00a0", " ")
+    text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
+    plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
     lines = _without_table([line.rstrip() for line in plain.split("\n")])
-    entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines)
+    entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
     if not entries:
         entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
@@ -136,12 +147,34 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
     if not ITEM_MARK.match(first):
         return []
     entries: list[list[str]] = []
+    above = ""
     for line in lines:
         if match := ITEM_MARK.match(line):
             entries.append([line[match.end() :]])
+        elif entries and not above.strip() and reads_like_entry(line):
+            entries.append([line])
         elif entries:
             entries[-1].append(line)
+        above = line
     return [PrintedEntry("\n".join(part)) for part in entries]
+
+
+def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
+    """Return the entries of a list in which each is a paragraph of one line, dated or not; empty unless most paragraphs
+    begin with names."""
+    texts = [line for line in lines if line.strip()]
+    apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
+    named, dated = sum(map(begins_with_names, texts)), sum(map(is_dated, texts))
+    if not apart or len(texts) < _FEWEST_INLINE or named < _MOST * len(texts) or dated < _HALF * len(texts):
+        return []
+    entries: list[str] = []
+    for text in texts:
+        begins = reads_like_entry(text) or _is_whole_entry(text)
+        if not entries or begins or (begins_with_names(text) and (is_dated(text) or len(text) >= _SHORTEST)):
+            entries.append(text)
+        else:
+            entries[-1] += f"\n{text}"
+    return [PrintedEntry(part) for entry in entries for part in _run_on(entry)]
 
 
 def _unmarked(lines: Sequence[str]) -> Iterator[str]:

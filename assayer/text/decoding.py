@@ -31,6 +31,13 @@ _NAMES = {
 }  # fmt: skip
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]")
 """Letter that a lead byte of UTF-8 becomes in Windows-1252, before a character that its continuation becomes."""
+_HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,}~\}")
+"""Chinese in HZ, which writes two ASCII characters for each of its own."""
+_UTF_7 = re.compile(rb"\+A[A-Za-z0-9+/]{2,}-")
+"""Latin letters in UTF-7: `+AOk-`."""
+_FEWEST_UTF_7 = 2
+_LATIN = re.compile("[\u00a1-\u024f]+")
+"""Special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\b\x1b")
@@ -40,13 +47,15 @@ _JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 def decode_text(data: bytes, source: str, declared: str = "") -> str:
     """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError for bytes that
     are not text or whose encoding cannot be recognised."""
-    if mark := _marked(data):
-        return data.decode(mark, "replace")
-    _refuse_other_kinds(data, source)
-    if b"\0" in data:
-        return data.decode(_utf16(data, source), "replace")
+    mark = _marked(data)
+    if not mark:
+        _refuse_other_kinds(data, source)
+    if mark or b"\0" in data:
+        return data.decode(mark or _utf16(data, source), "replace")
+    if (text := _seven_bits(data)) is not None:
+        return text
     if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
-        return _decoded_again(text) if _TWICE.search(text) else text
+        return _decoded_again(text)
     if declared and (text := _strictly(data, declared)) is not None:
         return text
     lenient = data.decode("utf-8", "replace")
@@ -59,10 +68,23 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
 def _decoded_again(text: str) -> str:
     """Return a text that was saved as UTF-8 after UTF-8 had been read as Windows-1252, as it was; other texts
     unchanged."""
+    if not _TWICE.search(text):
+        return text
     try:
         return b"".join(_windows_bytes(character) for character in text).decode("utf-8")
     except UnicodeError:
         return text
+
+
+def _seven_bits(data: bytes) -> str | None:
+    """Return a text that is ASCII but was written in an encoding of seven bits; None for other texts."""
+    if not data.isascii():
+        return None
+    if _HZ.search(data):
+        return _strictly(data, "hz")
+    words = _UTF_7.findall(data)
+    text = _strictly(data, "utf-7") if len(words) >= _FEWEST_UTF_7 else None
+    return text if text and all(_LATIN.fullmatch(word.decode("utf-7")) for word in words) else None
 
 
 def _windows_bytes(character: str) -> bytes:

@@ -45,6 +45,8 @@ def plant_inventions(idea: Idea, seed: str) -> Planted:
     if not models or not idea.reference_list:
         return Planted(idea, ())
     listed, titles = idea.reference_list.rstrip(), list[str]()
+    if "{.csl-left-margin}" in listed:
+        listed = "\n\n".join(f"{work.number}. {work.raw}" for work in idea.references)
     lines = [len(line) for line in listed.splitlines() if line.strip()]
     width = max(lines) if max(lines) < _SHORT_LINE and len(lines) > 2 * len(idea.references) * 0.7 else 10_000
     gap = "\n\n" if listed.count("\n\n") >= len(idea.references) - 1 else "\n"
@@ -85,6 +87,8 @@ def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
 def _marked(entry: str, number: int, listed: str, works: tuple[CitedWork, ...]) -> str:
     """Return the entry with a number in the style of the list; unchanged if the list has no numbers."""
     marks = [mark for mark in _MARK.finditer(listed) if mark["before"] or mark["after"] or mark["space"]]
+    if bullet := re.match(r"[-*] ", listed):
+        return bullet[0] + entry
     if sum(work.number is not None for work in works) < len(works) / 2 or not marks:
         return entry
     mark = marks[0]

@@ -120,7 +120,7 @@ app.add_typer(corpus_ingest.app, name="ingest")
 _SHOWN_REJECTIONS = 5
 
 
-_BIBLIOGRAPHIES = (".bib", ".ris", ".json", ".csv")
+_BIBLIOGRAPHIES = (".bib", ".ris", ".nbib", ".ciw", ".txt", ".xml", ".json", ".csv")
 
 Sources = Annotated[
     list[Path],

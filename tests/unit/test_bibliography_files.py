@@ -92,3 +92,75 @@ def test_bibliography_entries_without_abstract_are_rejected_with_reason(tmp_path
         (line,) = (tmp_path / "papers.jsonl").read_text().splitlines()
         assert json.loads(line)["id"] == "doi:10.1000/hmm"
         assert any("'Large N limits': abstract is missing" in item for item in refused)
+
+
+MEDLINE = """
+PMID- 123
+DP  - 2019 Mar 4
+TI  - Wells in clay of
+      the north.
+LID - 10.5555/well.1 [doi]
+AB  - We drilled.
+      Twice.
+FAU - Bell, Bo
+AU  - Bell B
+FAU - Ash, Di Q
+JT  - Journal of wells
+
+PMID- 124
+DP  - 2020 Spring
+TI  - Rain.
+AU  - Ash DQ
+"""
+WEB_OF_SCIENCE = """FN Clarivate Analytics Web of Science
+VR 1.0
+PT J
+AU Bell, B
+   Ash, DQ
+AF Bell, Bo
+   Ash, Di Q
+TI Wells in clay of
+   the north
+SO JOURNAL OF WELLS
+AB We drilled.
+   Twice.
+DI 10.5555/well.1
+PY 2019
+UT WOS:0001
+ER
+
+PT J
+AU Ash, DQ
+TI Rain
+PY 2020
+ER
+
+EF
+"""
+TABLE = (
+    "PT\tAF\tTI\tSO\tPY\tDI\tAB\n"
+    "J\tBell, Bo; Ash, Di Q\tWells in clay of the north\tJ WELLS\t2019\t10.5555/well.1\tWe drilled. Twice.\n"
+    "J\tAsh, D. Q.\tRain\t\t2020\t\t\n"
+)
+
+
+@pytest.mark.parametrize("text", [MEDLINE, WEB_OF_SCIENCE, TABLE], ids=["PubMed", "Web of Science", "its table"])
+def test_exports_of_databases_are_read(text: str) -> None:
+    wells, rain = read_bibliography(text, "export.txt").entries
+    assert (wells.work.title, wells.work.authors) == ("Wells in clay of the north", ("Bo Bell", "Di Q Ash"))
+    assert (wells.work.year, wells.work.doi, wells.abstract) == (2019, "10.5555/well.1", "We drilled. Twice.")
+    assert (rain.work.title, rain.work.year) == ("Rain", 2020)
+
+
+def test_date_of_a_pubmed_record_has_its_month_and_day_but_no_season() -> None:
+    assert [entry.date for entry in read_bibliography(MEDLINE, "export.txt").entries] == ["2019-03-04", "2020"]
+
+
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [("<PubmedArticleSet><PubmedArticle>", "XML from PubMed"), ("<xml><records>", "EndNote XML"), ("<a>", "is XML,")],
+)
+def test_xml_export_is_refused_by_its_name_with_a_remedy(start: str, says: str) -> None:
+    with pytest.raises(InputError, match=says) as raised:
+        read_bibliography(start, "export.xml")
+    assert raised.value.hint

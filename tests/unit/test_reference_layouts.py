@@ -1,5 +1,7 @@
 """Layouts in which people bring a reference list: each is found, and text below it stays in the judged text."""
 
+import re
+
 import pytest
 
 from assayer.ideas.parsing import parse_idea
@@ -30,8 +32,13 @@ def listed(mark: str) -> str:
 
 RIS = "\n".join(f"TY  - JOUR\nAU  - Lee, Ann\nTI  - {title}\nPY  - 2019\nER  - \n" for title in TITLES)
 ENDNOTE = "\n\n".join(f"%0 Journal Article\n%A Lee, Ann\n%T {title}\n%D 2019\n%J Text Methods" for title in TITLES)
+PUBMED = "\n".join(f"PMID- {n}\nTI  - {title}\nFAU - Lee, Ann\nDP  - 2019\n" for n, title in enumerate(TITLES, 1))
 TABLE = "| No. | Reference |\n|---|---|\n" + "\n".join(f"| {n} | {entry} |" for n, entry in enumerate(ENTRIES, 1))
 LAYOUTS = {
+    "PubMed": "References\n\n" + PUBMED,
+    "columns of pandoc": "References\n\n"
+    + "\n\n".join(f"[{n}. ]{{.csl-left-margin}}[{entry}]{{.csl-right-inline}}" for n, entry in enumerate(ENTRIES, 1)),
+    "one without a date": "References\n\n" + "\n\n".join([ENTRIES[0], re.sub(r"20\d\d.*", "", ENTRIES[1]), ENTRIES[2]]),
     "reStructuredText": "References\n==========\n\n" + listed(".. [Lee{n}] "),
     "reStructuredText, numbered": "References\n==========\n\n" + listed(".. [{n}] "),
     "AsciiDoc": "[bibliography]\n== References\n\n" + listed("* [[[lee{n},{n}]]] "),

@@ -20,11 +20,16 @@ from workers.sandbox.documents import DocumentKind
 
 KINDS: dict[str, DocumentKind | Literal["pdf"]] = {
     ".pdf": "pdf", ".docx": "office", ".odt": "office", ".html": "html", ".htm": "html", ".rtf": "rtf", ".zip": "tex",
-    ".gz": "tex", ".tgz": "tex",
+    ".gz": "tex", ".tgz": "tex", ".xml": "jats",
 }  # fmt: skip
 """Kinds of documents by file name suffix. Archives are read if they contain a TeX document."""
-_NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX"}
+_NAMES = {"pdf": "a PDF", "office": "an office document", "html": "an HTML page", "rtf": "RTF", "tex": "TeX",
+          "jats": "an article in JATS"}  # fmt: skip
 _GZIP = b"\x1f\x8b"
+_JATS = re.compile(
+    rb"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!doctype\s+article\b|<(?:\w+:)?(?:article|pmc-articleset)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 _HTML = re.compile(
     rb"(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL
 )
@@ -77,8 +82,8 @@ def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
         return "tex"
     if document.startswith(OFFICE_MARKS):
         return "office"
-    if _HTML.match(start):
-        return "html"
+    if markup := _JATS.match(start) or _HTML.match(start):
+        return "jats" if markup.re is _JATS else "html"
     is_text = b"\0" not in document[:4096]
     return "tex" if is_text and looks_like_tex(document.decode("utf-8", "replace")) else None
 

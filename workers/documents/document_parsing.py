@@ -42,6 +42,8 @@ def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
         "entities": ("declares entities, which office programs do not write", _AGAIN),
         "other_format": ("is a ZIP file, but neither a Word, LibreOffice or Excel document nor a TeX document",
                          "Submit a .docx, .odt or .xlsx file, or unpack the ZIP file."),
+        "other_xml": ("is XML, but not an article in JATS",
+                      "Export it as JATS, HTML, PDF or plain text; for a bibliography, as BibTeX or RIS."),
         "no_tex": ("is an archive without a TeX document", "Unpack it, and submit the folder or its files."),
         "encoding": ("is not UTF-8, and its encoding cannot be recognised", "Save it as UTF-8 in your editor."),
         "no_text": ("has no text", _AGAIN),

@@ -4,7 +4,7 @@ import asyncio
 import datetime as dt
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
@@ -30,8 +30,8 @@ from workers.sandbox.documents import DocumentKind
 
 _TABLE = ".xlsx"
 IDEA_FILE_SUFFIXES = (
-    ".txt", ".md", ".tex", ".html", ".htm", ".rtf", ".pdf", ".docx", ".odt", ".json", ".jsonl", ".ndjson", ".csv",
-    ".tsv", _TABLE,
+    ".txt", ".md", ".tex", ".html", ".htm", ".xml", ".rtf", ".ipynb", ".pdf", ".docx", ".odt", ".json", ".jsonl",
+    ".ndjson", ".csv", ".tsv", _TABLE,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
 _MOST_BIBLIOGRAPHY_BYTES = 20_000_000
@@ -123,6 +123,8 @@ class IdeaFileReader:
         path = file.path
         if suffix in (".txt", ".md"):
             return await self._plain(path)
+        if suffix == ".ipynb":
+            return await asyncio.to_thread(self._notebook, path)
         if suffix in TEX_SUFFIXES:
             return await self._tex(path, file.beside)
         if suffix not in KINDS:
@@ -149,6 +151,20 @@ class IdeaFileReader:
             known = await asyncio.to_thread(_with_bibliography, text, path)
             return await asyncio.to_thread(parse_idea, text, str(path), known=known)
         return await self._parsed(path, data, "tex")
+
+    def _notebook(self, path: Path) -> Idea:
+        """Read the text cells of a Jupyter notebook."""
+        content = decode_json(decode_text(_bytes(path, self._limits.json_bytes), str(path)), str(path))
+        cells = content.get("cells") if isinstance(content, dict) else None
+        if not isinstance(cells, list):
+            raise InputError(f"{path} is not a Jupyter notebook of version 4.", "Open it in Jupyter and save it again.")
+        texts = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"]
+        others = len(cells) - len(texts)
+        left_out = [
+            LeftOut(part=f"{others} cell{'s' * (others != 1)} with code or output", why="only cells with text are read")
+        ]
+        idea = parse_idea("\n\n".join(texts), str(path))
+        return also_left_out(idea, left_out if others else [])
 
     async def _table(self, path: Path) -> Outcome:
         data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
@@ -213,6 +229,12 @@ class IdeaFileReader:
             return idea_of_record(record, source, self._latest)
         except AssayerError as error:
             return _rejected(source, error)
+
+
+def _source(cell: Mapping[str, object]) -> str:
+    """Return the text of a notebook's cell, which is stored whole or by line."""
+    source = cell.get("source")
+    return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
 
 
 def _with_bibliography(text: str, path: Path) -> Document:

@@ -4,20 +4,25 @@ from typing import Literal
 
 from workers.sandbox.refusal import Refused
 
-DocumentKind = Literal["office", "tex", "html", "rtf"]
+DocumentKind = Literal["office", "tex", "html", "rtf", "jats"]
 """Kind of document: `office` is a ZIP of XML parts; `tex` is a file, or an archive with the files of a paper."""
 
 
 def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
-    """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX, also the cited
-    `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports only the
-    libraries that it needs."""
+    """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX and JATS, also
+    the cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports
+    only the libraries that it needs."""
     if kind == "office":
         return _office(data, characters, unpacked_bytes)
     if kind == "tex":
         from workers.sandbox.tex_document import read_tex_document, tex_files
 
         text, cited = read_tex_document(tex_files(data, unpacked_bytes), characters)
+        return {**text.as_json(), "works": [work.model_dump() for work in cited]}
+    if kind == "jats":
+        from workers.sandbox.jats_text import read_jats
+
+        text, cited = read_jats(data, characters)
         return {**text.as_json(), "works": [work.model_dump() for work in cited]}
     if kind == "html":
         from workers.sandbox.html_text import read_html

@@ -65,17 +65,25 @@ class OfficePackage:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
             raise Refused("damaged") from error
 
-    def part(self, name: str) -> etree._Element | None:
-        """Return the root element of an XML part, or None if the part does not exist."""
+    def part(self, name: str, recover: bool = False) -> etree._Element | None:
+        """Return the root element of an XML part, or None if the part does not exist. With `recover`, a part with
+        errors, such as an `&` alone, is read as far as possible."""
         if name not in self._entries:
             return None
         parser = etree.XMLParser(
-            resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+            resolve_entities=False,
+            load_dtd=False,
+            no_network=True,
+            remove_comments=True,
+            remove_pis=True,
+            recover=recover,
         )
         try:
             root = etree.fromstring(self.bytes_of(name), parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             raise Refused("damaged") from error
+        if root is None:
+            return None
         if root.getroottree().docinfo.internalDTD is not None:
             raise Refused("entities")
         return root

@@ -32,6 +32,8 @@ MOST_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
 """Maximum characters of each reported hidden text."""
+_LONGEST_TITLE = 60
+"""Maximum characters of a line that may be the title of a list."""
 _TINY = 2.0
 """Maximum size, in points."""
 _SQUEEZED = 10.0
@@ -155,6 +157,12 @@ class OfficeParagraphs:
                 self.add(" | ")
             yield cell
         self.in_row = False
+
+    def open_list(self) -> None:
+        """Add a heading before a reference list, unless it stands below a heading or another short line."""
+        if self.paragraphs and len(self.paragraphs[-1][1]) > _LONGEST_TITLE:
+            level = min((level for level, _ in self.paragraphs if level > BODY), default=1)
+            self.paragraphs.append((level, "References"))
 
     def end_line(self) -> None:
         """End a line within the current paragraph."""

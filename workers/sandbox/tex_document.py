@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from assayer.errors import InputError
 from assayer.models import CitedWork
+from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex
 from assayer.text.decoding import decode_text
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
@@ -27,6 +28,7 @@ _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|addglobalbib)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
 _ALL_CITED = re.compile(r"\\nocite\s*\{\s*\*\s*\}")
+_AMSREFS_LIST = re.compile(r"\\begin\{(?P<name>bibdiv|biblist)\}.*?\\end\{(?P=name)\}", re.DOTALL)
 _OWN_LIST = "\\begin{thebibliography}"
 _INPUT_ENCODING = re.compile(rb"\\usepackage\s*\[([\w-]+)\]\s*\{inputenc\}")
 _ENCODINGS = {
@@ -107,6 +109,9 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""
     if _OWN_LIST in list_file:
         source = source._replace(body=f"{source.body}\n\n{list_file}")
+    if AMSREFS.search(source.body):
+        bibtex.append(amsrefs_as_bibtex("".join(match[0] for match in _AMSREFS_LIST.finditer(source.body))))
+        source = source._replace(body=_AMSREFS_LIST.sub("", source.body))
     citations = TexCitations(bibtex, [source.body, list_file])
     text = read_tex(source, citations, most_characters)
     works = citations.cited_works(all_of_them=_cites_all(whole))

@@ -15,6 +15,7 @@ _MOST_BASED = 20
 """Maximum length of a chain of styles, each based on the next."""
 _HEADING = re.compile(r"heading\s?([1-9])")
 _CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
+_LISTS = ("bibliography", "endnote bibliography")
 _OVERLAID = -100
 """Letter spacing, in twentieths of a point, at or below which letters overlap."""
 _RAISED = 400
@@ -38,6 +39,8 @@ class ParagraphStyle(NamedTuple):
     """Heading level of the style; BODY if it is not a heading, TITLE_LEVEL for the document's title."""
     is_contents: bool
     """True if the style belongs to a table of contents, which repeats the headings."""
+    is_reference: bool
+    """True if the style is that of entries of a reference list."""
 
 
 class WordStyles:
@@ -64,7 +67,7 @@ class WordStyles:
         style = self._known[name]
         own = paragraph_look(properties)
         level = _outline(properties)
-        return ParagraphStyle(own.over(style.look), style.level if level is None else level, style.is_contents)
+        return ParagraphStyle(own.over(style.look), style.level if level is None else level, *style[2:])
 
     def characters(self, name: str | None) -> Look:
         """Return the look defined by a character style alone."""
@@ -81,15 +84,17 @@ class WordStyles:
         return first or every, every
 
     def _read(self, name: str | None) -> ParagraphStyle:
-        level, contents = None, False
+        level, contents, reference = None, False, False
         for style in self._chain(name):
             called = (attribute(next(children(style, "name"), None), "val") or "").lower()
             contents = contents or bool(_CONTENTS.fullmatch(called))
+            reference = reference or called in _LISTS
             if level is None:
                 heading = _HEADING.fullmatch(called)
                 outline = _outline(next(children(style, "pPr"), None))
                 level = TITLE_LEVEL if called == "title" else int(heading[1]) if heading else outline
-        return ParagraphStyle(self._chain_look(name).over(self._look), BODY if level is None else level, contents)
+        look = self._chain_look(name).over(self._look)
+        return ParagraphStyle(look, BODY if level is None else level, contents, reference)
 
     def _chain_look(self, name: str | None) -> Look:
         look = Look()

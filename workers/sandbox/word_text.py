@@ -52,6 +52,8 @@ class _WordReader:
         self._folder = folder
         self._styles = WordStyles(package.part(f"{folder}/styles.xml"))
         self._text = OfficeParagraphs(most_characters)
+        self._in_list = False
+        """True after an entry of a reference list."""
         self._boxes: list[etree._Element] = []
         """Text boxes anchored in the current paragraph, which are read after it."""
         self._notes = {
@@ -79,7 +81,7 @@ class _WordReader:
     def _heads(self) -> Iterator[str]:
         for name in self._package.names():
             if _HEAD_PART.fullmatch(name.removeprefix(f"{self._folder}/")):
-                root = self._package.part(name)
+                root = self._package.part(name, recover=True)
                 yield from () if root is None else (_words(line) for line in root.iter("{*}p"))
 
     def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
@@ -117,6 +119,9 @@ class _WordReader:
         style = self._styles.paragraph(properties)
         if style.is_contents:
             return
+        if style.is_reference and not self._in_list:
+            self._text.open_list()
+        self._in_list = style.is_reference
         self._runs(paragraph, style.look.over(below), why)
         is_item = next(children(properties, "numPr"), None) is not None and style.level == BODY
         self._text.end_paragraph(style.level, "- " if is_item else "", is_title=style.level == TITLE_LEVEL)

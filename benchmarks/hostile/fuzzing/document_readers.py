@@ -10,6 +10,7 @@ import lxml.html
 from workers.documents import tex_package
 from workers.sandbox import (
     html_text,
+    jats_text,
     office_package,
     open_document_text,
     python_definitions,
@@ -140,6 +141,12 @@ DOCUMENT_READERS: dict[str, Callable[[str], object]] = {
     ),
     "workers.sandbox.hidden_html_text.remove_hidden_text": _style_sheet,
     "workers.sandbox.html_text.read_html": lambda text: _file(text, html_text.read_html),
+    "workers.sandbox.jats_text.read_jats": lambda text: _file(
+        f"<article><body><sec><title>A</title><p>{xml_text(text)}</p></sec></body></article>", jats_text.read_jats
+    ),
+    "workers.sandbox.jats_text.read_jats, the markup": lambda text: _file(
+        f"<article><body>{text}</body></article>", jats_text.read_jats
+    ),
     "workers.sandbox.open_document_text.read_open_document": _open_document,
     "workers.sandbox.page_tree.parse_page": _page,
     "workers.sandbox.python_definitions.find_definitions": _definitions,

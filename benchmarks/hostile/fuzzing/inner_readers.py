@@ -173,9 +173,8 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.blinding.labelled_lines.labelled_lines": lambda text: list(labelled_lines.labelled_lines(text, 500)),
     "assayer.blinding.mentions.mentions": lambda text: list(mentions.mentions(text, _PEOPLE)),
     "assayer.blinding.names.is_list_of_people": lambda text: names.is_list_of_people(text, confirmed=False),
-    "assayer.blinding.people.people_with_known_names": lambda text: list(
-        people.people_with_known_names(text, 0, len(text))
-    ),
+    "assayer.blinding.names.people_of_one_form": names.people_of_one_form,
+    "assayer.blinding.people.likely_people": lambda text: list(people.likely_people(text, 0, len(text))),
     "assayer.blinding.personal_pages.personal_pages": lambda text: list(personal_pages.personal_pages(text, _PEOPLE)),
     "assayer.blinding.roles.roles": lambda text: list(roles.roles(text, ())),
     "assayer.blinding.spans.apply": lambda text: spans.apply(text, ()),

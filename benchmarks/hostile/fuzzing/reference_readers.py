@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from assayer.own_references import names
-from assayer.reference_lists import bibliography_files, bibtex, entry_fields, identifiers
+from assayer.reference_lists import bibliography_files, bibtex, entry_fields, identifiers, tagged_records
 
 _ENTRY = 4_000
 """Length to which the parser cuts an entry before reading it."""
@@ -15,6 +15,9 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.bibliography_files.read_bibliography": lambda text: bibliography_files.read_bibliography(
         text, "a test"
     ),
+    "assayer.reference_lists.bibtex.amsrefs_as_bibtex": lambda text: bibtex.amsrefs_as_bibtex(
+        f"\\bib{{lee}}{{article}}{{title={{{text[:_ENTRY]}}}}}"
+    ),
     "assayer.reference_lists.bibtex.read_bibtex, a field": lambda text: bibtex.read_bibtex(
         f"@article{{lee, title = {{{text}}}, year = 2019}}"
     ),
@@ -23,5 +26,11 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.entry_fields.year_of": lambda text: entry_fields.year_of(text[:_ENTRY]),
     "assayer.reference_lists.identifiers.mended_identifiers": lambda text: identifiers.mended_identifiers(
         text[:_ENTRY]
+    ),
+    "assayer.reference_lists.tagged_records.medline_records": lambda text: list(
+        tagged_records.medline_records(f"PMID- 1\nTI  - {text}")
+    ),
+    "assayer.reference_lists.tagged_records.web_of_science_records": lambda text: list(
+        tagged_records.web_of_science_records(f"PT J\nTI {text}\nER")
     ),
 }

@@ -1,0 +1,131 @@
+"""Read an article in JATS, the XML of PubMed Central and of many journals: title, text, and works cited.
+
+Runs in the sandboxed process. Nothing is fetched, and a document that declares entities is refused."""
+
+from collections.abc import Iterator
+
+from lxml import etree
+
+from assayer.models import CitedWork
+from assayer.reference_lists.bibtex import printed
+from assayer.reference_lists.entry_parser import parse_references
+from workers.sandbox.mathml_text import mathml_text
+from workers.sandbox.office_package import children, named
+from workers.sandbox.office_text import BODY, OfficeParagraphs
+from workers.sandbox.refusal import Refused
+
+_DEEPEST = 60
+_UNREAD = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
+_PARAGRAPHS = frozenset(("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code"))
+_NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
+
+
+def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
+    """Return the text of an article and the works that it cites. Raises Refused."""
+    root = _parsed(data)
+    article = root if named(root) == "article" else next(root.iter("{*}article"), None)
+    if article is None:
+        raise Refused("other_xml")
+    text = OfficeParagraphs(most_characters)
+    meta = article.find("{*}front/{*}article-meta")
+    if meta is not None:
+        text.title = _words(meta.find(".//{*}article-title"))
+        authors = "; ".join(_person(name) for name in meta.iterfind(".//{*}contrib/{*}name"))
+        text.front_matter += [("authors", authors)] if authors else []
+        for abstract in children(meta, "abstract"):
+            _heading(text, 1, _words(abstract.find("{*}title")) or "Abstract")
+            _blocks(text, abstract, 1)
+    for part in (article.find("{*}body"), article.find("{*}back")):
+        if part is not None:
+            _blocks(text, part, 0)
+    if not text.paragraphs:
+        raise Refused("no_text")
+    return text, [work for ref in article.iterfind(".//{*}ref-list//{*}ref") if (work := _work(ref)).raw]
+
+
+def _parsed(data: bytes) -> etree._Element:
+    if b"<!ENTITY" in data:
+        raise Refused("entities")
+    parser = etree.XMLParser(
+        resolve_entities=False, load_dtd=False, no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        return etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise Refused("damaged") from error
+
+
+def _blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
+    """Add the sections, paragraphs, tables and captions inside an element. Footnotes follow the text."""
+    if depth > _DEEPEST:
+        raise Refused("nested")
+    for child in parent.iterchildren("*"):
+        name = named(child)
+        if name in ("sec", "ack", "app"):
+            _heading(text, depth + 1, _words(child.find("{*}title")) or ("Acknowledgements" if name == "ack" else ""))
+            _blocks(text, child, depth + 1)
+        elif name == "table":
+            text.tables += 1
+            for row in child.iter("{*}tr"):
+                for cell in text.row(row.iterchildren("*")):
+                    text.add(_words(cell))
+                text.end_paragraph()
+        elif name == "fn":
+            if note := " ".join(_words(item) for item in child.iterchildren("*") if named(item) != "label"):
+                text.notes.append((str(len(text.notes) + 1), note))
+        elif name == "title" and named(parent) in ("sec", "ack", "app", "abstract"):
+            continue
+        elif name in _PARAGRAPHS:
+            text.add(_words(child))
+            text.end_paragraph(BODY, "- " if named(parent) == "list-item" else "")
+        elif name != "ref-list" and name not in _UNREAD:
+            _blocks(text, child, depth + 1 if name == "sec" else depth)
+
+
+def _heading(text: OfficeParagraphs, level: int, title: str) -> None:
+    if title:
+        text.add(title)
+        text.end_paragraph(level)
+
+
+def _words(element: etree._Element | None) -> str:
+    return "" if element is None else " ".join("".join(_pieces(element)).split())
+
+
+def _pieces(element: etree._Element) -> Iterator[str]:
+    """Yield the text of an element, formulas in one line; without parts that repeat others or hold no text."""
+    yield element.text or ""
+    for child in element.iterchildren("*"):
+        if named(child) == "math":
+            yield mathml_text(child)
+        elif named(child) == "alternatives":
+            first = next((item for item in child.iterchildren("*") if named(item) not in _UNREAD), None)
+            yield "" if first is None else mathml_text(first) if named(first) == "math" else _words(first)
+        elif named(child) not in _UNREAD:
+            yield from _pieces(child)
+            yield " " if named(child) in _PARAGRAPHS else ""
+        yield child.tail or ""
+
+
+def _person(name: etree._Element) -> str:
+    return " ".join(filter(None, (_words(name.find("{*}given-names")), _words(name.find("{*}surname")))))
+
+
+def _work(ref: etree._Element) -> CitedWork:
+    """Return the work of an entry, from its fields or from its printed text."""
+    cited = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
+    title = _words(cited.find(".//{*}article-title")) or _words(cited.find(".//{*}source"))
+    people = cited.findall(_NAMES) or cited.findall(".//{*}name") or cited.findall(".//{*}string-name")
+    year = _words(cited.find(".//{*}year"))[:4]
+    work = CitedWork(
+        title=title.rstrip("."),
+        authors=tuple(filter(None, map(_person, people))) or tuple(map(_words, cited.findall(".//{*}collab"))),
+        year=int(year) if year.isdecimal() else None,
+        doi=_words(cited.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
+    )
+    shown = _words(cited) if named(cited) == "mixed-citation" else ""
+    if shown and not (work.title and work.authors):
+        return next(iter(parse_references(shown)), CitedWork(raw=shown))
+    return work.model_copy(
+        update={"raw": shown or (printed(work, _words(cited.find(".//{*}source"))) if title else "")}
+    )
