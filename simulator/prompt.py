@@ -13,6 +13,9 @@ _MARK = re.compile(
     r"\n(?:[-*#]{1,4} )?(?:\[([A-Z])(\d{1,5})\][ \t]*([^\n]*)|<(/?)([a-z_]+) [0-9a-f]{6,64}>[ \t]*(?=\n|$))"
 )
 
+_AS_BEFORE = "as before"
+"""Title of an item with the passages of the item before it."""
+
 
 class Item(NamedTuple):
     letter: str
@@ -112,8 +115,10 @@ class _Reader:
         said = self.text[self.begin : at]
         if not self.fenced:
             said = said.split("\n\n", 1)[0]
-        said = said.strip() or title
-        self.items.setdefault((letter, number), Item(letter, number, said))
+        item = Item(letter, number, said.strip() or title)
+        if title == _AS_BEFORE and (before := self.items.get((letter, number - 1))):
+            item = before._replace(number=number)
+        self.items.setdefault((letter, number), item)
         self.label, self.fenced = None, False
 
     def _prompt(self) -> Prompt:

@@ -19,7 +19,7 @@ from assayer.text.content_words import content_words
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
 
-CLAIMS_PER_CALL = 12
+CLAIMS_PER_CALL = 36
 _MOST_MISSING_CHARS = 300
 _MIN_CARRIED_WORDS = 3
 """Minimum number of content words that an outcome must be based on."""
@@ -96,7 +96,8 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
     once. Errors that make it pointless to continue with any claim are raised; a failed call leaves its claims
     unchecked."""
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
-    claims = list(dict.fromkeys(item for item in quoted if item is not None))
+    distinct = dict.fromkeys(item for item in quoted if item is not None)
+    claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows equal passages once
     found = await support_of([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, found, strict=True)))
 

@@ -21,9 +21,9 @@ def _bound(question: SupportQuestion) -> AnswerBounds:
 SUPPORT = Task[SupportQuestion, SupportAnswer](
     "support.claims",
     Prompts("assayer.claim_support"),
-    "support.v6.md",
+    "support.v7.md",
     SupportAnswer,
-    max_tokens=3_000,
+    max_tokens=6_000,
     check=_check,
     bounds=_bound,
     cuts=(Cut("items", ""),),

@@ -79,7 +79,6 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (
         tasks.FIRST_LOOK,
         FirstLookQuestion(
-            idea=IDEA,
             purpose="soundness",
             parts=PARTS,
             shown=tuple(
@@ -88,14 +87,13 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
             most=20,
         ),
     ),
-    (tasks.READING, ReadingQuestion(idea=IDEA, parts=PARTS, evidence=EVIDENCE)),
+    (tasks.READING, ReadingQuestion(parts=PARTS, evidence=EVIDENCE)),
     (tasks.REVIEW, ReviewQuestion(idea=IDEA, method=METHOD, notes=(NOTE,), fit="partial")),
     (
         tasks.SUMMARY,
         SummaryQuestion(
             idea=IDEA,
             papers=(TitleShown(label="P1", title="Checking claims, part 1", year=2021),),
-            labels=("P1",),
             unreviewed=("A study of readers",),
             reviews=(
                 ReviewDigest(
@@ -112,10 +110,10 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     (tasks.DIMENSIONS, DimensionsQuestion(idea=IDEA, limit=6)),
     (
         tasks.COMPARISON,
-        ComparisonQuestion(idea=IDEA, parts=(LabelledText(label="D1", text="Quote checking."),), evidence=EVIDENCE),
+        ComparisonQuestion(parts=(LabelledText(label="D1", text="Quote checking."),), evidence=EVIDENCE),
     ),
     (
         tasks.SYNTHESIS,
-        SynthesisQuestion(idea=IDEA, dimension=DIMENSION, compared=(COMPARED,), untouching=3, fit="poor"),
+        SynthesisQuestion(dimension=DIMENSION, compared=(COMPARED,), untouching=3, fit="poor"),
     ),
 )

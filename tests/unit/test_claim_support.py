@@ -210,3 +210,16 @@ async def test_claim_that_asserts_nothing_about_paper_is_left_unrated() -> None:
     support = await _support_of(_llm("nothing_claimed"), _point())
     assert isinstance(support, Absent)
     assert "nothing about this paper" in support.reason
+
+
+async def test_passages_shared_by_several_claims_are_sent_once() -> None:
+    llm = _llm()
+    other = _point(f"Replay is compared [{marker(B)}].", _cite(B, NO_GAIN))
+    again = _point(f"Forgetting was halved on text [{marker(A)}].")
+    checked = await _checked(llm, _point(), other, again)
+    (question,) = llm.questions(SupportQuestion)
+    assert [item.passage for item in question.items] == [HALVED, HALVED, NO_GAIN]
+    prompt = SUPPORT.messages(question)[1].content
+    assert prompt.count(HALVED) == prompt.count(NO_GAIN) == 1
+    assert "[C2] as before\n<claim" in prompt
+    assert len(checked.outcomes) == 3

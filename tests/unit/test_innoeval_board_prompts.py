@@ -99,3 +99,12 @@ def test_source_standing_stays_inside_the_fence() -> None:
     fenced = re.search(r"<find ([0-9a-f]{16})>\n(.*?)\n</find \1>", text, re.DOTALL)
     assert fenced is not None
     assert "give it a ten" in fenced[2]
+
+
+def test_notes_stand_below_the_find_that_they_are_about() -> None:
+    text = tasks.judging_task(NOVELTY).messages(JUDGING)[1].content
+    first, second = re.findall(
+        r"^\[(P\d)\] .+\n<find .+>\n(?:.*\n)+?</find .+>\n<notes .+>\n(.+)\n</notes", text, re.MULTILINE
+    )
+    assert first == ("P1", 'Speaks for method 1: It works. Quote: "it works well enough"')
+    assert second == ("P2", "Bears against method 1: It fails. No quote could be verified.")

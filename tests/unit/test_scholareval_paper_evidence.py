@@ -80,3 +80,22 @@ def test_full_text_that_does_not_fit_is_not_counted_as_read() -> None:
     assert item.text == PAPER.abstract
     assert not item.full_text
     assert run.journal.full_texts == set()
+
+
+@pytest.mark.parametrize(
+    ("abstract", "shown"),
+    [
+        ("Bees matter. Hedges are rare. In this study we count bees.", "In this study we count bees."),
+        ("We count bees. Bees matter to all of us.", "We count bees. Bees matter to all of us."),
+        (
+            "Bees were counted in hedges. More were found in June.",
+            "Bees were counted in hedges. More were found in June.",
+        ),
+        (f"{'Bees matter a lot. ' * 20}We agree.", f"{'Bees matter a lot. ' * 20}We agree."),
+    ],
+    ids=["opening", "no opening", "nothing about own work", "too little would remain"],
+)
+def test_general_opening_of_an_abstract_is_not_sent_for_reading(abstract: str, shown: str) -> None:
+    paper = PAPER.model_copy(update={"abstract": abstract})
+    (item,) = evidence_from_papers([paper], a_run(), 5_000, {}, whole_abstracts=False)
+    assert item.text == shown

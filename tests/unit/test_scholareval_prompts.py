@@ -1,5 +1,6 @@
 """Every prompt of ScholarEval renders, with the shared part first and external text fenced."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +11,7 @@ from assayer.methods.scholareval.schemas import (
     Readings,
 )
 from assayer.prompts import fence
-from tests.unit.scholareval_questions import QUESTIONS
+from tests.unit.scholareval_questions import IDEA, PARTS, QUESTIONS
 
 
 @given(st.text(), st.text())
@@ -38,3 +39,17 @@ def test_reading_with_duplicate_or_unknown_methods_is_rejected() -> None:
         "Paper P2: Method M1 has 2 entries.",
         "Paper P2: M7 is not a method given here.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [
+        ("scholareval.reading", "scholareval.first_look", PARTS[0].text),
+        ("scholareval.review", "scholareval.summary", IDEA),
+    ],
+)
+def test_prompts_about_the_same_parts_begin_alike(first: str, second: str, shared: str) -> None:
+    """A server's prompt cache reuses equal beginnings."""
+    texts = {task.name: task.messages(item)[1].content for task, item in QUESTIONS}
+    beginning = texts[first].partition(shared)[0] + shared
+    assert texts[second].startswith(beginning)

@@ -336,3 +336,11 @@ def test_numeric_enum_values_are_sampled_and_faults_fall_outside_enum() -> None:
     assert drawn == set(scores)
     faults = [faulty(graded, "wrong_enum", spare=spare / 10) for spare in range(10)]
     assert {(fault.fault, json.loads(fault.text)["score"] in scores) for fault in faults} == {("wrong_enum", False)}
+
+
+def test_item_marked_as_before_has_passages_of_the_item_before_it() -> None:
+    fenced = (
+        "[C1]\n<passage 11111111>\nBees forage.\n</passage 11111111>\n<claim 22222222>\nThey do.\n</claim 22222222>"
+    )
+    prompt = read([f"{fenced}\n\n[C2] as before\n<claim 33333333>\nThey always do.\n</claim 33333333>\n"])
+    assert [item.text for item in prompt.items["C"]] == ["Bees forage.", "Bees forage."]

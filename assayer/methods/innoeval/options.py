@@ -28,7 +28,7 @@ class BoardOptions(Frozen):
     """Length in characters from which an idea is judged by section: for each dimension, only the relevant sections."""
     section_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of the sections shown for one dimension."""
-    excerpt_chars: int = Field(default=700, ge=100)
+    excerpt_chars: int = Field(default=350, ge=100)
     """Maximum characters of a source as shown to a reviewer beside its grounding."""
     advice_chars: int = Field(default=1_500, ge=100)
     """Maximum characters of a source published after the cutoff."""
@@ -67,7 +67,7 @@ class InnoEvalOptions(Frozen):
     """Maximum number of sources read of each kind: papers, pages, repositories and data sets."""
     later: int = Field(default=5, ge=0)
     """Maximum sources of each kind published after the cutoff, for revision advice."""
-    judged_per_call: int = Field(default=10, ge=1)
+    judged_per_call: int = Field(default=20, ge=1)
     judged_chars: int = Field(default=1_200, ge=100)
     """Maximum characters of a source as shown to the judge of relevance and quality."""
     evidence_chars: int = Field(default=5_000, ge=100)

@@ -79,7 +79,7 @@ def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion,
 
 
 RELEVANCE = Task[EvidenceRelevanceQuestion, EvidenceRelevances](
-    "innoeval.relevance", _PROMPTS, "relevance.v4.md", EvidenceRelevances, max_tokens=2_000, check=_check_relevance
+    "innoeval.relevance", _PROMPTS, "relevance.v5.md", EvidenceRelevances, max_tokens=4_000, check=_check_relevance
 )
 GROUNDING = Task[GroundingQuestion, Groundings](
     "innoeval.grounding",
@@ -131,7 +131,7 @@ def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
 JUDGING = Task[JudgingQuestion, Judgement](
     "innoeval.judging",
     _PROMPTS,
-    "judging.v3.md",
+    "judging.v4.md",
     Judgement,
     tier="strong",
     max_tokens=2_500,
@@ -156,7 +156,7 @@ SYNTHESIS = Task[MetaQuestion, Synthesis](
     check=_check_synthesis,
 )
 ADVICE = Task[AdviceQuestion, Advice](
-    "innoeval.advice", _PROMPTS, "advice.v2.md", Advice, tier="strong", max_tokens=2_500, check=_check_advice
+    "innoeval.advice", _PROMPTS, "advice.v3.md", Advice, tier="strong", max_tokens=2_500, check=_check_advice
 )
 
 BOARD_TASKS = (JUDGING, SYNTHESIS, ADVICE)

@@ -206,11 +206,13 @@ class ContributionModule:
         return -self._similarity.get(paper.id, 0.0), paper.id
 
     async def _compare(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper]) -> _Compared:
-        evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, self._similarity)
+        evidence = evidence_from_papers(
+            papers, self._run, self._options.evidence_chars, self._similarity, whole_abstracts=False
+        )
         batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
-            question = ComparisonQuestion(idea=self._idea, parts=parts, evidence=batch)
+            question = ComparisonQuestion(parts=parts, evidence=batch)
             answer = await self._context.ask(tasks.COMPARISON, question)
             shown = {item.label: item for item in batch}
             return [
@@ -257,7 +259,6 @@ class ContributionModule:
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
         question = SynthesisQuestion(
-            idea=self._idea,
             dimension=dimension,
             compared=tuple(item.for_synthesis(f"P{number}") for number, item in enumerate(touching, start=1)),
             untouching=len(compared.papers) - len(touching),

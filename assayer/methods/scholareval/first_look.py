@@ -34,7 +34,6 @@ async def shortlist_by_title(
     for paper in papers:
         journal.check_for_suspicion(paper)
     question = FirstLookQuestion(
-        idea=context.text,
         purpose=purpose,
         parts=parts,
         shown=tuple(

@@ -100,7 +100,9 @@ class MethodReader:
                 nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
         papers = await self._opened(parts, [item.order for item in found.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
-        evidence = evidence_from_papers(papers, self._run, self._options.evidence_chars, nearness, passages, texts)
+        evidence = evidence_from_papers(
+            papers, self._run, self._options.evidence_chars, nearness, passages, texts, whole_abstracts=False
+        )
         batched = evidence_batches(evidence, self._options.reading_batch, self._options.reading_batch_chars)
         outcomes = await gather_settled(batched, lambda batch: self._read_papers(parts, batch))
         sizes = [len(batch) for batch in batched]
@@ -127,7 +129,7 @@ class MethodReader:
     async def _read_papers(
         self, parts: tuple[LabelledText, ...], batch: tuple[Evidence, ...]
     ) -> list[tuple[str, RelevantPaper]]:
-        question = ReadingQuestion(idea=self._context.text, parts=parts, evidence=batch)
+        question = ReadingQuestion(parts=parts, evidence=batch)
         answer = await self._context.ask(tasks.READING, question)
         shown = {item.label: item for item in batch}
         self._run.journal.record_dropped(

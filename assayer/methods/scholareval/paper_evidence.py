@@ -1,5 +1,6 @@
 """Evidence from a paper as prompts show it: abstract, matching passages, and sections on methods and results."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from assayer.models import FullText, Paper, PaperId, Passage, Section, TextFlag
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
+from assayer.text.sentences import sentence_spans
 
 _LONGEST_TITLE = 300
 """Maximum number of characters of a title."""
@@ -22,14 +24,15 @@ def evidence_from_papers(
     nearness: Mapping[PaperId, float],
     passages: Mapping[PaperId, Sequence[Passage]] | None = None,
     full_texts: Mapping[PaperId, FullText] | None = None,
+    whole_abstracts: bool = True,
 ) -> list[Evidence]:
-    """Return an evidence item per paper, labelled in order. The text holds the abstract, then matching passages,
-    then methods and results."""
+    """Return an evidence item per paper, labelled in order. The text holds the abstract, or only what it says of the
+    paper's own work, then matching passages, then methods and results."""
     items = []
     for number, paper in enumerate(papers, start=1):
         full_text = (full_texts or {}).get(paper.id)
         matched = (passages or {}).get(paper.id, ())
-        text, places, flags = _sanitised(_text_blocks(paper, matched, full_text), limit_chars * 2)
+        text, places, flags = _sanitised(_text_blocks(paper, matched, full_text, whole_abstracts), limit_chars * 2)
         text = _shortened(text, limit_chars)
         run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
@@ -99,8 +102,29 @@ def _sanitised(blocks: Iterable[_Block], most: int) -> tuple[str, tuple[ShownPla
     return text, tuple(places), flags
 
 
-def _text_blocks(paper: Paper, passages: Iterable[Passage], full_text: FullText | None) -> list[_Block]:
-    abstract = paper.abstract.strip()
+_OWN_WORK = re.compile(
+    r"\b(?:we|our|us|this (?:paper|work|study|article|survey|thesis|report)|"
+    r"(?:present|current) (?:paper|work|study))\b",
+    re.IGNORECASE,
+)
+_LEAST_OWN_SHARE = 0.35
+"""Minimum share of an abstract that must remain without its opening."""
+
+
+def own_work(abstract: str) -> str:
+    """Return the abstract without the general sentences before the first one about the paper's own work. Return the
+    whole abstract if there is no such sentence or too little would remain."""
+    for start, end in sentence_spans(abstract):
+        if _OWN_WORK.search(abstract, start, end):
+            own = abstract[start:].strip()
+            return own if len(own) >= _LEAST_OWN_SHARE * len(abstract) else abstract
+    return abstract
+
+
+def _text_blocks(
+    paper: Paper, passages: Iterable[Passage], full_text: FullText | None, whole_abstract: bool
+) -> list[_Block]:
+    abstract = paper.abstract.strip() if whole_abstract else own_work(paper.abstract.strip())
     blocks = [_Block("abstract", abstract) if abstract else _Block("title", paper.title)]
     blocks += [
         _Block(passage.section or "passage", passage.text, headed=bool(passage.section))

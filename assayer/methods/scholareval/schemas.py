@@ -101,7 +101,6 @@ class TitleShown(Frozen):
 class FirstLookQuestion(Frozen):
     """Question for the papers worth opening, by their titles; both modules ask it."""
 
-    idea: str
     purpose: Purpose
     parts: tuple[LabelledText, ...]
     """Methods (`M1` …) or dimensions (`D1` …)."""
@@ -116,7 +115,6 @@ class FirstLook(Frozen):
 
 
 class ReadingQuestion(Frozen):
-    idea: str
     parts: tuple[LabelledText, ...]
     """Methods, labelled `M1` …"""
     evidence: tuple[Evidence, ...]
@@ -199,7 +197,6 @@ class SummaryQuestion(Frozen):
     idea: str
     reviews: tuple[ReviewDigest, ...]
     papers: tuple[TitleShown, ...]
-    labels: tuple[str, ...]
     unreviewed: tuple[str, ...]
     """Names of methods that were not reviewed."""
 
@@ -233,7 +230,6 @@ class Dimensions(Frozen):
 
 
 class ComparisonQuestion(Frozen):
-    idea: str
     parts: tuple[LabelledText, ...]
     """Dimensions, labelled `D1` …"""
     evidence: tuple[Evidence, ...]
@@ -271,7 +267,6 @@ class ComparedPaper(Frozen):
 
 
 class SynthesisQuestion(Frozen):
-    idea: str
     dimension: ContributionDimension
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""

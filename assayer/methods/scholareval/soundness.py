@@ -170,7 +170,6 @@ class SoundnessModule:
             idea=self._context.text,
             reviews=tuple(_review_digest(item, score, labels) for item, score in reviewed),
             papers=tuple(title_shown(label, self.papers[paper]) for label, paper in papers.items()),
-            labels=tuple(papers),
             unreviewed=tuple(assessment.name for assessment in assessments if not isinstance(assessment.score, Score)),
         )
         outcome = await self._context.try_to_ask(tasks.SUMMARY, question, "summary of soundness")

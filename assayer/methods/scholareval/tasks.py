@@ -101,7 +101,7 @@ METHODS = Task[MethodsQuestion, Methods](
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
     _PROMPTS,
-    "first_look.v1.md",
+    "first_look.v2.md",
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
@@ -111,7 +111,7 @@ FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
 READING = Task[ReadingQuestion, Readings](
     "scholareval.reading",
     _PROMPTS,
-    "reading.v6.md",
+    "reading.v7.md",
     Readings,
     max_tokens=6_000,
     check=_check_reading,
@@ -121,7 +121,7 @@ READING = Task[ReadingQuestion, Readings](
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v6.md",
+    "review.v7.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -130,7 +130,7 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v3.md",
+    "summary.v4.md",
     SoundnessSummary,
     tier="strong",
     cuts=(Cut("reviews", "review for the summary"),),
@@ -145,7 +145,7 @@ DIMENSIONS = Task[DimensionsQuestion, Dimensions](
 COMPARISON = Task[ComparisonQuestion, Comparisons](
     "scholareval.comparison",
     _PROMPTS,
-    "comparison.v3.md",
+    "comparison.v4.md",
     Comparisons,
     max_tokens=6_000,
     check=_check_comparison,
@@ -155,7 +155,7 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v6.md",
+    "synthesis.v7.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,
