@@ -79,6 +79,18 @@ async def test_store_failure_is_raised_to_every_waiter(error: AssayerError) -> N
                 await asyncio.wait_for(each, 10)
 
 
+async def test_waiter_looks_for_itself_when_the_poll_does_not_return() -> None:
+    class Stuck(InMemoryClaims):
+        async def unclaimed(self, keys: Sequence[str]) -> list[str]:
+            await asyncio.Event().wait()
+            return []
+
+    claims = Stuck()
+    await claims.claim("k", "dead", 0.1)
+    async with keeper(claims, seconds=0.1) as mine:
+        assert await asyncio.wait_for(mine.find_or_claim("k", Work(claims, "next").look), 10) is None
+
+
 async def test_claims_are_renewed_while_their_claimant_is_needed_and_expire_after() -> None:
     claims = InMemoryClaims()
     async with keeper(claims, seconds=0.3) as mine:

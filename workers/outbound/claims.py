@@ -148,13 +148,16 @@ class ClaimKeeper:
                     _LOG.warning("claims on requests could not be renewed: %s", error)
 
     async def _unclaimed(self, key: str) -> None:
-        """Wait until no claimant holds the key. Raises StorageError when the store is unreachable."""
+        """Wait until no claimant holds the key, but no longer than a claim lasts, in case the poll does not return.
+        Raises what the poll raises, such as StorageError if the store is unreachable."""
         self._start()
         unclaimed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, set()).add(unclaimed)
         self._some_wait.set()
         try:
-            await unclaimed
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self.seconds):
+                    await unclaimed
         finally:
             self._waiting[key].discard(unclaimed)
             if not self._waiting[key]:
