@@ -107,7 +107,7 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"cut": "many"}, "“Places” must be a whole number of at least 1"),
+        ({"cut": "many"}, "“Number to be chosen” must be a whole number of at least 1"),
         ({"cut": "6"}, "must be lower than the number"),
     ],
 )
