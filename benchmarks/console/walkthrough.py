@@ -124,7 +124,7 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await _opinions(walk, keys, call, first)
         ranking = await _shortlist(walk, owner, client, call)
         await _plots(walk, owner, call, ranking)
-        await _decide(walk, owner, call, first)
+        await _decide(walk, owner, call)
         await _export(walk, client, call)
         await _erase(walk, owner)
         await browser.close()
@@ -269,8 +269,9 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 
 
-async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
-    await page.goto(f"{walk.address}/console/proposals/{evaluation}#people")
+async def _decide(walk: Walk, page: Page, call: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
+    await page.locator("th.title a").first.click()
     await page.get_by_text("Set the final score …").click()
     await page.get_by_label("2", exact=True).check()
     await page.get_by_label("Why", exact=True).fill("The budget was not in the file that reviewers read.")
