@@ -64,7 +64,8 @@ async def test_cancelled_document_call_is_retried_and_its_erasure_deletes_the_do
 async def test_documents_of_a_cancelled_call_are_deleted_when_none_are_kept(
     settings: Settings, simulator: Simulator, tmp_path: Path
 ) -> None:
-    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(tmp_path / "submissions"), document_days=0)})
+    batches = BatchSettings(documents=str(tmp_path / "submissions"), document_days=0)
+    settings = settings.model_copy(update={"batches": batches})
     async with running_service(settings) as world:
         batch = await cancelled_call(world, simulator)
         # The file is deleted before the database forgets it.

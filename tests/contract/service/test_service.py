@@ -162,7 +162,7 @@ async def test_rewards_are_judged_by_debate_and_cost_is_assigned_to_items(
     assert values[0] == values[1]
 
 
-async def test_pdf_is_read_by_its_job_and_deleted_afterwards_when_none_are_kept(settings: Settings, tmp_path: Path) -> None:
+async def test_pdf_is_read_by_its_job_and_deleted_when_none_are_kept(settings: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "submissions"
     settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder), document_days=0)})
     words = IDEA.split()
