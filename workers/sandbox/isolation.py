@@ -60,7 +60,8 @@ def isolate() -> int:
 
 def _readable() -> Iterator[Path]:
     python = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path}
-    for path in map(Path, {*python, _PROGRAM, *_SYSTEM, *mimetypes.knownfiles}):  # openpyxl reads the lists of media types
+    # openpyxl reads the lists of media types.
+    for path in map(Path, {*python, _PROGRAM, *_SYSTEM, *mimetypes.knownfiles}):
         if path.is_absolute() and path.exists():
             yield path
 
