@@ -124,7 +124,7 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await _opinions(walk, keys, call, first)
         ranking = await _shortlist(walk, owner, client, call)
         await _plots(walk, owner, call, ranking)
-        await _decide(walk, owner, call, first)
+        await _decide(walk, owner, call)
         await _export(walk, client, call)
         await _erase(walk, owner)
         await browser.close()
@@ -156,17 +156,26 @@ async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
 
 async def _invite(walk: Walk, page: Page) -> list[str]:
     keys = []
-    for name, affiliation in (("Ada Byron", "University of Turin"), ("Grace Hopper", "Yale University")):
+    for name, affiliation, keywords in (
+        ("Ada Byron", "University of Turin", "coral reefs, salt marshes, river ice"),
+        ("Grace Hopper", "Yale University", "language models, old manuscripts, peer review"),
+    ):
         await page.goto(f"{walk.address}/console/members")
         await page.get_by_label("Name", exact=True).fill(name)
-        await page.get_by_label("Address").fill(f"{name.split()[0].lower()}@example.org")
+        await page.get_by_label("Email address").fill(f"{name.split()[0].lower()}@example.org")
         await page.get_by_label("Institutions").fill(affiliation)
         await page.get_by_label("Role").select_option("reviewer")
         await page.get_by_role("button", name="Invite").click()
         await page.get_by_role("link", name=f"Change {name}").click()
+        await page.get_by_role("heading", name=name).wait_for()
+        member = page.url
         await page.get_by_role("button", name="Create a key").click()
         keys.append((await page.locator("#secret").inner_text()).strip())
-    walk.tell("two reviewers invited, each with a key")
+        await page.goto(f"{member}/expertise")
+        await page.get_by_label("Keywords").fill(keywords)
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_text("Saved.", exact=True).wait_for()
+    walk.tell("two reviewers invited, each with a key and keywords")
     return keys
 
 
@@ -174,6 +183,7 @@ async def _assign(walk: Walk, page: Page, call: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/assignments")
     await page.get_by_role("button", name="Plan assignments").click()
     await page.get_by_role("heading", name="Planned assignments").wait_for()
+    await page.get_by_role("heading", name="Who reviews").evaluate("one => one.scrollIntoView()")
     await walk.show(page, "assignments")
     button = page.get_by_role("button", name="Assign these")
     walk.tell(f"{await button.inner_text()}; conflicts found: {await page.get_by_text('found by name').count()}")
@@ -230,14 +240,13 @@ async def _opinions(walk: Walk, keys: list[str], call: str, done: str) -> None:
 async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> str:
     """Start a ranking, wait for it and return its id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
-    await page.get_by_label("Places").fill(str(_CUT))
+    await page.get_by_label("Number to be chosen").fill(str(_CUT))
     await page.get_by_label("Comparisons for each proposal").fill("4")
     await page.get_by_role("button", name="Estimate").click()
     await page.get_by_role("button", name="Start the ranking").click()
     await page.wait_for_url("**/rankings/rk_*")
     ranking = page.url.rpartition("/")[2]
     await client.rankings.wait(ranking, seconds=3_600)
-    await page.reload()
     await page.get_by_role("button", name="Apply cutoff").wait_for()
     await walk.show(page, "shortlist")
     bands = [await item.inner_text() for item in await page.locator("section.band h2").all()]
@@ -260,8 +269,9 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 
 
-async def _decide(walk: Walk, page: Page, call: str, evaluation: str) -> None:
-    await page.goto(f"{walk.address}/console/proposals/{evaluation}#people")
+async def _decide(walk: Walk, page: Page, call: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
+    await page.locator("th.title a").first.click()
     await page.get_by_text("Set the final score …").click()
     await page.get_by_label("2", exact=True).check()
     await page.get_by_label("Why", exact=True).fill("The budget was not in the file that reviewers read.")

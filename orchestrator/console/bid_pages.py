@@ -12,6 +12,7 @@ from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
+from orchestrator.reviewing.shown_reports import numbered_title
 from orchestrator.services.bids import DECLARE_FIRST, biddable_proposals, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.path_parameters import PathId
@@ -77,6 +78,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         fault=fault,
         saved=saved,
         undeclared=DECLARE_FIRST if undeclared else "",
+        unnamed=any(item.title == numbered_title(item.row) for item in proposals),
         proposals=proposals[(place - 1) * _PAGE : place * _PAGE],
         given=sum(item.bid is not None for item in proposals),
         matching=len(proposals),

@@ -150,8 +150,8 @@ def _choice(entered: _Entered) -> RankingChoice:
         return RankingChoice.model_validate_strings(entered.values())
     except ValueError:
         raise HttpProblem.invalid(
-            "“Places” must be a whole number of at least 1. “Comparisons for each proposal” and “Cost limit” must be "
-            "numbers above 0. An earlier ranking must be one of those listed.",
+            "“Number to be chosen” must be a whole number of at least 1. “Comparisons for each proposal” and “Cost "
+            "limit” must be numbers above 0. An earlier ranking must be one of those listed.",
             "/cut",
         ) from None
 

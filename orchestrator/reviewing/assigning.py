@@ -6,6 +6,7 @@ problems. Only the cheapest pairs of each proposal enter the program at first; f
 reduced costs show that they could improve the plan (column generation), so the plan is
 optimal among all pairs, up to a tolerance."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
@@ -75,7 +76,8 @@ def plan_assignments(
     total = sum(needed) + sum(loads.get(name, 0) for name in reviewers)
     # By value, nobody should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even if
     # as few places as possible are above the mean load, rounded down.
-    free = total // len(reviewers) if values is None else most or -(-total // len(reviewers))
+    mean = total / len(reviewers)
+    free = min(math.floor(mean), most or total) if values is None else most or math.ceil(mean)
     places = [
         _Places(column, *place)
         for column, name in enumerate(reviewers)

@@ -83,14 +83,14 @@ class WithProgram(NamedTuple):
 def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
     """Return the agreement among the reviewers; Absent if too few proposals have two first opinions."""
     if not opinions.scores:
-        return Absent(reason="There are no first opinions yet.")
+        return Absent(reason="There are no first reviews yet.")
     _, places = np.unique(opinions.proposals, return_inverse=True)
     counts = np.zeros((int(places.max()) + 1, len(SCALE)))
     np.add.at(counts, (places, np.asarray(opinions.scores) - 1), 1)
     counts = counts[counts.sum(axis=1) > 1]
     if len(counts) < FEWEST:
         too_few = _only(len(counts), "proposal has", "proposals have")
-        return Absent(reason=f"{too_few} two or more first opinions; at least {FEWEST} are needed.")
+        return Absent(reason=f"{too_few} two or more first reviews; at least {FEWEST} are needed.")
     table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
@@ -123,11 +123,11 @@ def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
     """Return the agreement with the program; Absent if too few first opinions are on proposals that the program
     scored."""
     if not opinions.scores:
-        return Absent(reason="There are no first opinions yet.")
+        return Absent(reason="There are no first reviews yet.")
     machine = np.asarray(opinions.machine, dtype=float)
     known = ~np.isnan(machine)
     if known.sum() < FEWEST:
-        too_few = _only(int(known.sum()), "first opinion is", "first opinions are")
+        too_few = _only(int(known.sum()), "first review is", "first reviews are")
         on = f"on a proposal that the program scored; at least {FEWEST} are needed"
         return Absent(reason=f"{too_few} {on}.")
     scores, figures, members = np.asarray(opinions.scores)[known], machine[known], np.asarray(opinions.members)[known]
@@ -160,4 +160,4 @@ def _total_order(orders: list[SameOrder]) -> SameOrder | Absent:
 
 def _only(count: int, text: str, several: str) -> str:
     sentence = f"No {text}" if not count else f"Only 1 {text}" if count == 1 else f"Only {count} {several}"
-    return f"Not enough opinions. {sentence}"
+    return f"Not enough reviews. {sentence}"

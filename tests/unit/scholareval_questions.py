@@ -114,6 +114,6 @@ QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
     ),
     (
         tasks.SYNTHESIS,
-        SynthesisQuestion(dimension=DIMENSION, compared=(COMPARED,), untouching=3, fit="poor"),
+        SynthesisQuestion(idea=IDEA, dimension=DIMENSION, compared=(COMPARED,), untouching=3, fit="poor"),
     ),
 )

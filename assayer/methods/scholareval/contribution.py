@@ -259,6 +259,7 @@ class ContributionModule:
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
         question = SynthesisQuestion(
+            idea=self._idea,
             dimension=dimension,
             compared=tuple(item.for_synthesis(f"P{number}") for number, item in enumerate(touching, start=1)),
             untouching=len(compared.papers) - len(touching),

@@ -267,6 +267,7 @@ class ComparedPaper(Frozen):
 
 
 class SynthesisQuestion(Frozen):
+    idea: str
     dimension: ContributionDimension
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""

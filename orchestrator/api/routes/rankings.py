@@ -78,7 +78,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
     new = NewJob(
         id=job,
         request=work,
-        subject=f"{len(work.ideas):,} ideas",
+        subject=f"{len(work.ideas):,} proposals",
         priority=body.priority,
         made_of=tuple(candidates.evaluations),
     )

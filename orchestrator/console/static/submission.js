@@ -24,8 +24,15 @@ function choose(files) {
   call.chosen.push(...files.filter((file) => !known.has(file.path)));
   changed();
 }
+
+/** Highlights the button to press next: "check", or "send" once there is an estimate. */
+function highlight(next) {
+  for (const id of ["check", "send"]) at(id).classList.toggle("first", id === next);
+}
+
 function changed() {
   call.begun = null;
+  highlight("check");
   at("outcome").replaceChildren();
   if (!at("chosen")) return;
   const bytes = call.chosen.reduce((sum, file) => sum + file.size, 0);
@@ -189,6 +196,7 @@ async function check(files) {
   lines.push(...parts.flatMap((part) => part.notices));
   at("outcome").replaceChildren(element("h2", {}, "If you submit this call"), element("ul", {}, ...lines.map((line) => element("li", { dir: "auto" }, line))));
   showRefused(at("refused"), stillRefused(parts.flatMap((part) => part.rejected)));
+  highlight("send");
 }
 /** Describes how well the corpus covers the fields of the proposals that were checked. */
 function coverage(fits) {

@@ -48,7 +48,7 @@ async def test_undelivered_email_is_shown_to_the_inviting_officer(service: Servi
     officer, grace = await person(service, "officer", "Otto"), await person(service, "reviewer", "Grace Hopper")
     await service.database.run(lambda connection: service.services.mails.add_invitation(connection, grace.member))
     async with signed_in(service, officer.key) as browser:
-        assert "waiting" in (await browser.get(f"/console/members/{grace.member.id}")).text
+        assert "queued" in (await browser.get(f"/console/members/{grace.member.id}")).text
         query = "UPDATE mails SET state = 'failed', attempt = 1, said = 'mail.test answered 550 <no such mailbox>.'"
         await service.database.execute(query)
         people = (await browser.get("/console/members")).text

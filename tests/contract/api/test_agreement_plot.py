@@ -24,12 +24,12 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
     assert ["the same score", "4"] in [row[:2] for row in rows]
     assert ["1", "3"] in [row[:2] for row in rows]
     assert ["2", "1"] in [row[:2] for row in rows]
-    assert next(row for row in rows if row[0] == "First opinions")[1:] == ["50 %", "88 %", "82 %"]
+    assert next(row for row in rows if row[0] == "First reviews")[1:] == ["50 %", "88 %", "82 %"]
     assert next(row for row in rows if row[0] == "By chance")[3] == "50 %"
     (machine,) = (row for row in rows if row[0] == "The program")
     assert machine[1:] == ["97 %", "38"]
     assert ["Chance, or one score for everything", "50 %", "–"] in rows
-    assert "2 opinions on proposals without a program score are not shown" in page
+    assert "2 reviews of proposals without a program score are not shown" in page
     assert ["90 to 100", "0", "0", "0", "0", "2"] in rows
     link = html.unescape(re.findall('<a href="([^"]*score_from=90[^"]*)"', page)[-1])
     async with signed_in(service, await service.key()) as officer:
@@ -38,7 +38,7 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [(0, "There are no first opinions yet."), (4, "Not enough opinions. Only 4 proposals have")],
+    [(0, "There are no first reviews yet."), (4, "Not enough reviews. Only 4 proposals have")],
 )
 async def test_agreement_plot_is_replaced_by_a_note_without_enough_opinions(
     service: Service, given: int, words: str

@@ -47,8 +47,8 @@ async def test_watch_reports_a_failed_ranking(program: Program, service: Service
         await service.finish(Problem(type="x", title="It failed", detail="Because."))
     assert watching.result().code == 1
     told = watching.result().err.splitlines()
-    assert told[0] == f"{job} (2 ideas) is queued"
-    assert told[-1] == f"{job} (2 ideas) has failed: It failed. Because."
+    assert told[0] == f"{job} (2 proposals) is queued"
+    assert told[-1] == f"{job} (2 proposals) has failed: It failed. Because."
 
 
 async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, service: Service) -> None:

@@ -1,7 +1,7 @@
 """Every page of the console in a real Chromium, on a dark phone and a light screen.
 
-No serious fault by axe, nothing wider than the screen, no complaint of the browser. Complete by walking the routes: a
-page that is added later is looked at too, or fails for want of an address.
+No serious fault by axe, nothing wider than the screen, at most one primary action, no complaint of the browser.
+Complete by walking the routes: a page that is added later is looked at too, or fails for want of an address.
 """
 
 from playwright.async_api import Browser, Page, async_playwright
@@ -70,5 +70,7 @@ async def _visit(browser: Browser, url: str, key: str, of_them: list[ConsolePage
 
 async def _look(page: Page, place: ConsolePage, look: Look) -> list[str]:
     assert await page.locator("h1").count() == 1, place
+    leading = page.locator("main .first").filter(visible=True)
+    assert await leading.count() <= 1, (place, await leading.all_inner_texts())
     await look_over(page, f"page-{place.name}", look)
     return await sideways(page, look)

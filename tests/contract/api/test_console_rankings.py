@@ -54,7 +54,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         if reason:
             assert done.text.count(reason) == ENTRANTS
         else:
-            assert len(re.findall(r'data-label="Score">\d', done.text)) == ENTRANTS
+            assert len(re.findall(r'data-label="Program’s score">\d', done.text)) == ENTRANTS
         moved = await officer.get(path, params={"cut": "4"})
         assert "Cutoff at 4." in moved.text
         assert "are approximated" in moved.text
@@ -107,7 +107,7 @@ async def test_missing_score_or_uncovered_field_is_shown_before_and_after_rankin
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"cut": "many"}, "“Places” must be a whole number of at least 1"),
+        ({"cut": "many"}, "“Number to be chosen” must be a whole number of at least 1"),
         ({"cut": "6"}, "must be lower than the number"),
     ],
 )

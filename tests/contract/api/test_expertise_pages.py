@@ -26,7 +26,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_label("Keywords, separated by commas").fill("bark beetles, spruce forests")
         await page.get_by_label("Add papers").fill("Counting bark beetles in spruce (2024)\n10.1000/abc")
         await page.get_by_role("button", name="Save").click()
-        await page.get_by_text("1 paper, 0 of them in the corpus").wait_for()
+        await page.get_by_text("1 paper. Not looked up in the corpus").wait_for()
         assert await page.get_by_role("listitem").filter(has_text="10.1000/abc").count() == 1
         await look_over(page, "expertise", look)
     async with at_the_console(service, bob.key, look) as (page, url):
@@ -37,6 +37,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_role("button", name="Save and declare").click()
         await page.get_by_text("Interests declared by you").wait_for()
         await page.goto(f"{url}/console/bids/{batch}")
+        await page.get_by_text("shown by its number until it has been evaluated").wait_for()
         await page.get_by_role("group", name="Proposal 2").get_by_label("Eager").check()
         await page.get_by_role("button", name="Save bids").click()
         await page.get_by_text("1 of 2 answered.").wait_for()

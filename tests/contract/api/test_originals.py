@@ -41,7 +41,7 @@ async def test_reviewer_reads_the_original_beside_the_form(
         await page.get_by_alt_text("Page 3 of 4").scroll_into_view_if_needed()
         await page.get_by_text("Page 4 of 4 is being rendered").scroll_into_view_if_needed()
         await page.get_by_alt_text("Page 4 of 4").wait_for()
-        await page.get_by_text("The text that was read from it").click()
+        await page.get_by_text("Text extracted from the document").click()
         await look_over(page, "review-original", look)
         async with page.expect_download() as loading:
             await page.get_by_role("link", name="Download plan.pdf").click()
@@ -55,10 +55,10 @@ async def test_officer_opens_the_original_of_a_masked_proposal_and_reviewers_can
     async with at_the_console(service, officer.key, Look(1280, "light")) as (page, url):
         await page.goto(f"{url}/console/proposals/{first}")
         assert await page.get_by_alt_text("Page 1 of 4").count() == 0, "pages are rendered only when asked for"
-        await page.get_by_text("The original document").click()
+        await page.get_by_text("Submitted document", exact=True).click()
         await page.get_by_alt_text("Page 1 of 4").wait_for()
     async with signed_in(service, ada.key) as browser:
-        assert "The original document" not in (await browser.get(f"/console/review/{first}")).text
+        assert "Submitted document" not in (await browser.get(f"/console/review/{first}")).text
         for path in ("", "/pages"):
             refused = await browser.get(f"/console/review/{first}/original{path}")
             assert refused.status_code == 403

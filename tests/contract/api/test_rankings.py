@@ -27,7 +27,7 @@ async def test_ranking_is_returned_as_json_html_markdown_and_csv(service: Servic
     check_problem(await client.get(accepted.links.report), 409, "not-finished")
     await finish_ranking(service)
     shown = RankingResource.model_validate_json((await client.get(accepted.links.ranking)).content)
-    assert (shown.state, shown.title) == ("succeeded", "4 ideas")
+    assert (shown.state, shown.title) == ("succeeded", "4 proposals")
 
     as_json = await client.get(accepted.links.report)
     ranking = Ranking.model_validate_json(as_json.content)

@@ -92,9 +92,9 @@ async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
         await page.context.clear_cookies()
         await page.goto(f"{url}/console/sign-in")
         for address in ("nobody@example.org", ada.member.email, ada.member.email):
-            await page.get_by_label("Address that was invited").fill(address)
+            await page.get_by_label("Email address of your invitation").fill(address)
             await page.get_by_role("button", name="Send me a link").click()
-            await page.get_by_text("If a reviewer has this address, a link is on its way.").wait_for()
+            await page.get_by_text("If this is the address of a reviewer, a link has been sent to it.").wait_for()
         await look_over(page, "sign-in-sent", look)
         async with sending(service, post.port):
             (letter,) = await post.received(1)
@@ -119,9 +119,9 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     await service.database.execute("DELETE FROM mails")
     async with at_the_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel")
-        await page.get_by_text(f"due since {due}").first.wait_for()
+        await page.get_by_text(f"overdue since {due}").first.wait_for()
         await page.get_by_role("button", name="Remind 1 reviewer by email").click()
-        await page.get_by_text("Everybody who wants email was reminded within the last day.").wait_for()
+        await page.get_by_text("Everyone who accepts email was reminded within the last 24 hours.").wait_for()
         await look_over(page, "panel-reminded", look)
     async with sending(service, post.port):
         (letter,) = await post.received(1)

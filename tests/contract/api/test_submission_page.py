@@ -103,6 +103,7 @@ async def test_chosen_board_models_are_used_and_duplicates_are_named(service: Se
         await page.evaluate(DROP_FILE, ["two.txt", TEXT])
         await page.get_by_role("button", name="Check and estimate").click()
         await page.get_by_role("heading", name="If you submit this").wait_for()
+        assert await page.locator("main button.first").all_inner_texts() == ["Submit"], "the next button leads"
         told = await page.inner_text("#outcome")
         await check_page(page, "submission-board", 390)
         await page.get_by_role("button", name="Submit").click()
