@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import BaseModel
 
+from assayer.citing.excerpts import excerpt
 from assayer.citing.labels import marker
 from assayer.claim_support.checking import CheckedClaims, check_claims
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion, SupportVerdict
@@ -223,3 +224,9 @@ async def test_passages_shared_by_several_claims_are_sent_once() -> None:
     assert prompt.count(HALVED) == prompt.count(NO_GAIN) == 1
     assert "[C2] as before\n<claim" in prompt
     assert len(checked.outcomes) == 3
+
+
+def test_excerpt_of_a_text_with_markdown_marks_keeps_the_quote() -> None:
+    text = "We present CoDa (**Co**nstrained **Da**ta). It helps. CoDa wins by 7 percent on all of them. Code is there."
+    assert "CoDa wins by 7 percent" in excerpt("CoDa wins by 7 percent on all of them.", text)
+    assert excerpt("We present CoDa (**Co**nstrained **Da**ta).", text)
