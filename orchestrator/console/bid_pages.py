@@ -40,11 +40,11 @@ async def bids(id: PathId, context: Reviewer, page: int = 1, saved: int = 0) -> 
 @router.post("/{id}")
 async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
     """Store the bids of a page."""
+    batch = (await context.find_batch(id)).id
     sent = (await context.request.form()).multi_items()
     chosen = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in sent if name.startswith("bid-")}
     if chosen:
         member = await get_member(context.services.members, context.tenant, context.caller.subject)
-        batch = (await context.find_batch(id)).id
         try:
             planner = context.services.assignment_planner
             await give_bids(planner, context.tenant, batch, member, BidsBody(bids=chosen), context.by)

@@ -57,7 +57,7 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
         "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
         "Check quotes and commas.",
         "No report: slides.pptx has an unsupported format. "
-        "Supported formats: .txt, .md, .tex, .html, .htm, .rtf, .pdf,"
+        "Supported formats: .txt, .md, .tex, .html, .htm, .xml, .rtf, .ipynb, .pdf,"
         " .docx, .odt, .json, .jsonl, .ndjson, .csv, .tsv, .xlsx.",
         "No report: nowhere/idea.txt does not exist.",
     ]

@@ -42,7 +42,7 @@ def test_reports_without_llm_state_it_first_and_show_closest_papers(bare: Bare) 
     assert "Limitations quoted" in bare.first.out
     assert "Release" not in bare.first.out
     for name, report in reports(bare.program.out).items():
-        assert _kinds(report)[0] == "no_llm"
+        assert _kinds(report)[:2] == (["example", "no_llm"] if report["references"] else ["no_llm", "corpus_fit"])
         assert report["provenance"]["models"] == []
         assert report["coverage"]["llm_calls"] == report["usage"]["llm_calls_paid"] == 0
         for kind in ("html", "md"):
@@ -91,9 +91,9 @@ def test_ideas_with_llm_get_cited_reports_that_pass_every_check(undisturbed: Eva
     assert violations(undisturbed.program.out, expected=2) == ""
     for report in reports(undisturbed.program.out).values():
         # Full texts of the example corpus are of no known day.
-        assert _kinds(report) == (["undated_version"] if report["cutoff"] else [])
+        assert _kinds(report) == ["example", *(["undated_version"] if report["cutoff"] else [])]
         assert report["provenance"]["models"] == ["simulated"]
-        assert len(report["references"]) >= 8  # how many, the simulator draws
+        assert len(report["references"]) >= 6  # how many, the simulator draws
         assert all("value" in part["score"] for part in report["parts"])
 
 
@@ -169,8 +169,8 @@ def test_exhausted_budget_produces_partial_report(budgeted: Evaluated) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert violations(program.out, expected=1) == ""
     (report,) = reports(program.out).values()
-    assert _kinds(report)[0] == "budget"
-    assert "60000" in report["notices"][0]["text"]
+    assert _kinds(report)[:2] == ["example", "budget"]
+    assert "60000" in report["notices"][1]["text"]
     assert "budget of 60000" in ended.out
     # Reserved beforehand, so that calls in flight cannot pass the limit together.
     assert 40_000 <= stats.prompt_tokens <= 60_000

@@ -20,6 +20,7 @@ RENAMED = {
     "workers.sandbox.documents:read_document",
     "workers.sandbox.limits",
     "workers.sandbox.page_extraction:extract_article",
+    "workers.sandbox.page_rendering:page_pictures",
     "workers.sandbox.pdf_parser:read_pdf",
     "workers.sandbox.program",
     "workers.sandbox.python_definitions:read_definitions",

@@ -19,6 +19,8 @@ _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 _ALL_NETWORK_RIGHTS, _ALL_SCOPES = 3, 3
 """TCP's bind and connect since version 4; abstract sockets and signals since version 6. UDP cannot be restricted."""
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
+_PROGRAM = Path(__file__).parents[2]
+"""Folder of this program's packages, which an editable install leaves out of `sys.path`."""
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 
 
@@ -58,7 +60,8 @@ def isolate() -> int:
 
 def _readable() -> Iterator[Path]:
     python = {sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path}
-    for path in map(Path, {*python, *_SYSTEM, *mimetypes.knownfiles}):  # openpyxl reads the lists of media types
+    # openpyxl reads the lists of media types.
+    for path in map(Path, {*python, _PROGRAM, *_SYSTEM, *mimetypes.knownfiles}):
         if path.is_absolute() and path.exists():
             yield path
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
-from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
+from tests.contract.api.console_forms import csrf_token, hidden_field, signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.service import Service
 
@@ -101,6 +101,13 @@ async def test_bid_on_a_proposal_that_left_the_list_is_refused_on_the_page(
         again = await submit_form(browser, path, **{f"bid-{first}": "eager"})
         assert again.status_code == 409
         assert "Nothing was stored" in again.text
+
+
+async def test_bids_on_an_unknown_call_are_not_found_even_if_none_is_chosen(service: Service, ada: Person) -> None:
+    async with signed_in(service, ada.key) as browser:
+        form = {"csrf_token": await csrf_token(browser, "/console/queue")}
+        answer = await browser.post("/console/bids/bt_none", data=form, headers={"Origin": "http://api"})
+    assert answer.status_code == 404
 
 
 async def test_plan_is_refused_if_a_reviewer_declared_interests_after_it_was_shown(

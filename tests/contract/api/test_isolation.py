@@ -91,4 +91,6 @@ async def _everything(service: Service) -> list[Any]:
     keys = await service.database.fetch("SELECT id, revoked_at FROM api_keys ORDER BY id")
     people = await service.database.fetch("SELECT id, tenant, role FROM members ORDER BY id")
     chosen = await service.database.fetch("SELECT batch, member FROM call_reviewers ORDER BY batch, member")
-    return [tuple(row) for row in (*rows, *keys, *people, *chosen)]
+    known = await service.database.fetch("SELECT member, version FROM expertise ORDER BY member")
+    asked = await service.database.fetch("SELECT batch FROM open_bidding ORDER BY batch")
+    return [tuple(row) for row in (*rows, *keys, *people, *chosen, *known, *asked)]

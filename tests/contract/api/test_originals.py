@@ -9,7 +9,7 @@ from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_ov
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import Person, person
 from tests.contract.api.reported_evaluations import finish_with_report
-from tests.contract.api.service import ACME, Service
+from tests.contract.api.service import ACME, OTHER, Service
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from tests.contract.store_records import report
@@ -95,6 +95,9 @@ async def test_original_is_refused_to_strangers_and_other_reviewers(service: Ser
     carl = await person(service, "reviewer", "Carl Cox")
     async with signed_in(service, carl.key) as browser:
         assert (await browser.get(f"/console/review/{first}/original")).status_code == 404
+    async with signed_in(service, (await person(service, "owner", "Olga Owner", tenant=OTHER)).key) as browser:
+        for path in ("original", "original/pages"):
+            assert (await browser.get(f"/console/proposals/{first}/{path}")).status_code == 404
     async with service.client(url=None) as browser:
         assert (await browser.get(f"/console/proposals/{first}/original")).status_code == 303
 

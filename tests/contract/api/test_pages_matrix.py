@@ -18,6 +18,8 @@ from tests.contract.api.service import ACME, OTHER, Service
 ROLES: tuple[PersonRole, ...] = ("owner", "officer", "reviewer", "auditor")
 _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/assignments": {"per_proposal": "1", "shown": "another"},
+    "/console/bids/{id}": {"bid-EVALUATION": "eager"},
+    "/console/calls/{id}/assignments/bidding": {"open": "true"},
     "/console/calls/{id}/assignments/one": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/withdraw": {"evaluation": "EVALUATION", "reviewer": "MEMBER"},
     "/console/calls/{id}/assignments/conflicts": {
@@ -50,8 +52,10 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/rankings": {"calls_per_idea": "4"},
     "/console/compare": {"first": "EVALUATION", "second": "EVALUATION"},
     "/console/erase": {"batch": "CALL", "shown": "another"},
+    "/console/expertise": {"keywords": "fossils"},
     "/console/members": {"name": "New One", "email": "new@example.org", "role": "reviewer"},
     "/console/members/{id}": {"name": "Other Name", "email": "other@example.org", "role": "reviewer"},
+    "/console/members/{id}/expertise": {"keywords": "fossils"},
     "/console/members/{id}/key": {},
     "/console/members/{id}/remove": {},
     "/console/proposals/{id}/cancel": {},
@@ -75,11 +79,21 @@ class _Things(NamedTuple):
     member: str
 
     def named_in(self, text: str) -> str:
-        whose = {"CALL": self.call, "EVALUATION": self.evaluation, "MEMBER": self.member}
-        return whose.get(text, text)
+        for name, id in (("CALL", self.call), ("EVALUATION", self.evaluation), ("MEMBER", self.member)):
+            text = text.replace(name, id)
+        return text
+
+    def form(self, route: str) -> dict[str, str]:
+        return {self.named_in(name): self.named_in(value) for name, value in _FORMS.get(route, {}).items()}
 
     def path(self, route: str) -> str:
-        of = {"calls": self.call, "proposals": self.evaluation, "review": self.evaluation, "members": self.member}
+        of = {
+            "bids": self.call,
+            "calls": self.call,
+            "members": self.member,
+            "proposals": self.evaluation,
+            "review": self.evaluation,
+        }
         path = route.replace("{id}", of.get(route.split("/")[2] if route.count("/") > 1 else "", "none"))
         path = path.replace("{evaluation}", self.evaluation)
         return path.replace("{number}", "1").replace("{ranking}", "rk_none")
@@ -93,6 +107,8 @@ async def _things(service: Service, owner: Person, *, theirs: bool) -> _Things:
     call, (evaluation, _) = await call_of(service, "# One", "# Two", tenant=tenant)
     reviewer = await person(service, "reviewer", "Grace Hopper", tenant=tenant)
     await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1, "reviewers": [reviewer.member.id]})
+    opened = await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
+    assert opened.status_code == 200, opened.text
     return _Things(call, evaluation, str(reviewer.member.id))
 
 
@@ -115,13 +131,12 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
             assert act is not None, f"{route.path} is guarded by no act"
             tried.add(route.path)
             for things in (foreign, _NOWHERE):
-                fields = {name: things.named_in(value) for name, value in _FORMS.get(route.path, {}).items()}
                 if method == "POST":
                     assert route.path in _FORMS, f"{route.path} has no form to be tried with"
                 answer = await browser.request(
                     method,
                     things.path(route.path),
-                    data={"csrf_token": token, **fields} if method == "POST" else None,
+                    data={"csrf_token": token, **things.form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                     params={"calls_per_idea": "4"} if route.path.endswith("/rankings") else None,
                 )
@@ -133,11 +148,10 @@ async def test_pages_are_refused_by_role_and_hide_other_tenants(service: Service
                 else:
                     assert answer.status_code != 403, where
             if role not in PERMISSIONS[act]:
-                fields = {name: own.named_in(value) for name, value in _FORMS.get(route.path, {}).items()}
                 refused = await browser.request(
                     method,
                     own.path(route.path),
-                    data={"csrf_token": token, **fields} if method == "POST" else None,
+                    data={"csrf_token": token, **own.form(route.path)} if method == "POST" else None,
                     headers={"Origin": "http://api"} if method == "POST" else {},
                 )
                 assert refused.status_code == 403, (role, method, route.path)
@@ -154,6 +168,7 @@ async def test_permitted_roles_can_open_each_page(service: Service, owner: Perso
     who = await person(service, role, "Somebody Else")
     if role == "reviewer":
         await owner.post(f"/v1/batches/{call}/assignments", json={"per_proposal": 1})
+        await owner.put(f"/v1/batches/{call}/bidding", json={"open": True})
     await service.finish()
     things = _Things(call, evaluation, str((await person(service, "reviewer", "Grace Hopper")).member.id))
     async with signed_in(service, who.key) as browser:
@@ -197,6 +212,9 @@ async def _everything(service: Service) -> list[tuple[object, ...]]:
             "letters",
             "objections",
             "released_comments",
+            "open_bidding",
+            "bid_searches",
+            "bids",
         )
     ]
     return [tuple(row) for row in (*members, *jobs, *given, *(item for rows in decided for item in rows))]

@@ -26,6 +26,7 @@ from schemathesis.specs.openapi.checks import (
 from index.memory_corpus import MemoryCorpus
 from orchestrator.application import documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
+from tests.contract.api.people import person
 from tests.contract.api.service import BODY, TEXT, Service, served
 from tests.contract.store_records import paper
 from tests.in_memory import MemoryCorpusVersions
@@ -66,10 +67,12 @@ async def _things(service: Service, key: str) -> dict[str, str]:
             headers={"Content-Type": "application/x-ndjson"},
         )
         made = await client.post("/v1/keys", json={"name": "robot", "scopes": ["read"]})
+    reviewer = await person(service, "reviewer", "Ada Byron")
     return {
         "evaluations": done.json()["id"],
         "batches": batch.json()["id"],
         "keys": made.json()["id"],
+        "members": str(reviewer.member.id),
         "tenants": "other",
     }
 

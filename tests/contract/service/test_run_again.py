@@ -1,4 +1,4 @@
-"""A call of documents that is cancelled and run again, over HTTP: reports come, and then the documents go."""
+"""Documents of a call that is cancelled, over HTTP: read by another run, and deleted by erasure or by the setting."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from simulator.process import Simulator
 from tests.contract.office_files import word
 from tests.contract.pdf_files import pdf
 from tests.contract.service.caller import IDEA
-from tests.contract.service.running_service import running_service, sent_requests
+from tests.contract.service.running_service import RunningService, running_service, sent_requests
 from tests.polling import wait_until_async
 
 
@@ -23,20 +23,28 @@ def documents() -> list[tuple[str, tuple[str, bytes]]]:
     return [("file", ("one.pdf", printed)), ("file", ("two.docx", written))]
 
 
-async def test_cancelled_document_call_is_retried_and_documents_are_deleted(
+def stored_files(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
+async def cancelled_call(world: RunningService, simulator: Simulator) -> str:
+    """Cancel a call of two documents while they are evaluated, and return its id."""
+    simulator.configure(latency_mean=60)
+    batch = str((await world.caller.client.post("/v1/batches", files=documents())).json()["id"])
+    await wait_until_async(sent_requests(simulator), lambda sent: sent >= 1)
+    cancelled = (await world.caller.client.delete(f"/v1/batches/{batch}")).json()
+    await wait_until_async(world.taken, lambda taken: taken == 0)
+    assert cancelled["states"] == {"cancelled": 2}
+    return batch
+
+
+async def test_cancelled_document_call_is_retried_and_its_erasure_deletes_the_documents(
     settings: Settings, simulator: Simulator, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "submissions"
-    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
-    simulator.configure(latency_mean=60)
+    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(tmp_path / "submissions"))})
     async with running_service(settings) as world:
-        client, database = world.caller.client, world.service.database
-        batch = (await client.post("/v1/batches", files=documents())).json()["id"]
-        await wait_until_async(sent_requests(simulator), lambda sent: sent >= 1)
-        cancelled = (await client.delete(f"/v1/batches/{batch}")).json()
-        await wait_until_async(world.taken, lambda taken: taken == 0)
-        assert cancelled["states"] == {"cancelled": 2}
-
+        client = world.caller.client
+        batch = await cancelled_call(world, simulator)
         simulator.configure(latency_mean=0)
         answer = await client.post(f"/v1/batches/{batch}/retry")
         assert answer.status_code == 202, answer.text
@@ -44,11 +52,26 @@ async def test_cancelled_document_call_is_retried_and_documents_are_deleted(
         rows = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
         ended = [await world.caller.ended(row["id"]) for row in rows]
         reports = [(await world.caller.report(row["id"])).json() for row in rows]
-        await wait_until_async(
-            lambda: database.fetch("SELECT FROM document_files UNION ALL SELECT FROM jobs WHERE document IS NOT NULL"),
-            lambda left: not left,
-        )
+        assert len(stored_files(tmp_path / "submissions")) == 2, "documents stay as long as their evaluations"
+        erased = await client.post("/v1/erasures", json={"batch": batch})
+        assert erased.status_code == 200, erased.text
+        assert stored_files(tmp_path / "submissions") == []
     assert [item["state"] for item in ended] == ["succeeded", "succeeded"]
     assert {report["idea"]["source"] for report in reports} == {"one.pdf", "two.docx"}
     assert all("abstain where it does not" in " ".join(report["idea"]["text"].split()) for report in reports)
-    assert [file for file in folder.rglob("*") if file.is_file()] == []
+
+
+async def test_documents_of_a_cancelled_call_are_deleted_when_none_are_kept(
+    settings: Settings, simulator: Simulator, tmp_path: Path
+) -> None:
+    batches = BatchSettings(documents=str(tmp_path / "submissions"), document_days=0)
+    settings = settings.model_copy(update={"batches": batches})
+    async with running_service(settings) as world:
+        batch = await cancelled_call(world, simulator)
+        # The file is deleted before the database forgets it.
+        await wait_until_async(
+            lambda: world.service.database.fetch("SELECT FROM document_files"), lambda recorded: not recorded
+        )
+        answer = (await world.caller.client.post(f"/v1/batches/{batch}/retry")).json()
+    assert stored_files(tmp_path / "submissions") == []
+    assert (answer["retried"], answer["unreadable"]) == (0, 2)

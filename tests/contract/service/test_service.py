@@ -162,16 +162,16 @@ async def test_rewards_are_judged_by_debate_and_cost_is_assigned_to_items(
     assert values[0] == values[1]
 
 
-async def test_pdf_is_read_by_its_job_and_deleted_afterwards(settings: Settings, tmp_path: Path) -> None:
+async def test_pdf_is_read_by_its_job_and_deleted_when_none_are_kept(settings: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "submissions"
-    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder))})
+    settings = settings.model_copy(update={"batches": BatchSettings(documents=str(folder), document_days=0)})
     words = IDEA.split()
     lines = [" ".join(words[at : at + 9]) for at in range(0, len(words), 9)]
     document = pdf([("F2", 18.0, "Quote, then abstain"), *(("F1", 11.0, line) for line in lines)])
     async with running_service(settings) as world:
         job = await world.job(EvaluationRequest(idea=None, source="proposal.pdf"), document)
         report = await world.jobs.report(TENANT, job.id)
-        # Told by the database, which forgets a file after it has gone.
+        # The file is deleted before the database forgets it.
         left = await wait_until_async(
             lambda: world.service.database.fetch("SELECT FROM document_files"), lambda noted: not noted
         )
