@@ -256,7 +256,14 @@ def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
 
 
 def _words_around(text: str, at: int) -> str:
-    return " ".join(text[max(0, at - _AROUND) : at + _AROUND].split())
+    """Return the whole words around a position, with an ellipsis where the text goes on."""
+    start, end = max(0, at - _AROUND), at + _AROUND
+    words = text[start:end].split()
+    if start:
+        words[0] = "…"
+    if end < len(text):
+        words[-1] = "…"
+    return " ".join(words)
 
 
 def _phrase(text: str) -> str:

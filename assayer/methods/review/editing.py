@@ -44,7 +44,7 @@ from assayer.models import (
 )
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
-_NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part", "missing_comparison")
+_NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
 _APPARATUS_WORDS = 110
 """Number of words that the page has in addition to the editor's text, passages and named works: headings, numbers,
 hints and the table of scores."""

@@ -209,7 +209,7 @@ READING_BRIEF = replace(
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v6.md",
+    "editor.v7.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -219,14 +219,14 @@ EDITOR = Task[EditorQuestion, EditedReview](
     cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
 EDITOR_BRIEF = replace(
-    EDITOR, name="review.editor_brief", prompt="editor_brief.v2.md", max_tokens=3_000, bounds=_bound_brief_editor
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v3.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
 """Task for the editor of a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v5.md",
+    "editor_by_criteria.v6.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,
