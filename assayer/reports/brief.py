@@ -216,7 +216,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         groups[0],
         _group("New against earlier work", new, 1),
         *groups[1:],
-        _group("Closest work", closest, size.points),
+        _group("Closest among the papers searched", closest, size.points),
         *named,
     ]
 

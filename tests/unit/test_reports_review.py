@@ -90,7 +90,7 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
         "New against earlier work",
         "Major weaknesses",
         "Further points and questions",
-        "Closest work",
+        "Closest among the papers searched",
         "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
     assert [(quote.name, quote.text) for quote in brief.groups[2].points[0].quotes] == [("P7", "finds other orders")]
