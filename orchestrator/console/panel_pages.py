@@ -63,7 +63,7 @@ async def remind(id: PathId, context: Assigner) -> Response:
     call = await context.find_batch(id)
     services = context.services
     if not services.mails.enabled:
-        return await _show(context, call, fault="This service sends no email, so nobody was reminded.")
+        return await _show(context, call, fault="This service sends no email: no reminder was sent.")
     await services.mails.remind(context.tenant, call.id, context.by, services.audit_log)
     return RedirectResponse(f"/console/calls/{call.id}/panel#reminders", 303)
 

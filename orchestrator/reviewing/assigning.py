@@ -57,7 +57,7 @@ def plan_assignments(
     than `most`.
 
     `values`, with a row for each proposal in `wanted` and a column for each reviewer, states what each assignment is
-    worth; their sum is maximised. Without `most`, nobody then gets more than the mean load as long as others can review
+    worth; their sum is maximised. Without `most`, no reviewer then gets more than the mean load while others can review
     the proposal. Without `values`, loads are as even as possible."""
     rows = [row for row, count in enumerate(wanted.values()) if count > 0]
     names = list(wanted)
@@ -74,8 +74,8 @@ def plan_assignments(
     if not np.isfinite(costs).any():
         return AssignmentPlan([], dict(zip(proposals, needed, strict=True)))
     total = sum(needed) + sum(loads.get(name, 0) for name in reviewers)
-    # By value, nobody should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even if
-    # as few places as possible are above the mean load, rounded down.
+    # By value, no reviewer should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even
+    # if as few places as possible are above the mean load, rounded down.
     mean = total / len(reviewers)
     free = min(math.floor(mean), most or total) if values is None else most or math.ceil(mean)
     places = [

@@ -86,7 +86,7 @@ def test_plan_by_value_respects_conflicts_and_limits_and_leaves_nothing_out(
     for name in names:
         assert filled[name] + plan.short.get(name, 0) == each
         free = [who for who in people if loads[who] < most and (name, who) not in {*closed, *plan.pairs}]
-        assert not (plan.short.get(name) and free), "somebody could still review the proposal"
+        assert not (plan.short.get(name) and free), "a reviewer is left for the proposal"
 
 
 def test_plan_by_value_is_the_best_of_all_plans() -> None:
@@ -99,7 +99,7 @@ def test_plan_by_value_is_the_best_of_all_plans() -> None:
     assert total == pytest.approx(best, abs=30 * 2e-3)
 
 
-def test_nobody_gets_more_than_the_mean_load_without_a_limit() -> None:
+def test_no_reviewer_gets_more_than_the_mean_load_without_a_limit() -> None:
     values = np.zeros((12, 3))
     values[:, 0] = 1.0
     plan = plan_assignments({f"p{n}": 1 for n in range(12)}, ["a", "b", "c"], set(), {}, None, values)

@@ -91,6 +91,6 @@ async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
 
 
 def _check_own(context: RouteContext, id: str) -> None:
-    """Raise HttpProblem (404) if a reviewer asks about somebody else."""
+    """Raise HttpProblem (404) if a reviewer asks about another member."""
     if context.caller.role == "reviewer" and id != context.caller.member:
         raise not_found("member", id)

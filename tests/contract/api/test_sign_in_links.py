@@ -1,4 +1,4 @@
-"""Reviewers sign in with links from mails: once, for a limited time, as nobody else. Reminders of missing reviews."""
+"""Sign-in links in mails to reviewers: each works once and for a limited time. Reminders of missing reviews."""
 
 import datetime as dt
 import re
