@@ -4,7 +4,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
@@ -121,9 +120,7 @@ class _Bars:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
 
