@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assayer.errors import InputError
+from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson, WithProfile
@@ -15,7 +16,6 @@ from cluster.cli.terminal import print_json, remark, say, show_table
 if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
-    from assayer_client.resources import JobState
 
 _LONGEST, _PAGE = 60, 500
 
@@ -24,10 +24,7 @@ def list(
     batch: Annotated[
         str | None, typer.Argument(help="A batch (bt_…): its evaluations. By default batches and single evaluations.")
     ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option(help="Only evaluations that are queued, running, succeeded, failed or cancelled."),
-    ] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only evaluations in this state.")] = None,
     source: Annotated[
         str | None, typer.Option(help="Only evaluations with this name: a file name, or the id in a row.")
     ] = None,
@@ -41,16 +38,15 @@ def list(
     as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
-    wanted_state = _state(state)
     if batch is not None:
         kind_of(batch, "batch")
-    if tag is not None and (batch, wanted_state, source, reference) != (None, None, None, None):
+    if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
-    chosen = any((batch, wanted_state, source, reference))
+    chosen = any((batch, state, source, reference))
     with service(profile) as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
-            client.evaluations.list, state=wanted_state, batch=batch, source=source, reference=reference, limit=_PAGE
+            client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE
         )
         shown = [] if tag is not None else _first(evaluations, batch, limit, chosen=chosen)
     if as_json:
@@ -59,15 +55,6 @@ def list(
     _show_batches(batches, tag)
     if tag is None:
         _show_evaluations(shown, chosen=chosen)
-
-
-def _state(text: str | None) -> "JobState | None":
-    from assayer_client.resources import JobState
-
-    states: Sequence[JobState] = get_args(JobState)
-    if text is not None and text not in states:
-        raise InputError(f"There is no state {text!r}.", f"It is one of: {', '.join(states)}.")
-    return next((state for state in states if state == text), None)
 
 
 def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:

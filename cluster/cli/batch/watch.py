@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
-from cluster.cli.batch.service_client import KINDS, WatchedJob, job_resource, kind_of, service
+from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson, WithProfile
 from cluster.cli.terminal import SafeConsole, print_json, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
@@ -17,7 +17,7 @@ from orchestrator.jobs.outcome_wording import not_covered_in_words
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import BatchResource, BatchSummary
-    from assayer_client.resources import Event, JobState
+    from assayer_client.resources import Event, JobResource, JobState
 
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
@@ -40,9 +40,9 @@ def watch(
         raise typer.Exit(1)
 
 
-def _ended_job(client: "Client", item: str) -> "BatchResource | WatchedJob":
+def _ended_job(client: "Client", item: str) -> "BatchResource | JobResource":
     kind = kind_of(item, *KINDS)
-    return client.batches.get(item) if kind == "batch" else job_resource(client, kind).get(item)
+    return client.batches.get(item) if kind == "batch" else job_operations(client, kind).get(item)
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
@@ -57,7 +57,7 @@ def _watch_one(client: "Client", text: str) -> bool:
     kind = kind_of(text, *KINDS)
     if kind == "batch":
         return _batch(client, text)
-    jobs = job_resource(client, kind)
+    jobs = job_operations(client, kind)
     succeeded = _job(text, lambda: jobs.get(text), jobs.events(text))
     if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
         reason = f": {scores.reason}" if scores.score is None and scores.reason else "."
@@ -65,7 +65,7 @@ def _watch_one(client: "Client", text: str) -> bool:
     return succeeded
 
 
-def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Event"]) -> bool:
+def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
     that ended earlier."""
     title = look().title
