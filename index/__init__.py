@@ -18,30 +18,3 @@ from index.shards.update import ShardedUpdate, update_shards
 from index.version_cache import CorpusVersionCache
 from index.versions.manifest import Manifest, read_manifest
 from index.versions.version_store import VersionStore
-
-__all__ = [
-    "BuildOptions",
-    "BuildSummary",
-    "Corpus",
-    "CorpusFullTexts",
-    "CorpusVersionCache",
-    "Delta",
-    "Filters",
-    "FullTextLookup",
-    "Manifest",
-    "ShardStore",
-    "ShardedBuild",
-    "ShardedManifest",
-    "ShardedUpdate",
-    "UpdateSummary",
-    "VersionStore",
-    "build_corpus",
-    "build_shards",
-    "is_sharded",
-    "publish_shards",
-    "read_delta",
-    "read_manifest",
-    "shard_of",
-    "update_corpus",
-    "update_shards",
-]

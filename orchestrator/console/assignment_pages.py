@@ -174,7 +174,7 @@ async def shown_assignments(
     """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
     entered for a person to invite; `fault` or `refusal`, why the last action failed."""
     if refusal is not None:
-        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
+        fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant

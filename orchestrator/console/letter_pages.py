@@ -46,8 +46,7 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
         check_templates(templates)
         await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
     except (HttpProblem, ReviewRefused) as refusal:
-        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
-        return await _show(context, call, fault=fault, typed=templates)
+        return await _show(context, call, fault=str(refusal), typed=templates)
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
