@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from assayer.reports.escaping import shortened
 from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
@@ -61,7 +62,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
     rows = [
         (
             batch.id,
-            " ".join([_short(batch.name), *(f"#{tag}" for tag in batch.tags)]),
+            " ".join([shortened(batch.name, _LONGEST), *(f"#{tag}" for tag in batch.tags)]),
             _progress(batch),
             _cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
@@ -98,7 +99,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> N
 
 
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
-    title = f"{evaluation.row}. {_short(evaluation.title)}" if evaluation.row else _short(evaluation.title)
+    title = shortened(evaluation.title, _LONGEST)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
@@ -107,8 +108,8 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     state = f"{evaluation.state}{why}{flags}"
     return (
         evaluation.id,
-        title,
-        _short(evaluation.source),
+        f"{evaluation.row}. {title}" if evaluation.row else title,
+        shortened(evaluation.source, _LONGEST),
         state,
         score,
         cost,
@@ -127,7 +128,3 @@ def _cost(usd: float | None, known_usd: float = 0.0) -> str:
     if usd is not None:
         return f"${usd:,.2f}"
     return f"unknown, ${known_usd:,.2f} of it known" if known_usd else "unknown"
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from assayer.reports.escaping import shortened
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson, WithProfile
@@ -68,14 +69,14 @@ def _watch_one(client: "Client", text: str) -> bool:
 def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
     that ended earlier."""
-    title = look().title
+    title = shortened(look().title, _LONGEST_TITLE)
     with _progress() as progress:
-        whole = progress.add_task(escape(_short(title)), total=None)
+        whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
             if progress.disable and event.kind in _TOLD:
-                remark(f"{identifier} ({_short(title)}) is {_TOLD[event.kind]}")
-            _show(progress, whole, _short(title), stages, event)
+                remark(f"{identifier} ({title}) is {_TOLD[event.kind]}")
+            _show(progress, whole, title, stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
     remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
@@ -137,14 +138,10 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
+            remark(f"Row {job.row} ({shortened(job.title, _LONGEST_TITLE)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state}"
             remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
