@@ -160,6 +160,11 @@ class Corpus(CorpusQueries):
         return mean_nearness(passages, lambda *_: nearest, neighbours)
 
 
+def empty_corpus(embedder: Embedder) -> Corpus:
+    """Return a corpus without papers, for methods that read no literature."""
+    return Corpus(CorpusInfo("none", "", 0, 0, None, 0), (), (), embedder)
+
+
 class FullTextLookup(Protocol):
     async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Return an entry for every requested paper."""

@@ -11,11 +11,11 @@ import pytest
 from assayer.models import OPEN, Filters, PaperId, Window
 from index import BuildOptions, Corpus, Manifest, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.update import read_delta, update_corpus
-from index.memory_corpus import MemoryCorpus
 from index.search.local_reader import LocalReader
 from index.search.version_reader import VersionReader
 from index.shards.sharded_queries import CorpusQueries
 from tests.corpus_papers import record, write_jsonl
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 HUB = PaperId("bee-00")
