@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 
 from assayer.reports.escaping import shortened
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson, WithProfile
-from cluster.cli.terminal import SafeConsole, print_json, remark
+from cluster.cli.terminal import print_json, progress_bars, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["E
     """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
     that ended earlier."""
     title = shortened(look().title, _LONGEST_TITLE)
-    with _progress() as progress:
+    with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
@@ -98,7 +98,7 @@ def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskI
 
 def _batch(client: "Client", batch: str) -> bool:
     shown_tenth, waits = -1, ""
-    with _progress() as progress:
+    with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batches.events(batch):
             of = summary.rows - summary.rejected
@@ -165,17 +165,3 @@ def _line(summary: "BatchSummary") -> str:
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"
         )
     return ", ".join(phrases)
-
-
-def _progress() -> Progress:
-    """Return the progress display, which draws nothing if the output is not a terminal; changes are then printed as
-    lines."""
-    console = SafeConsole(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)
