@@ -36,8 +36,7 @@ from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
 from cluster.run_request import LOCAL_REQUEST, ResultInputs, RunRequest, result_inputs, run_id
 from cluster.settings import Settings
 from cluster.viewpoint_graphs import open_judge
-from index import CorpusFullTexts
-from index.memory_corpus import MemoryCorpus
+from index import CorpusFullTexts, empty_corpus
 from orchestrator.store import Database, PgReports
 from workers.embedding.embedder import LocalEmbedder, local_embedder
 from workers.full_texts.bibliography import GrobidBibliography, open_bibliography
@@ -182,7 +181,7 @@ class Engine:
         """Return the corpus version with which the evaluation started, or the current version if it is gone.
         Returns an empty corpus for a method that reads no literature. Raises CorpusError."""
         if not method.reads_literature:
-            return MemoryCorpus((), self.backends.embedder)
+            return empty_corpus(self.backends.embedder)
         if began_with:
             try:
                 return await self.corpora.at(began_with)
@@ -301,7 +300,7 @@ async def open_engine(
             database = await stack.enter_async_context(open_database(settings))
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
         literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
-        empty_corpus = MemoryCorpus((), embedder)
+        no_papers = empty_corpus(embedder)
         llm = await open_llm(
             settings,
             database,
@@ -314,8 +313,8 @@ async def open_engine(
             settings=settings,
             backends=Backends(
                 llm=llm,
-                literature=empty_corpus,
-                full_texts=CorpusFullTexts(empty_corpus),
+                literature=no_papers,
+                full_texts=CorpusFullTexts(no_papers),
                 embedder=embedder,
                 reranker=parts.reranker or _reranker(settings, unavailable, stack),
             ),

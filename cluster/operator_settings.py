@@ -102,11 +102,6 @@ def variable_name(path: Sequence[str]) -> str:
     return "ASSAYER_" + "__".join(path).upper()
 
 
-def variable_names() -> Iterator[str]:
-    """Yield the environment variable of every setting."""
-    return map(variable_name, setting_paths())
-
-
 def setting_field(path: Sequence[str]) -> tuple[type[BaseModel], FieldInfo]:
     """Return the class that holds a setting, and the setting's field."""
     model: type[BaseModel] = Settings

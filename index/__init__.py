@@ -10,7 +10,7 @@ from assayer.models import Filters
 from index.building.build import BuildSummary, build_corpus
 from index.building.update import Delta, UpdateSummary, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
-from index.corpus import Corpus, CorpusFullTexts, FullTextLookup
+from index.corpus import Corpus, CorpusFullTexts, FullTextLookup, empty_corpus
 from index.shards.build import ShardedBuild, build_shards
 from index.shards.publish import publish_shards
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded, shard_of
@@ -18,30 +18,3 @@ from index.shards.update import ShardedUpdate, update_shards
 from index.version_cache import CorpusVersionCache
 from index.versions.manifest import Manifest, read_manifest
 from index.versions.version_store import VersionStore
-
-__all__ = [
-    "BuildOptions",
-    "BuildSummary",
-    "Corpus",
-    "CorpusFullTexts",
-    "CorpusVersionCache",
-    "Delta",
-    "Filters",
-    "FullTextLookup",
-    "Manifest",
-    "ShardStore",
-    "ShardedBuild",
-    "ShardedManifest",
-    "ShardedUpdate",
-    "UpdateSummary",
-    "VersionStore",
-    "build_corpus",
-    "build_shards",
-    "is_sharded",
-    "publish_shards",
-    "read_delta",
-    "read_manifest",
-    "shard_of",
-    "update_corpus",
-    "update_shards",
-]

@@ -18,13 +18,12 @@ from assayer.models import (
     FullText,
     Hit,
     Paper,
-    PaperContents,
     PaperId,
     Passage,
     Retraction,
     Window,
 )
-from assayer.ports import CitationIds, Embedder, LexicalEmbedder, Vectors
+from assayer.ports import Embedder, LexicalEmbedder, Vectors
 from index.corpus_fit import fit_passages, judge_fit, mean_nearness
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.hybrid_search import Query, WeighedQuery
@@ -37,7 +36,7 @@ from index.versions.manifest import check_embedder
 from index.versions.verification_cache import VerificationCache
 
 
-class Corpus:
+class Corpus(CorpusQueries):
     """Implements `assayer.ports.Literature` with a single version of a corpus, local or remote, sharded or not."""
 
     source = SOURCE
@@ -52,9 +51,9 @@ class Corpus:
     ) -> None:
         """Create a corpus. `days` are the publication days of the papers in all parts; `parts` are the shards
         in order, or the unsharded corpus."""
+        super().__init__(parts)
         self._info = whole
         self._days = sorted(set(days))
-        self._queries = CorpusQueries(parts)
         self._embedder = embedder
         self._finish = weakref.finalize(self, close) if close is not None else None
 
@@ -95,14 +94,14 @@ class Corpus:
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
         """Search as `search` does, among papers that pass the filters."""
-        return await self._queries.search(*await self._embedded(queries), limit, filters)
+        return await self.find_embedded(*await self._embedded(queries), limit, filters)
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         return await self.find_passages(queries, limit, Filters(window=window))
 
     async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
         """Find passages as `snippets` does, in papers that pass the filters."""
-        return await self._queries.snippets(*await self._embedded(queries), limit, filters)
+        return await self.find_passages_embedded(*await self._embedded(queries), limit, filters)
 
     async def _embedded(self, queries: Sequence[str]) -> tuple[Sequence[Query], Vectors]:
         """Embed the queries, with lexical weights if the corpus has any; `check_embedder` ensures that the
@@ -112,34 +111,9 @@ class Corpus:
             return list(map(WeighedQuery, queries, lexical)), vectors
         return queries, await self._embedder.embed(queries, "query")
 
-    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        return await self._queries.neighbours(papers, limit, Filters(window=window))
-
-    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return each paper's references in the order of its own list. Papers are missing from the result if no source
-        provided their references."""
-        return await self._queries.references(papers, limit, Filters(window=window))
-
-    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the citing papers, undated papers last."""
-        return await self._queries.citing(papers, limit, Filters(window=window))
-
-    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
-        return await self._queries.papers(ids, Filters(window=window))
-
-    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
-        return await self._queries.citations(papers, limit, Filters(window=window))
-
-    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
-        """Return the newest papers that name a method or a concept, as recorded in the base graph."""
-        return await self._queries.naming(name, limit, filters)
-
-    async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        return await self._queries.contents(papers)
-
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
         (vector,) = await self.embed_queries([text])
-        return await self._queries.similarities(vector, papers)
+        return await self.similarities(vector, papers)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Return a unit query vector per text. A text longer than a passage gets the normalized mean of its passages'
@@ -170,12 +144,9 @@ class Corpus:
         """Measure how well the corpus covers the text; see `index.corpus_fit` for the statistic."""
         passages = await self._embedder.embed(fit_passages(text), "query")
         filters = Filters(window=window)
-        papers = await self._queries.count_passing(filters)
+        papers = await self.count_passing(filters)
         value = await self._nearness(passages, filters) if papers and len(passages) else 0.0
         return judge_fit(value, self._info.fit, papers, window)
-
-    async def full_texts(self, papers: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
-        return await self._queries.full_texts(papers)
 
     def close(self) -> None:
         """Cancel pending calls; afterwards the version can be removed. Optional: the corpus closes itself once nothing
@@ -185,8 +156,13 @@ class Corpus:
 
     async def _nearness(self, passages: Vectors, filters: Filters) -> float:
         neighbours = self._info.fit.neighbours if self._info.fit else 1
-        nearest = await self._queries.nearest(passages, neighbours, filters)
+        nearest = await self.nearest(passages, neighbours, filters)
         return mean_nearness(passages, lambda *_: nearest, neighbours)
+
+
+def empty_corpus(embedder: Embedder) -> Corpus:
+    """Return a corpus without papers, for methods that read no literature."""
+    return Corpus(CorpusInfo("none", "", 0, 0, None, 0), (), (), embedder)
 
 
 class FullTextLookup(Protocol):

@@ -3,6 +3,7 @@
 import logging
 import re
 from functools import cache
+from importlib import import_module
 from typing import Any, cast
 
 from fastapi import Depends, FastAPI, Request
@@ -18,68 +19,6 @@ from assayer.version import __version__
 from orchestrator.api.gone import gone
 from orchestrator.api.openapi import DEFAULT_RESPONSE, openapi_document
 from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_parameters
-from orchestrator.api.routes import (
-    assignments,
-    audit_log,
-    batch_estimate,
-    batch_results,
-    batch_upload,
-    batches,
-    call_reviewers,
-    calls,
-    comparisons,
-    corpus,
-    curations,
-    decisions,
-    erasures,
-    evaluations,
-    events,
-    expertise,
-    health,
-    keys,
-    letters,
-    members,
-    methods,
-    model_calls,
-    opinions,
-    panel,
-    printed,
-    proposals,
-    rankings,
-    reference_page,
-    references,
-    remarks,
-    reward_verification,
-    rewards,
-    scores,
-    tenants,
-    usage,
-    webhooks,
-)
-from orchestrator.console import (
-    account_page,
-    assignment_pages,
-    audit_log_page,
-    bid_pages,
-    call_pages,
-    call_reviewer_pages,
-    call_terms_pages,
-    decision_pages,
-    erasure_pages,
-    evaluation_pages,
-    expertise_pages,
-    letter_pages,
-    making_pages,
-    member_pages,
-    original_pages,
-    panel_pages,
-    proposal_pages,
-    provider_pages,
-    ranking_pages,
-    review_pages,
-    sign_in_pages,
-    submission_page,
-)
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
@@ -101,66 +40,21 @@ from orchestrator.web.validation_errors import validation_problem
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
 """Value of `Retry-After` in seconds if a tenant's queue is full. It is long because jobs take minutes."""
-_ROUTERS = (
-    evaluations,
-    events,
-    model_calls,
-    batch_estimate,
-    batch_results,
-    batch_upload,
-    batches,
-    calls,
-    printed,
-    erasures,
-    comparisons,
-    rankings,
-    rewards,
-    reward_verification,
-    curations,
-    proposals,
-    scores,
-    corpus,
-    references,
-    methods,
-    webhooks,
-    keys,
-    usage,
-    tenants,
-    members,
-    call_reviewers,
-    assignments,
-    expertise,
-    opinions,
-    panel,
-    decisions,
-    letters,
-    remarks,
-    audit_log,
-    health,
-    reference_page,
-    sign_in_pages,
-    provider_pages,
-    submission_page,
-    call_terms_pages,
-    call_pages,
-    evaluation_pages,
-    proposal_pages,
-    making_pages,
-    erasure_pages,
-    ranking_pages,
-    member_pages,
-    account_page,
-    assignment_pages,
-    call_reviewer_pages,
-    expertise_pages,
-    bid_pages,
-    audit_log_page,
-    panel_pages,
-    decision_pages,
-    letter_pages,
-    review_pages,
-    original_pages,
-)
+_ROUTES = {
+    "orchestrator.api.routes": (
+        "evaluations events model_calls batch_estimate batch_results batch_upload batches calls printed erasures "
+        "comparisons rankings rewards reward_verification curations proposals scores corpus references methods "
+        "webhooks keys usage tenants members call_reviewers assignments expertise opinions panel decisions "
+        "letters remarks audit_log health reference_page"
+    ),
+    "orchestrator.console": (
+        "sign_in_pages provider_pages submission_page call_terms_pages call_pages evaluation_pages "
+        "proposal_pages making_pages erasure_pages ranking_pages member_pages account_page assignment_pages "
+        "call_reviewer_pages expertise_pages bid_pages audit_log_page panel_pages decision_pages letter_pages "
+        "review_pages original_pages"
+    ),
+}
+"""Modules with routes by package, in order: of several routes that match a path, the first one answers."""
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
 """Pattern of paths whose bodies can contain many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
@@ -195,8 +89,9 @@ def documented_app() -> FastAPI:
         responses=DEFAULT_RESPONSE,
         generate_unique_id_function=lambda route: route.name,
     )
-    for routes in _ROUTERS:
-        app.include_router(routes.router)
+    for package, modules in _ROUTES.items():
+        for module in modules.split():
+            app.include_router(import_module(f"{package}.{module}").router)
     return app
 
 

@@ -143,6 +143,9 @@ class HttpProblem(HTTPException):
         super().__init__(self.kind.status, detail, {**(headers or {}), **waiting})
         self.members = members | {"errors": tuple(errors) or None, "retry_after": retry_after}
 
+    def __str__(self) -> str:
+        return self.detail
+
     @classmethod
     def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
         """Return the problem for a request for the result of a job that ended without a result."""

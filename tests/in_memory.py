@@ -16,8 +16,8 @@ from assayer.literature.paper_identity import title_key
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Window
 from assayer.ports import LexicalWeights, Vectors, WeighedTexts
 from index.faiss_build import load_faiss
-from index.memory_corpus import MemoryCorpus
 from index.segments.gpus import MOST_SELECTED, GpuMatches
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import WORD, HashingEmbedder
 from workers.literature_apis.capabilities import Snippet
 from workers.outbound.source_requests import RequestContext

@@ -19,7 +19,7 @@ from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import Paper, PaperId
 from assayer.ports import Clock
 from index.corpus import CorpusFullTexts
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.tiny_policy import TinyPolicy, random_llama
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.policy_training.companion_plan import CompanionTraining, LoopRollouts

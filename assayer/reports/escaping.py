@@ -42,3 +42,8 @@ def cell(text: str) -> str:
     """Return the text on one line, with an apostrophe inserted before anything that a spreadsheet would execute as a
     formula."""
     return _FORMULA.sub(r"\1'", one_line(text))
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the text, cut to at most `most` characters with an ellipsis at the end."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -28,7 +28,7 @@ from benchmarks.documents.planting import plant_inventions
 from benchmarks.documents.words import missing_words
 from benchmarks.measuring import command_line, heading
 from cluster.clock import SystemClock
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from workers.documents.idea_reader import read_ideas
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources

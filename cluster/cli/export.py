@@ -1,9 +1,8 @@
 """`assayer export`: reports in the forms of other programs, written to files and sent nowhere."""
 
 import json
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -14,10 +13,7 @@ from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import print_json, say
 from cluster.whole_files import read_whole_text
 
-
-class ExportFormat(StrEnum):
-    huggingface = "huggingface"
-    openreview = "openreview"
+ExportFormat = Literal["huggingface", "openreview"]
 
 
 def export(
@@ -43,7 +39,7 @@ def export(
     from cluster.ranking_inputs import read_reports
     from cluster.report_dataset import write_dataset
 
-    if form is not None and format is not ExportFormat.openreview:
+    if form is not None and format != "openreview":
         raise InputError("--form requires --format openreview.")
     read = list(read_reports(reports))
     if not read:
@@ -52,7 +48,7 @@ def export(
         )
     make_folder(out, "The export")
     remarks = []
-    if format is ExportFormat.huggingface:
+    if format == "huggingface":
         files = write_dataset(out, read)
     else:
         fields = form_fields(_decoded(form)) if form is not None else None

@@ -5,9 +5,8 @@ import asyncio
 import json
 import math
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -47,15 +46,8 @@ _SHOWN_PAIRS = 3
 _HARDLY_CHANCE = 0.6
 
 
-class ViewpointMaker(StrEnum):
-    splitter = "splitter"
-    model = "model"
-
-
-class ScorerName(StrEnum):
-    best = "best"
-    propagation = "propagation"
-    network = "network"
+ViewpointMaker = Literal["splitter", "model"]
+ScorerName = Literal["best", "propagation", "network"]
 
 
 @app.command()
@@ -69,7 +61,7 @@ def build(
     ] = "",
     viewpoints: Annotated[
         ViewpointMaker, typer.Option(help="What splits ideas into viewpoints: sentence splitter or language model.")
-    ] = ViewpointMaker.splitter,
+    ] = "splitter",
     relations: Annotated[
         bool,
         typer.Option(
@@ -85,7 +77,7 @@ def build(
 
     settings = load_settings(profile)
     outcomes = comma_separated(classes)
-    sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == ViewpointMaker.model
+    sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == "model"
     with StageProgress() as report:
         plan, added = asyncio.run(build_graph(settings, graph, sources, outcomes, by_model, relations, replace, report))
     say(
@@ -124,7 +116,7 @@ def train(
         typer.Option(
             help="Scorer that verdicts use: `best` chooses among propagation and regressions on words and embeddings."
         ),
-    ] = ScorerName.best,
+    ] = "best",
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
     after: Annotated[
         str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of random folds.")
@@ -141,7 +133,7 @@ def train(
     holdout = Holdout(folds, day(after, "date for --after"), seed)
     with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
-        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer.value, holdout, effort, report))
+        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer, holdout, effort, report))
     _show_trained(trained)
 
 

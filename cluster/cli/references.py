@@ -5,9 +5,8 @@ import asyncio
 import datetime as dt
 import sys
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.markup import escape
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     from assayer.methods.scicompanion.missed_references import MissedReferences, WayFound
 
 
-class BibliographyFormat(StrEnum):
-    bibtex = "bibtex"
-    ris = "ris"
+BibliographyFormat = Literal["bibtex", "ris"]
 
 
 def references(
@@ -90,7 +87,7 @@ def _print_bibliography(found: "Sequence[MissedReferences]", bibliography: Bibli
     """Print the references of all ideas, each paper once."""
     papers = {item.paper.id: item.paper for missed in found for item in missed.references}
     works = [listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()]
-    sys.stdout.write(as_bibtex(works) if bibliography is BibliographyFormat.bibtex else as_ris(works))
+    sys.stdout.write(as_bibtex(works) if bibliography == "bibtex" else as_ris(works))
 
 
 def _show(missed: "MissedReferences") -> None:

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Absent
+from assayer.reports.escaping import shortened
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile
 from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, write_files
 from cluster.cli.standard_input import from_standard_input
@@ -177,4 +178,4 @@ def _reason(outcome: "RewardOutcome") -> str:
     text = outcome.problem.detail if outcome.reward is None and outcome.problem else ""
     text = outcome.reward.reason if outcome.reward is not None else text
     words = " ".join(text.split())
-    return words if len(words) <= _REASON else f"{words[: _REASON - 1]}…"
+    return shortened(words, _REASON)

@@ -4,7 +4,6 @@ import asyncio
 import json
 import sys
 from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
@@ -103,27 +102,24 @@ def _encodable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
+def progress_bars(*columns: SpinnerColumn | TextColumn) -> Progress:
+    """Return progress bars on standard error, which are drawn only on a terminal."""
+    console = SafeConsole(stderr=True, highlight=False)
+    bars = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*columns, *bars, console=console, disable=not console.is_terminal)
+
+
 class _Bars:
-    """Progress bars on standard error, drawn only on a terminal. Use as a context manager."""
+    """Progress bars as a context manager."""
 
     def __init__(self, *columns: SpinnerColumn | TextColumn) -> None:
-        console = SafeConsole(stderr=True, highlight=False)
-        self._progress = Progress(
-            *columns,
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            console=console,
-            disable=not console.is_terminal,
-        )
+        self._progress = progress_bars(*columns)
 
     def __enter__(self) -> Self:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
 

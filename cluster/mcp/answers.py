@@ -1,17 +1,18 @@
 """Responses of the tools: short, typed, and with the limitations of every result."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from assayer.reports import escaping
 from assayer_client.comparisons import ComparisonResource
 from assayer_client.corpus import CorpusSearch
 from assayer_client.evaluations import Evaluation
 from assayer_client.points import Point, Score
 from assayer_client.references import SuggestedReferences
 from assayer_client.reports import Report
-from assayer_client.resources import Absent, JobState, Problem
+from assayer_client.resources import Absent, JobResource, JobState
 
 _MOST_POINTS = 5
 _WAYS = {
@@ -51,15 +52,18 @@ class EvaluationSummary(ToolAnswer):
     )
 
 
-class EvaluationAnswer(ToolAnswer):
+class JobAnswer(ToolAnswer):
     id: str
     state: JobState
+    problem: str | None = Field(default=None, description="Why it has no result, and what to do.")
+    cost_usd: float | None = Field(default=None, description="Null while it is not known; not zero.")
+    next_step: str
+
+
+class EvaluationAnswer(JobAnswer):
     title: str
     waiting: str | None = Field(default=None, description="Why it has not begun.")
-    problem: str | None = Field(default=None, description="Why it has no report, and what to do.")
-    cost_usd: float | None = Field(default=None, description="Null while it is not known; not zero.")
     summary: EvaluationSummary | None = Field(default=None, description="Null until the state is succeeded.")
-    next_step: str
 
 
 class ReportPiece(ToolAnswer):
@@ -120,28 +124,17 @@ class DimensionOutcome(ToolAnswer):
     reasons: tuple[str, ...]
 
 
-class ComparisonAnswer(ToolAnswer):
-    id: str
-    state: JobState
-    problem: str | None = None
-    cost_usd: float | None = Field(default=None, description="Null while it is not known; not zero.")
+class ComparisonAnswer(JobAnswer):
     deciding_dimension: str | None = None
     outcomes: tuple[DimensionOutcome, ...] = ()
-    next_step: str
 
 
 def evaluation_answer(evaluation: Evaluation, report: Report | None) -> EvaluationAnswer:
     return EvaluationAnswer(
-        id=evaluation.id,
-        state=evaluation.state,
+        **job_fields(evaluation, "evaluation_status", "fetch_report gives the whole report with its sources."),
         title=evaluation.title,
         waiting=evaluation.waiting,
-        problem=problem_in_words(evaluation.problem),
-        cost_usd=evaluation.cost_usd,
         summary=None if report is None else _summary(report),
-        next_step=next_step(
-            evaluation.state, "evaluation_status", "fetch_report gives the whole report with its sources."
-        ),
     )
 
 
@@ -190,10 +183,7 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
     outcomes = () if result is None else result.outcomes
     reasons = [verdict for answer in (result.answers if result else ()) for verdict in answer.verdicts]
     return ComparisonAnswer(
-        id=comparison.id,
-        state=comparison.state,
-        problem=problem_in_words(comparison.problem),
-        cost_usd=comparison.cost_usd,
+        **job_fields(comparison, "comparison_status", "Both reasons and disagreements belong in what you say."),
         deciding_dimension=result.dimension if result else None,
         outcomes=tuple(
             DimensionOutcome(
@@ -207,9 +197,6 @@ def comparison_answer(comparison: ComparisonResource) -> ComparisonAnswer:
                 ),
             )
             for outcome in outcomes
-        ),
-        next_step=next_step(
-            comparison.state, "comparison_status", "Both reasons and disagreements belong in what you say."
         ),
     )
 
@@ -244,19 +231,22 @@ def _injection_suspected(report: Report) -> bool:
     return bool(report.idea.flags) or any(notice.kind == "injection" for notice in report.notices)
 
 
-def problem_in_words(problem: Problem | None) -> str | None:
-    return None if problem is None else f"{problem.title} ({problem.type}): {problem.detail}"
-
-
-def next_step(state: JobState, status: str, done: str) -> str:
-    match state:
-        case "queued" | "running":
-            return f"It goes on by itself: ask {status} with this id in a minute. Do not submit it again."
-        case "succeeded":
-            return done
-        case _:
-            return "It has ended without a result; `problem` says why where it is known."
+def job_fields(job: JobResource, status: str, done: str) -> dict[str, Any]:
+    """Return the fields that the answers about jobs have in common. `status` is the tool that returns the job's state;
+    `done` is the next step once it has succeeded."""
+    problem, step = job.problem, done
+    if job.state in ("queued", "running"):
+        step = f"It goes on by itself: ask {status} with this id in a minute. Do not submit it again."
+    elif job.state != "succeeded":
+        step = "It has ended without a result; `problem` says why where it is known."
+    return {
+        "id": job.id,
+        "state": job.state,
+        "problem": None if problem is None else f"{problem.title} ({problem.type}): {problem.detail}",
+        "cost_usd": job.cost_usd,
+        "next_step": step,
+    }
 
 
 def shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return escaping.shortened(text, _LONGEST)

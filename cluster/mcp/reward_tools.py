@@ -6,9 +6,9 @@ import anyio
 from pydantic import BaseModel, ConfigDict, Field
 
 from assayer_client import RewardItemBody, RewardsBody
-from assayer_client.resources import Absent, JobState
+from assayer_client.resources import Absent
 from assayer_client.rewards import RewardOutcome, RewardsResource
-from cluster.mcp.answers import ToolAnswer, next_step, problem_in_words, shortened
+from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shortened
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
@@ -33,14 +33,9 @@ class RewardOfItem(ToolAnswer):
     leakage: bool = Field(default=False, description="The idea repeats the reference's own words, which earns nothing.")
 
 
-class RewardsAnswer(ToolAnswer):
-    id: str
-    state: JobState
+class RewardsAnswer(JobAnswer):
     judged: tuple[RewardOfItem, ...] = Field(description="Those that are there so far.")
     asked: int | None = Field(description="How many items were sent in.")
-    problem: str | None = None
-    cost_usd: float | None = Field(default=None, description="Null while it is not known; not zero.")
-    next_step: str
 
 
 RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as `reward` gave it.")]
@@ -96,13 +91,9 @@ class RewardTools:
 
 def _answer(rewards: RewardsResource) -> RewardsAnswer:
     return RewardsAnswer(
-        id=rewards.id,
-        state=rewards.state,
+        **job_fields(rewards, "reward_status", "It has ended."),
         judged=tuple(_of_item(item) for item in rewards.items or ()),
         asked=rewards.asked,
-        problem=problem_in_words(rewards.problem),
-        cost_usd=rewards.cost_usd,
-        next_step=next_step(rewards.state, "reward_status", "It has ended."),
     )
 
 

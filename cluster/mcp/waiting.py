@@ -4,23 +4,18 @@ cancelled."""
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import anyio
 
-from assayer_client.resources import TERMINAL, JobState
+from assayer_client.resources import TERMINAL, JobResource
 from assayer_client.retries import next_poll
 from cluster.mcp.callers import ToolContext
 
 _CANCEL_SECONDS = 5.0
 
 
-class _WatchedJob(Protocol):
-    @property
-    def state(self) -> JobState: ...
-
-
-J = TypeVar("J", bound=_WatchedJob)
+J = TypeVar("J", bound=JobResource)
 
 
 class ServerState:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import IO, NamedTuple, Self
 
 import numpy as np
@@ -47,9 +46,7 @@ class LexicalSpool:
         self._file = self._path.open("w+b")
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
         self._path.unlink(missing_ok=True)

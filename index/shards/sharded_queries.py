@@ -14,7 +14,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage
+from assayer.models import Absent, Filters, FullText, Hit, Paper, PaperContents, PaperId, Passage, Window
 from assayer.ports import CitationIds, Vectors
 from assayer.run.concurrency import gather_all
 from index.search.hybrid_ranking import HybridMatches, QueryCandidates, candidate_depth, rank_candidates
@@ -39,17 +39,19 @@ _UNWEIGHED = LexicalMatches(*_NOTHING)
 
 
 class CorpusQueries:
-    """Queries the shards of a single version, in their order. `index.corpus.Corpus` documents the methods."""
+    """Queries the shards of a single version, in their order. `assayer.ports.Literature` documents its methods."""
 
     def __init__(self, shards: Sequence[ReaderHandle]) -> None:
         self._shards = shards
 
-    async def search(self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters) -> list[list[Hit]]:
+    async def find_embedded(
+        self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
+    ) -> list[list[Hit]]:
         ranked = await self._ranked(queries, vectors, limit, filters, with_passages=False)
         papers = await self._fetch(VersionReader.papers_at, (key for item in ranked for key, _ in item))
         return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in ranked]
 
-    async def snippets(
+    async def find_passages_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
         ranked = await self._ranked(queries, vectors, limit, filters, with_passages=True)
@@ -76,12 +78,12 @@ class CorpusQueries:
                 papers[key] += some
         return papers
 
-    async def neighbours(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Hit]]:
+    async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
         own = await self._call_owners(VersionReader.paper_vectors, papers)
         if not own:
             return {}
         vectors = np.stack([item.vector for item in own.values()])
-        nearest = await self.nearest(vectors, limit + 1, filters)
+        nearest = await self.nearest(vectors, limit + 1, Filters(window=window))
         neighbours_of = {}
         for (paper, item), near in zip(own.items(), nearest, strict=True):
             itself = shard_key(int(shard_of([paper], len(self._shards))[0]), item.unit)
@@ -95,33 +97,37 @@ class CorpusQueries:
             for paper, some in neighbours_of.items()
         }
 
-    async def references(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+    async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        """Return each paper's references in the order of its own list. Papers are missing from the result if no source
+        provided their references."""
         lists = await self._call_owners(VersionReader.cited_hashes, papers)
         count = len(self._shards)
         hashes = dict.fromkeys(item for some in lists.values() for item in some)
-        units = await self._call_grouped({item: item % count for item in hashes}, VersionReader.units_by_hash, filters)
+        owners, filters = {item: item % count for item in hashes}, Filters(window=window)
+        units = await self._call_grouped(owners, VersionReader.units_by_hash, filters)
         cited = {
             paper: list(dict.fromkeys(shard_key(item % count, unit) for item in some for unit in units[item]))[:limit]
             for paper, some in lists.items()
         }
         fetched = await self._fetch(VersionReader.papers_at, (key for keys in cited.values() for key in keys))
         answers = {paper: [fetched[key] for key in keys] for paper, keys in cited.items()}
-        answers |= await self._cited_in_texts([item for item in papers if item not in answers], limit, filters)
+        answers |= await self._cited_in_texts([item for item in papers if item not in answers], limit, window)
         return {item: answers[item] for item in papers if item in answers}
 
     async def _cited_in_texts(
-        self, papers: Sequence[PaperId], limit: int, filters: Filters
+        self, papers: Sequence[PaperId], limit: int, window: Window
     ) -> dict[PaperId, list[Paper]]:
         """Return the papers cited by papers for which no source lists references."""
         works = await self._call_owners(VersionReader.works_cited_by, papers)
         by_key = await self._papers_by_key(works.values())
         cited = {paper: papers_cited(some, by_key) for paper, some in works.items()}
-        passing = await self.papers(list(dict.fromkeys(item for some in cited.values() for item in some)), filters)
+        passing = await self.papers(list(dict.fromkeys(item for some in cited.values() for item in some)), window)
         return {paper: [passing[item] for item in some if item in passing][:limit] for paper, some in cited.items()}
 
-    async def citing(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[Paper]]:
+    async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
+        """Return the citing papers, undated papers last."""
         known = list(await self._call_owners(VersionReader.units_of, papers))
-        each = await self._call_all(VersionReader.citing_units, known, limit, filters)
+        each = await self._call_all(VersionReader.citing_units, known, limit, Filters(window=window))
         newest = {
             paper: newest_first(
                 (
@@ -136,19 +142,20 @@ class CorpusQueries:
         fetched = await self._fetch(VersionReader.papers_at, (item.unit for some in newest.values() for item in some))
         return {paper: [fetched[item.unit] for item in some] for paper, some in newest.items()}
 
-    async def papers(self, ids: Sequence[PaperId], filters: Filters) -> dict[PaperId, Paper]:
-        return await self._call_owners(VersionReader.papers, ids, filters)
+    async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
+        return await self._call_owners(VersionReader.papers, ids, Filters(window=window))
 
-    async def citations(self, papers: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
+    async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if len(self._shards) == 1:
-            return await self._shards[0].call(VersionReader.citations, papers, limit, filters)
-        cited, citing = await gather_all([self.references(papers, limit, filters), self.citing(papers, limit, filters)])
+            return await self._shards[0].call(VersionReader.citations, papers, limit, Filters(window=window))
+        cited, citing = await gather_all([self.references(papers, limit, window), self.citing(papers, limit, window)])
         return {
             item: CitationIds([each.id for each in cited.get(item, ())], [each.id for each in some])
             for item, some in citing.items()
         }
 
     async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+        """Return the newest papers that name a method or a concept, as recorded in the base graph."""
         each = await self._call_all(VersionReader.units_naming, name, limit, filters)
         keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)
         newest = [item.unit for item in newest_first(keyed, limit)]

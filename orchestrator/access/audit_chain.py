@@ -10,6 +10,7 @@ end of the log was cut off.
 import datetime as dt
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, get_args
 
@@ -28,6 +29,7 @@ ACTS_OF_JUDGEMENT: frozenset[AuditedAct] = frozenset(
 )
 """Acts whose content states people's judgements. Machines are not allowed to read this content."""
 
+_TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 FIRST = "0" * 64
 """Value of `previous` in a tenant's first entry."""
 
@@ -90,6 +92,12 @@ def without_judgements(entry: AuditEntry) -> AuditEntry:
     if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
+
+
+def tip_of(text: str, tenant: TenantId) -> AuditTip | None:
+    """Return the tip written as NUMBER:HASH; None if the text is not one."""
+    match = _TIP.fullmatch(text.strip())
+    return None if match is None else AuditTip(tenant=tenant, number=int(match[1]), hash=match[2])
 
 
 def audit_faults(

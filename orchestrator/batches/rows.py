@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 from assayer.errors import InputError
 from assayer.ideas.own_columns import ApplicantRecord
 from assayer.models import Frozen, Idea
-from assayer.reports.escaping import one_line
+from assayer.reports.escaping import one_line, shortened
 from assayer.text.bounded_lines import TooManyLines
 from assayer_client.batches import RowError
 
@@ -46,8 +46,7 @@ def rejected_row(number: int, source: str, error: InputError, field: str = "") -
 
 def display_name(name: str) -> str:
     """Return the file name of an upload without folders, as a single line of limited length."""
-    line = one_line(name.replace("\\", "/").rsplit("/", 1)[-1])
-    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
+    return shortened(one_line(name.replace("\\", "/").rsplit("/", 1)[-1]), _LONGEST_NAME)
 
 
 class ReadingAbandoned(Exception):

@@ -23,7 +23,7 @@ from orchestrator.problems import HttpProblem, not_found
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.assignments import DraftOfAssignments
 from orchestrator.store.assigned_tables import AssignedView, ReviewerLoad
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
@@ -66,24 +66,22 @@ class PlanAsShown(NamedTuple):
 
 
 @router.get("")
-async def assignments(id: PathId, context: PeopleReader, query: Annotated[AssignedQuery, Query()]) -> Response:
+async def assignments(context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]) -> Response:
     """Show the current assignments and, if a number of reviewers is specified, the planned assignments."""
-    call = await context.find_batch(id)
     body = None if query.per_proposal is None else _body(query.by, query.per_proposal, query.max_load or None)
     return await shown_assignments(context, call, body=body, view=query, find=query.find)
 
 
 @router.post("")
 async def assign(
-    id: PathId,
     context: Assigner,
+    call: CallInPath,
     per_proposal: Annotated[PerProposal, Form()],
     shown: Annotated[str, Form(max_length=64)],
     by: Annotated[AssignedBy, Form()] = "expertise",
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
     """Carry out the plan that was shown. If it has changed since, show the new plan instead."""
-    call = await context.find_batch(id)
     body = _body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
@@ -94,9 +92,8 @@ async def assign(
 
 
 @router.post("/bidding")
-async def set_bidding(id: PathId, context: Assigner, open: Annotated[bool, Form()]) -> Response:
+async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool, Form()]) -> Response:
     """Ask the reviewers for bids, or stop asking."""
-    call = await context.find_batch(id)
     try:
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
@@ -105,9 +102,8 @@ async def set_bidding(id: PathId, context: Assigner, open: Annotated[bool, Form(
 
 
 @router.post("/one")
-async def assign_one(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
+async def assign_one(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
     """Assign a proposal to a reviewer chosen by hand."""
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, form.evaluation)
     planner = context.services.assignment_planner
     try:
@@ -118,9 +114,8 @@ async def assign_one(id: PathId, context: Assigner, form: Annotated[_Pair, Form(
 
 
 @router.post("/withdraw")
-async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
+async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
     """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, form.evaluation)
     try:
         withdrawn = await context.reviewing.assignments.withdraw(
@@ -137,19 +132,18 @@ async def withdraw(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]
 
 
 @router.post("/conflicts")
-async def declare(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
+async def declare(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
     """Declare a conflict: the reviewer must not review the proposal. An assignment without an opinion ends."""
-    return await _conflict(context, id, form, clears=False)
+    return await _conflict(context, call, form, clears=False)
 
 
 @router.post("/conflicts/clear")
-async def clear(id: PathId, context: Assigner, form: Annotated[_Pair, Form()]) -> Response:
+async def clear(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
     """Clear a conflict, which stays on record."""
-    return await _conflict(context, id, form, clears=True)
+    return await _conflict(context, call, form, clears=True)
 
 
-async def _conflict(context: PageContext, id: str, form: _Pair, *, clears: bool) -> Response:
-    call = await context.find_batch(id)
+async def _conflict(context: PageContext, call: BatchStatus, form: _Pair, *, clears: bool) -> Response:
     job = await context.find_proposal(call, form.evaluation)
     if len(form.reason.strip()) < 3:
         return await shown_assignments(context, call, fault="Give a reason (at least 3 characters).")
@@ -180,7 +174,7 @@ async def shown_assignments(
     """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
     entered for a person to invite; `fault` or `refusal`, why the last action failed."""
     if refusal is not None:
-        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
+        fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant

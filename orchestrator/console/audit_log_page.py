@@ -2,7 +2,6 @@
 file."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
 from typing import Annotated
@@ -13,7 +12,15 @@ from pydantic import Field
 from starlette.responses import Response
 
 from assayer.models import Frozen
-from orchestrator.access.audit_chain import ACTS_IN_THE_LOG, AuditEntry, AuditExport, AuditFault, AuditTip, audit_faults
+from orchestrator.access.audit_chain import (
+    ACTS_IN_THE_LOG,
+    AuditEntry,
+    AuditExport,
+    AuditFault,
+    AuditTip,
+    audit_faults,
+    tip_of,
+)
 from orchestrator.console.page_context import AuditReader, PageContext
 from orchestrator.problems import HttpProblem
 
@@ -23,7 +30,6 @@ _ROWS = 50
 _READ = 1_000
 """Number of entries read at a time when all entries are read."""
 _FAULTS = 20
-_TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 
 
 class _LogQuery(Frozen, extra="ignore", defer_build=False):
@@ -54,15 +60,15 @@ async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Res
 @router.get("/check")
 async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
     """Check the log from its first entry. A tip stored earlier reveals whether entries were removed from the end."""
-    kept, fault = kept.strip(), ""
+    kept = kept.strip()
     published = await context.services.audit_log.tip(context.tenant)
     against = published
     if kept:
-        matched = _TIP.fullmatch(kept)
-        if matched is None:
+        noted = tip_of(kept, context.tenant)
+        if noted is None:
             fault = "A tip must have the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
             return await _show(context, _LogQuery(), fault=fault, kept=kept)
-        against = AuditTip(tenant=context.tenant, number=int(matched[1]), hash=matched[2])
+        against = noted
     return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, against, published, kept))
 
 

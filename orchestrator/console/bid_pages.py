@@ -13,7 +13,7 @@ from orchestrator.jobs.models import JobId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.shown_reports import numbered_title
-from orchestrator.services.bids import DECLARE_FIRST, biddable_proposals, give_bids
+from orchestrator.services.bids import InterestsNotDeclared, biddable_proposals, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.path_parameters import PathId
 
@@ -61,13 +61,11 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         raise HttpProblem("conflict", "This call does not ask you for bids, or no longer.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     proposals: list[BiddableProposal] = []
-    undeclared = False
+    undeclared = ""
     try:
         proposals = await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
-    except HttpProblem as problem:
-        if problem.detail != DECLARE_FIRST:
-            raise
-        undeclared = True
+    except InterestsNotDeclared as problem:
+        undeclared = problem.detail
     pages = max(1, -(-len(proposals) // _PAGE))
     place = min(max(1, page), pages)
     return context.page(
@@ -77,7 +75,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         call=call,
         fault=fault,
         saved=saved,
-        undeclared=DECLARE_FIRST if undeclared else "",
+        undeclared=undeclared,
         unnamed=any(item.title == numbered_title(item.row) for item in proposals),
         proposals=proposals[(place - 1) * _PAGE : place * _PAGE],
         given=sum(item.bid is not None for item in proposals),

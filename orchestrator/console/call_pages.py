@@ -21,7 +21,7 @@ from orchestrator.reviewing.first_opinions import FirstOpinions, among_people, w
 from orchestrator.services.batch_summaries import batch_summary
 from orchestrator.store.call_tables import TableView
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
@@ -69,8 +69,8 @@ async def calls(
 
 
 @router.get("/calls/{id}")
-async def table(id: PathId, context: CallReader, view: Annotated[TableView, Query()]) -> Response:
-    call, services, tenant = await context.find_batch(id), context.services, context.tenant
+async def table(context: CallReader, call: CallInPath, view: Annotated[TableView, Query()]) -> Response:
+    services, tenant = context.services, context.tenant
     of_field = None
     if view.field:
         of_field = await asyncio.to_thread(runs_of_field, await services.series.words(tenant, call.id), view.field)
@@ -136,18 +136,17 @@ def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[s
 
 
 @router.get("/calls/{id}/progress")
-async def progress(id: PathId, context: CallReader) -> Response:
+async def progress(context: CallReader, call: CallInPath) -> Response:
     """Return the page fragment that changes while a call is running, without counting the table's rows."""
-    call = await context.find_batch(id)
     waiting = await _waiting(context, call)
     return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
 
 
 @router.get("/calls/{id}/plots")
 async def plots(
-    id: PathId, context: CallReader, ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = ""
+    context: CallReader, call: CallInPath, ranking: Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = ""
 ) -> Response:
-    call, services, tenant = await context.find_batch(id), context.services, context.tenant
+    services, tenant = context.services, context.tenant
     series, words, ranks, opinions = await asyncio.gather(
         services.series.of_call(tenant, call.id),
         services.series.words(tenant, call.id),
@@ -176,9 +175,8 @@ async def plots(
 
 
 @router.get("/calls/{id}/cancel")
-async def ask_cancel(id: PathId, context: CallRunner) -> Response:
+async def ask_cancel(context: CallRunner, call: CallInPath) -> Response:
     """Ask for confirmation, with the number of evaluations that would be cancelled."""
-    call = await context.find_batch(id)
     return context.page(
         "cancel.html",
         call=batch_summary(call, context.now),
@@ -189,30 +187,27 @@ async def ask_cancel(id: PathId, context: CallRunner) -> Response:
 
 
 @router.post("/calls/{id}/cancel")
-async def cancel(id: PathId, context: CallRunner) -> Response:
-    call = await context.find_batch(id)
+async def cancel(context: CallRunner, call: CallInPath) -> Response:
     await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/retry")
-async def retry(id: PathId, context: CallRunner) -> Response:
+async def retry(context: CallRunner, call: CallInPath) -> Response:
     """Retry the jobs of a call that failed or were cancelled."""
-    call = await context.find_batch(id)
     await context.services.jobs.retry_batch(context.tenant, call.id, context.by)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 
 @router.post("/calls/{id}/views")
 async def save_view(
-    id: PathId,
     context: CallRunner,
+    call: CallInPath,
     name: Annotated[str, Form(min_length=1, max_length=80)],
     query: Annotated[str, Form(max_length=1_500)] = "",
     replace: Annotated[bool, Form()] = False,
 ) -> Response:
     """Save a view for everybody. A view of the same name is replaced only if the form says so."""
-    call = await context.find_batch(id)
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)

@@ -17,7 +17,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import NewMember, ReviewRefused
 from orchestrator.services import call_reviewers
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
@@ -26,8 +26,8 @@ _Members = Annotated[list[str], Form(default_factory=list, max_length=5_000)]
 
 @router.post("/reviewers")
 async def choose(
-    id: PathId,
     context: Assigner,
+    call: CallInPath,
     reviewer: _Members,
     listed: _Members,
     everybody: Annotated[str, Form(max_length=8)] = "",
@@ -35,7 +35,6 @@ async def choose(
 ) -> Response:
     """Choose the ticked reviewers among those listed. If this would end assignments, they are shown for confirmation
     first, and the choice is saved only if they are still the same."""
-    call = await context.find_batch(id)
     try:
         wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
         outcome = await _choose(context, call, wanted, dry_run=True)
@@ -49,8 +48,7 @@ async def choose(
 
 
 @router.post("/invite")
-async def invite(id: PathId, context: Inviter, form: GivenMember) -> Response:
-    call = await context.find_batch(id)
+async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Response:
     try:
         body = checked_form(CallInvitationBody, form.model_dump(exclude={"role"}))
         member = MemberId(context.services.new_id("mb"))

@@ -15,6 +15,7 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.call_details import CallChangedMeanwhile
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
@@ -38,9 +39,8 @@ async def create(context: CallRunner) -> Response:
 
 
 @router.get("/{id}/terms")
-async def terms(id: PathId, context: CallReader) -> Response:
+async def terms(context: CallReader, call: CallInPath) -> Response:
     """Show the terms of a call, as a form for people who may change them."""
-    call = await context.find_batch(id)
     details = await context.services.call_details.get(context.tenant, call.id)
     return await _show(context, call, details, CallForm(_stored(call, details), {}, []))
 

@@ -14,20 +14,20 @@ from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.proposal_decisions import DecisionView
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/decisions", tags=["pages"], include_in_schema=False)
 
 
 @router.get("")
-async def decisions(id: PathId, context: PanelReader, view: Annotated[DecisionView, Query()]) -> Response:
-    return await _show(context, await context.find_batch(id), view)
+async def decisions(context: PanelReader, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
+    return await _show(context, call, view)
 
 
 @router.post("")
-async def decide(id: PathId, context: Overrider, view: Annotated[DecisionView, Query()]) -> Response:
+async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
     """Decide on the chosen proposals. What was typed is shown again if the decision is refused."""
-    call, sent = await context.find_batch(id), await context.request.form()
+    sent = await context.request.form()
     body = _body(sent)
     if isinstance(body, str):
         return await _show(context, call, view, fault=body, sent=sent)

@@ -12,7 +12,7 @@ from orchestrator.console.page_context import CallReader, CallRunner
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.submissions import Cursor
 from orchestrator.web.pagination import decode_cursor, encode_cursor
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(tags=["pages"], include_in_schema=False)
 
@@ -45,16 +45,14 @@ async def evaluations(context: CallReader, state: JobState | Literal[""] = "", a
 
 
 @router.post("/console/proposals/{id}/cancel")
-async def cancel(id: PathId, context: CallRunner) -> Response:
+async def cancel(context: CallRunner, job: EvaluationInPath) -> Response:
     """Cancel an evaluation. One that has already ended is unchanged."""
-    job = await context.find_evaluation(id)
     await context.services.jobs.cancel(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 
 
 @router.post("/console/proposals/{id}/retry")
-async def retry(id: PathId, context: CallRunner) -> Response:
+async def retry(context: CallRunner, job: EvaluationInPath) -> Response:
     """Retry an evaluation that failed or was cancelled."""
-    job = await context.find_evaluation(id)
     await context.services.jobs.retry(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)

@@ -18,6 +18,7 @@ from orchestrator.reviewing.letters import PLACEHOLDERS
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.letters import check_templates, letters_of
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include_in_schema=False)
 
@@ -32,28 +33,26 @@ class _Templates(Frozen, extra="ignore", defer_build=False):
 
 
 @router.get("")
-async def letters(id: PathId, context: PanelReader) -> Response:
-    return await _show(context, await context.find_batch(id))
+async def letters(context: PanelReader, call: CallInPath) -> Response:
+    return await _show(context, call)
 
 
 @router.post("/templates")
-async def change_templates(id: PathId, context: Overrider, form: Annotated[_Templates, Form()]) -> Response:
+async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_Templates, Form()]) -> Response:
     """Store the templates. If they were changed since the page was opened, what was typed is shown again."""
-    call, store = await context.find_batch(id), context.reviewing.letters
+    store = context.reviewing.letters
     templates = LetterTemplates(**form.model_dump(exclude={"version"}))
     try:
         check_templates(templates)
         await store.change_templates(context.tenant, call.id, templates, context.by, form.version)
     except (HttpProblem, ReviewRefused) as refusal:
-        fault = refusal.detail if isinstance(refusal, HttpProblem) else str(refusal)
-        return await _show(context, call, fault=fault, typed=templates)
+        return await _show(context, call, fault=str(refusal), typed=templates)
     return RedirectResponse(f"/console/calls/{call.id}/letters", 303)
 
 
 @router.post("/release")
-async def release_all(id: PathId, context: Overrider) -> Response:
+async def release_all(context: Overrider, call: CallInPath) -> Response:
     """Release the comments to the applicants of all proposals of which none was released."""
-    call = await context.find_batch(id)
     try:
         await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
@@ -63,12 +62,12 @@ async def release_all(id: PathId, context: Overrider) -> Response:
 
 @router.post("/sent")
 async def mark_sent(
-    id: PathId,
     context: Overrider,
+    call: CallInPath,
     letter: Annotated[list[str], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
     """Record the chosen letters as sent."""
-    call, store = await context.find_batch(id), context.reviewing.letters
+    store = context.reviewing.letters
     if not letter:
         return await _show(context, call, fault="Tick the letters that were sent.")
     details, today = context.services.call_details, context.now.date()
@@ -81,20 +80,19 @@ async def mark_sent(
 
 
 @router.get("/{evaluation}")
-async def one_letter(id: PathId, evaluation: PathId, context: PanelReader) -> Response:
+async def one_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
     """Show a letter, the comments that it can contain, and the objections to the decision."""
-    return await _one(context, await context.find_batch(id), evaluation)
+    return await _one(context, call, evaluation)
 
 
 @router.post("/{evaluation}/comments")
 async def release(
-    id: PathId,
     evaluation: PathId,
     context: Overrider,
+    call: CallInPath,
     reviewer: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
     """Release the comments of the chosen reviewers, and withhold the others."""
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     try:
         await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)
@@ -105,13 +103,12 @@ async def release(
 
 @router.post("/{evaluation}/objections")
 async def record_objection(
-    id: PathId,
     evaluation: PathId,
     context: Overrider,
+    call: CallInPath,
     text: Annotated[str, Form(max_length=20_000)] = "",
     received: Annotated[dt.date | None, Form()] = None,
 ) -> Response:
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     try:
         body = ObjectionBody(text=text, received=received or context.now.date())
@@ -123,14 +120,13 @@ async def record_objection(
 
 @router.post("/{evaluation}/objections/{number}")
 async def answer_objection(
-    id: PathId,
     evaluation: PathId,
     number: Annotated[int, Field(ge=1, le=2**62)],
     context: Overrider,
+    call: CallInPath,
     answer: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
     """Record the answer to an objection, which cannot be changed."""
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     try:
         body = AnswerBody(answer=answer)

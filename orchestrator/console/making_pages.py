@@ -12,7 +12,8 @@ from orchestrator.console.page_context import CallReader
 from orchestrator.jobs.models import TERMINAL, Job
 from orchestrator.jobs.timeline import timeline_of
 from orchestrator.services.model_calls import call_contents, calls_of
-from orchestrator.web.path_parameters import CallNumber, PathId
+from orchestrator.web.path_parameters import CallNumber
+from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(prefix="/console/proposals/{id}/making", tags=["pages"], include_in_schema=False)
 
@@ -42,8 +43,7 @@ class _CallLine(NamedTuple):
 
 
 @router.get("")
-async def making(id: PathId, context: CallReader) -> Response:
-    job = await context.find_evaluation(id)
+async def making(context: CallReader, job: EvaluationInPath) -> Response:
     now = context.now
     events = await context.services.events.all(job.id)
     timeline = timeline_of(job, events, [], now)
@@ -67,8 +67,7 @@ async def making(id: PathId, context: CallReader) -> Response:
 
 
 @router.get("/{number}")
-async def model_call(id: PathId, number: CallNumber, context: CallReader) -> Response:
-    job = await context.find_evaluation(id)
+async def model_call(number: CallNumber, context: CallReader, job: EvaluationInPath) -> Response:
     calls = await calls_of(context.services.ledger, job, await context.services.events.all(job.id), context.now)
     contents = await call_contents(context.services.call_contents, job, calls, number)
     answer = _indent(contents.answer) if isinstance(contents.answer, str) else None

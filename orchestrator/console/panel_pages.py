@@ -19,7 +19,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.panels import rows_of, whole_panel
 from orchestrator.store.decisions import SignedDespite
 from orchestrator.store.panels import PanelView
-from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 
@@ -28,15 +28,15 @@ _PAIRS = 50
 
 
 @router.get("/panel")
-async def panel(id: PathId, context: PanelReader, view: Annotated[PanelView, Query()]) -> Response:
+async def panel(context: PanelReader, call: CallInPath, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
-    return await _show(context, await context.find_batch(id), view)
+    return await _show(context, call, view)
 
 
 @router.post("/override")
 async def override(
-    id: PathId,
     context: Overrider,
+    call: CallInPath,
     evaluation: Annotated[str, Form(max_length=64)],
     score: Annotated[int, Form(ge=1, le=5)],
     reason: Annotated[str, Form(max_length=5_000)],
@@ -44,7 +44,6 @@ async def override(
 ) -> Response:
     """Set the final score of a proposal of the call, overriding the reviewers' combined score. `back` is the query of
     the panel's page to return to, with its question mark; None to return to the proposal."""
-    call = await context.find_batch(id)
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
@@ -58,9 +57,8 @@ async def override(
 
 
 @router.post("/panel/reminders")
-async def remind(id: PathId, context: Assigner) -> Response:
+async def remind(context: Assigner, call: CallInPath) -> Response:
     """Send a reminder to the reviewers with missing reviews who were not reminded within a day."""
-    call = await context.find_batch(id)
     services = context.services
     if not services.mails.enabled:
         return await _show(context, call, fault="This service sends no email: no reminder was sent.")
@@ -70,15 +68,14 @@ async def remind(id: PathId, context: Assigner) -> Response:
 
 @router.post("/sign-off")
 async def sign_off(
-    id: PathId,
     context: Signer,
+    call: CallInPath,
     note: Annotated[str, Form(max_length=5_000)] = "",
     despite_missing: Annotated[bool, Form()] = False,
     despite_unfinished: Annotated[bool, Form()] = False,
     despite_undecided: Annotated[bool, Form()] = False,
 ) -> Response:
     """Sign off the call, which can no longer be changed afterwards."""
-    call = await context.find_batch(id)
     try:
         despite = SignedDespite(despite_missing, despite_unfinished, despite_undecided)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)

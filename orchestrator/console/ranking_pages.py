@@ -21,6 +21,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.services.job_lookup import find_job
 from orchestrator.services.ranking_candidates import RankingBody, RankingCandidates, ranking_request
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
@@ -66,9 +67,8 @@ class RankingEstimate(Frozen):
 
 
 @router.get("")
-async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered, Query()]) -> Response:
+async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_Entered, Query()]) -> Response:
     """Show the rankings of the call and, if settings were chosen, the estimated cost."""
-    call = await context.find_batch(id)
     choice, fault, expected = RankingChoice(), "", None
     if any(entered.values()) and context.caller.may("run calls"):
         try:
@@ -89,8 +89,7 @@ async def rankings(id: PathId, context: CallReader, entered: Annotated[_Entered,
 
 
 @router.post("")
-async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Form()]) -> Response:
-    call = await context.find_batch(id)
+async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Entered, Form()]) -> Response:
     choice = _choice(entered)
     work, candidates = await _request(context, call, choice)
     context.services.options.check_limit(choice.max_usd)
@@ -103,10 +102,10 @@ async def start(id: PathId, context: CallRunner, entered: Annotated[_Entered, Fo
 
 @router.get("/{ranking}")
 async def ranking(
-    id: PathId, ranking: PathId, context: CallReader, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
+    ranking: PathId, context: CallReader, call: CallInPath, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Response:
     """Show the progress of a ranking, or its result at a cutoff."""
-    call, rankings, tenant = await context.find_batch(id), context.services.rankings, context.tenant
+    rankings, tenant = context.services.rankings, context.tenant
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
     summary = await rankings.summary(tenant, job.id)
     standings = await rankings.standings(tenant, call.id, job.id)

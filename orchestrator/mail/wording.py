@@ -8,7 +8,7 @@ from email.utils import format_datetime
 from typing import assert_never
 from uuid import UUID
 
-from assayer.reports.escaping import one_line
+from assayer.reports.escaping import one_line, shortened
 from assayer.reports.wording import money
 from orchestrator.access.sessions import LINK_DAYS
 from orchestrator.jobs.outcome_wording import not_covered_in_words
@@ -154,5 +154,4 @@ def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:
 def _one_line(text: str) -> str:
     """Return the text as a single line of limited length for a header, without control characters and marks of text
     direction."""
-    words = one_line(text)
-    return words if len(words) <= _NAME_CHARS else f"{words[: _NAME_CHARS - 1]}…"
+    return shortened(one_line(text), _NAME_CHARS)

@@ -7,24 +7,31 @@ from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import Member
 from orchestrator.services.assignments import AssignmentPlanner
 
-DECLARE_FIRST = (
-    "Declare your institutions and the people close to you before you see the proposals. If there are none, save the "
-    "empty lists."
-)
 _CONFLICT = "Declared by the reviewer when bidding."
+
+
+class InterestsNotDeclared(HttpProblem):
+    """Raised if a reviewer has not declared any interests yet."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "conflict",
+            "Declare your institutions and the people close to you before you see the proposals. If there are none, "
+            "save the empty lists.",
+        )
 
 
 async def biddable_proposals(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member
 ) -> list[BiddableProposal]:
     """Return the proposals that a reviewer may bid on, after a search for conflicts of interest. Raises HttpProblem if
-    the call does not ask the reviewer for bids, or if the reviewer has not declared any interests yet."""
+    the call does not ask the reviewer for bids, and InterestsNotDeclared."""
     bids = planner.reviewing.bids
     if batch not in {call.id for call in await bids.calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"The call {batch} does not ask you for bids.")
     stored = await planner.search_before_bids(tenant, batch, member)
     if stored.declared_at is None:
-        raise HttpProblem("conflict", DECLARE_FIRST)
+        raise InterestsNotDeclared
     return await bids.proposals(tenant, member.id, batch)
 
 
@@ -33,11 +40,6 @@ async def give_bids(
 ) -> None:
     """Store bids, and declare the conflicts of interest among them. Raises HttpProblem in the same cases as
     `biddable_proposals`; ReviewRefused if the reviewer may not bid on one of the proposals."""
-    known = {item.evaluation for item in await biddable_proposals(planner, tenant, batch, member)}
-    conflicts = [evaluation for evaluation, bid in body.bids.items() if bid == "conflict"]
-    bids = {evaluation: None if bid == "conflict" else bid for evaluation, bid in body.bids.items()}
-    await planner.reviewing.bids.give(tenant, member.id, batch, bids, by)
-    for evaluation in conflicts:
-        if evaluation in known:
-            reason = body.reason.strip() or _CONFLICT
-            await planner.reviewing.assignments.declare(tenant, evaluation, member.id, reason, by)
+    await biddable_proposals(planner, tenant, batch, member)
+    reason = body.reason.strip() or _CONFLICT
+    await planner.reviewing.bids.give(tenant, member.id, batch, body.bids, reason, by)

@@ -14,7 +14,6 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import (
     faults_to_json_column,
     from_json_column,
-    from_json_column_as,
     storable_text,
     to_json_column,
 )
@@ -141,7 +140,7 @@ class PgCallContents(Store):
         label = f"The messages of answer {key}"
         try:
             packed = row["messages"]
-            messages = from_json_column_as(_MESSAGES, zlib.decompress(packed), label) if packed else ()
+            messages = from_json_column(_MESSAGES, zlib.decompress(packed), label) if packed else ()
         except zlib.error as error:
             raise StorageError(f"{label} cannot be read: {type(error).__name__}.") from error
         return CallContents(messages=messages, answer=row["value"])

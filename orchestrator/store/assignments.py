@@ -200,10 +200,10 @@ class PgAssignments(LoggedStore):
 
         await self._database.run(work)
 
-    @in_transaction
-    async def declare(
+    async def declare_within(
         self,
         connection: Connection,
+        /,
         tenant: TenantId,
         evaluation: JobId,
         member: MemberId,
@@ -222,6 +222,8 @@ class PgAssignments(LoggedStore):
         act: AuditedAct = "conflict declared" if source == "declared" else "review declined"
         await self._log.append(connection, tenant, by, act, evaluation, member=member, reason=reason)
         return declared
+
+    declare = in_transaction(declare_within)
 
     @in_transaction
     async def clear(

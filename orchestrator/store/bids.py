@@ -9,9 +9,9 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.store.assignments import READABLE, TITLE_FOR_REVIEWERS
-from orchestrator.store.audit_log import LoggedStore
-from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.assignments import READABLE, TITLE_FOR_REVIEWERS, PgAssignments
+from orchestrator.store.audit_log import LoggedStore, PgAuditLog
+from orchestrator.store.database import Connection, Database, in_transaction
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -99,6 +99,10 @@ class CallForBids(NamedTuple):
 
 
 class PgBids(LoggedStore):
+    def __init__(self, database: Database, audit_log: PgAuditLog, assignments: PgAssignments) -> None:
+        super().__init__(database, audit_log)
+        self._assignments = assignments
+
     async def is_open(self, tenant: TenantId, batch: BatchId) -> bool:
         (row,) = await self._database.fetch(_IS_OPEN, tenant, batch)
         return bool(row["exists"])
@@ -138,11 +142,15 @@ class PgBids(LoggedStore):
         member: MemberId,
         batch: BatchId,
         bids: Mapping[JobId, Bid | None],
+        reason: str,
         by: ActBy,
     ) -> None:
-        """Store bids other than conflicts; None withdraws a bid. Raises ReviewRefused, and stores nothing, if the call
-        does not ask the reviewer for bids or a proposal is not among those they may bid on."""
-        await hold_call_open(connection, tenant, batch)
+        """Store bids, and declare the conflicts of interest among them, with the reason; None withdraws a bid. Raises
+        ReviewRefused, and stores nothing, if the call does not ask the reviewer for bids or a proposal is not among
+        those they may bid on."""
+        conflicts = [evaluation for evaluation, bid in bids.items() if bid == "conflict"]
+        given = {evaluation: bid for evaluation, bid in bids.items() if bid not in (None, "conflict")}
+        await hold_call_open(connection, tenant, batch, alone=bool(conflicts))
         rows = await connection.fetch(_PERMITTED, tenant, member, batch, list(bids))
         if refused := sorted(set(bids) - {row["id"] for row in rows}):
             raise ReviewRefused(
@@ -150,10 +158,13 @@ class PgBids(LoggedStore):
                 "Nothing was stored.",
                 "Read the list of proposals again.",
             )
-        given = {evaluation: bid for evaluation, bid in bids.items() if bid is not None}
         await connection.execute(_WITHDRAW, [evaluation for evaluation in bids if evaluation not in given], member)
         await connection.execute(_GIVE, list(given), member, list(given.values()), by.at)
-        await self._log.append(connection, tenant, by, "bids given", batch, bids=dict(bids))
+        await self._log.append(
+            connection, tenant, by, "bids given", batch, bids={item: given.get(item) for item in bids}
+        )
+        for evaluation in conflicts:
+            await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
     async def all(self, tenant: TenantId, batch: BatchId) -> list[GivenBid]:
         """Return the bids of a call. A conflict of interest is not a bid."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence, Set
 from functools import partial
-from typing import NamedTuple
 
 import asyncpg
 
@@ -12,14 +11,13 @@ from orchestrator.jobs.models import BatchId, JobId, JobKind, JobState, TenantId
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database
 from orchestrator.store.documents import PgDocuments
-from orchestrator.store.erasure_steps import ErasureBeginning, ErasureSteps, ideas_of, stored_name
+from orchestrator.store.erasure_steps import ErasureBeginning, ErasureBegun, ErasureSteps, ideas_of, stored_name
 from orchestrator.store.job_sql import source_matches
 from orchestrator.store.ranking_redaction import (
     APPLICANT,
     LEAST_LEFT,
     REDACTION_SECONDS,
     STILL_RANKED,
-    RankedApplicant,
 )
 
 _AT_ONCE = 200
@@ -107,14 +105,6 @@ class JobToErase(Frozen):
         )
 
 
-class Erased(NamedTuple):
-    proof: int
-    """Number of the audit log entry that records the erasure."""
-    finished: dict[JobId, RankedApplicant]
-    """Rankings among the jobs to delete that were finished at the time of deletion; they remain, without the applicant.
-    """
-
-
 class PgErasures(LoggedStore):
     def __init__(self, database: Database, log: PgAuditLog, documents: PgDocuments | None = None) -> None:
         super().__init__(database, log)
@@ -143,7 +133,7 @@ class PgErasures(LoggedStore):
         ranking: JobId | None = None,
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
-    ) -> Erased:
+    ) -> ErasureBegun:
         """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains by
         then. Unfinished jobs are cancelled without a message to webhooks.
 
@@ -176,7 +166,7 @@ class PgErasures(LoggedStore):
             await self._erase_begun(tenant, by, {*jobs, *kept}, source, batch, begun.ideas)
         if self._documents is not None:
             await self._documents.sweep_soon()
-        return Erased(begun.proof, begun.finished)
+        return begun
 
     async def _erase_begun(
         self,

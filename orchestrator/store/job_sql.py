@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from orchestrator.jobs.models import JobRequest, JobState, Priority
 from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
-from orchestrator.store.json_columns import from_json_column_as
+from orchestrator.store.json_columns import from_json_column
 
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
 """Priorities in the order of their database numbers."""
@@ -130,7 +130,7 @@ def source_ends(name: str) -> str:
 
 def request_of_row(row: asyncpg.Record) -> JobRequest:
     """Return the request of a job row. Raises StorageError if this version of the program cannot read it."""
-    return from_json_column_as(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
+    return from_json_column(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
 
 
 def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:

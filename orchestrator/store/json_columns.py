@@ -5,7 +5,7 @@ version; these are ignored. External input is validated strictly elsewhere."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -13,7 +13,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from assayer.errors import StorageError
 from assayer.models import Fault
 
-M = TypeVar("M", bound=BaseModel)
 V = TypeVar("V")
 
 _NUL = re.compile(r"(?<!\\)((?:\\\\)*)\\u0000")
@@ -38,30 +37,20 @@ def faults_to_json_column(faults: Sequence[Fault]) -> str:
     return json_without_nul(_FAULTS.dump_json(faults).decode()) if faults else "[]"
 
 
-def from_json_column(model: type[M], value: Any, what: str) -> M:
-    """Parse a stored document. Raises StorageError if this version of the program cannot read it."""
+def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V:
+    """Parse a stored document; a type that is not a model is given by its adapter. Raises StorageError if this version
+    of the program cannot read it."""
+    readable: Any = kind
+    read: Callable[..., V] = readable.validate_json if isinstance(kind, TypeAdapter) else readable.model_validate_json
     try:
-        return model.model_validate_json(value, extra="ignore")
+        return read(value, extra="ignore")
     except ValidationError as error:
-        raise _unreadable(error, what) from error
-
-
-def from_json_column_as(adapter: TypeAdapter[V], value: Any, what: str) -> V:
-    """Parse a stored document with a type adapter, for types other than a single model. Raises StorageError if this
-    version of the program cannot read it."""
-    try:
-        return adapter.validate_json(value, extra="ignore")
-    except ValidationError as error:
-        raise _unreadable(error, what) from error
-
-
-def _unreadable(error: ValidationError, what: str) -> StorageError:
-    first = error.errors(include_input=False)[0]
-    location = ".".join(str(part) for part in first["loc"])
-    return StorageError(
-        f"{what} in the database cannot be read: {location}: {first['msg']}.",
-        "It may have been written by another version of assayer.",
-    )
+        first = error.errors(include_input=False)[0]
+        location = ".".join(str(part) for part in first["loc"])
+        raise StorageError(
+            f"{what} in the database cannot be read: {location}: {first['msg']}.",
+            "It may have been written by another version of assayer.",
+        ) from error
 
 
 def mapping_to_json_column(value: Mapping[str, Any] | None) -> str | None:

@@ -2,12 +2,12 @@
 
 import datetime as dt
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from assayer_client.decisions import DecisionOutcome
 from assayer_client.letters import LetterTemplates, Objection, ObjectionBody, ReleasedComment, StoredTemplates
-from orchestrator.access.audit_chain import ActBy
+from orchestrator.access.audit_chain import ActBy, AuditedAct
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.audit_log import LoggedStore
@@ -193,16 +193,10 @@ class PgLetters(LoggedStore):
         """Record an objection. Return None if the proposal does not exist. If the same request was processed before,
         return its objection as it is now: no text of it is stored with the request. Raises IdempotencyKeyReused."""
         text = storable_text(body.text)
-
-        async def work(connection: Connection) -> Objection | None:
-            values = (tenant, evaluation, text, body.received, storable_text(by.actor.name), by.at)
-            objection = await select_one(connection, Objection, _OBJECT, *values)
-            if objection is not None:
-                content = {"text": text, "received": body.received.isoformat()}
-                await self._log.append(connection, tenant, by, "objection recorded", evaluation, **content)
-            return objection
-
-        return await self._recorded_once(tenant, evaluation, record, work)
+        content = {"text": text, "received": body.received.isoformat()}
+        return await self._recorded_once(
+            tenant, evaluation, _OBJECT, (text, body.received), by, "objection recorded", content, record
+        )
 
     async def answer(
         self,
@@ -215,24 +209,32 @@ class PgLetters(LoggedStore):
     ) -> Objection | None:
         """Record the answer to an objection. Return None if there is no such objection without an answer. A repeated
         request returns the objection, as for `object`. Raises IdempotencyKeyReused."""
-
-        async def work(connection: Connection) -> Objection | None:
-            values = (tenant, evaluation, number, storable_text(answer), storable_text(by.actor.name), by.at)
-            objection = await select_one(connection, Objection, _ANSWER, *values)
-            if objection is not None:
-                content = {"objection": number, "answer": storable_text(answer)}
-                await self._log.append(connection, tenant, by, "objection answered", evaluation, **content)
-            return objection
-
-        return await self._recorded_once(tenant, evaluation, record, work)
+        text = storable_text(answer)
+        content = {"objection": number, "answer": text}
+        return await self._recorded_once(
+            tenant, evaluation, _ANSWER, (number, text), by, "objection answered", content, record
+        )
 
     async def _recorded_once(
         self,
         tenant: TenantId,
         evaluation: JobId,
+        query: str,
+        values: tuple[Any, Any],
+        by: ActBy,
+        act: AuditedAct,
+        content: Mapping[str, Any],
         record: IdempotencyRecord | None,
-        work: Callable[[Connection], Awaitable[Objection | None]],
     ) -> Objection | None:
+        """Run a query that writes an objection, and record the act, once for all repetitions of a request."""
+
+        async def work(connection: Connection) -> Objection | None:
+            who = (storable_text(by.actor.name), by.at)
+            objection = await select_one(connection, Objection, query, tenant, evaluation, *values, *who)
+            if objection is not None:
+                await self._log.append(connection, tenant, by, act, evaluation, **content)
+            return objection
+
         made = await insert_once(
             self._database, tenant, record, work, lambda made: json.dumps({"id": made.id}).encode()
         )

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin, get_
 import asyncpg
 from pydantic import BaseModel, TypeAdapter
 
-from orchestrator.store.json_columns import from_json_column_as
+from orchestrator.store.json_columns import from_json_column
 
 Row = TypeVar("Row", bound=BaseModel | tuple[Any, ...])
 
@@ -42,7 +42,7 @@ def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
     for name, adapter in _documents(kind).items():
         if isinstance(value := values.get(name), str):
             label = f"The {name} of {row.get('id', model.__name__)}"
-            values[name] = json.loads(value) if adapter is None else from_json_column_as(adapter, value, label)
+            values[name] = json.loads(value) if adapter is None else from_json_column(adapter, value, label)
     return model(**values)
 
 

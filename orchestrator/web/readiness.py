@@ -6,10 +6,11 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 
 from orchestrator.jobs.withheld_addresses import without_addresses
 from orchestrator.problems import Check
+from orchestrator.web.services import of_application
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,9 +48,4 @@ class Readiness:
             return self._checks
 
 
-async def _readiness(request: Request) -> Readiness:
-    readiness: Readiness = request.app.state.readiness
-    return readiness
-
-
-ReadinessDependency = Annotated[Readiness, Depends(_readiness)]
+ReadinessDependency = Annotated[Readiness, Depends(of_application("readiness"))]

@@ -137,21 +137,15 @@ class Services:
         return AssignmentPlanner(self.reviewing, self.members, self.clock)
 
 
-async def _services(request: Request) -> Services:
-    services: Services = request.app.state.services
-    return services
+def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:
+    """Return a dependency that provides a part of the application's state."""
+
+    async def part(request: Request) -> Any:
+        return getattr(request.app.state, name)
+
+    return part
 
 
-async def _stream_limit(request: Request) -> StreamLimit:
-    streams: StreamLimit = request.app.state.streams
-    return streams
-
-
-async def _upload_limit(request: Request) -> UploadLimit:
-    uploads: UploadLimit = request.app.state.uploads
-    return uploads
-
-
-ServicesDependency = Annotated[Services, Depends(_services)]
-StreamLimitDependency = Annotated[StreamLimit, Depends(_stream_limit)]
-UploadLimitDependency = Annotated[UploadLimit, Depends(_upload_limit)]
+ServicesDependency = Annotated[Services, Depends(of_application("services"))]
+StreamLimitDependency = Annotated[StreamLimit, Depends(of_application("streams"))]
+UploadLimitDependency = Annotated[UploadLimit, Depends(of_application("uploads"))]

@@ -10,9 +10,9 @@ import pytest
 from assayer.models import OPEN, Absent, Paper, PaperId, Window
 from assayer.ports import Literature
 from index import Corpus, CorpusFullTexts, build_corpus
-from index.memory_corpus import MemoryCorpus
 from index.records.paper_record import PaperRecord
 from tests.corpus_papers import OFF_FIELD, ON_TOPIC, RECORDS, write_jsonl
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 CUTOFF = dt.date(2015, 6, 15)

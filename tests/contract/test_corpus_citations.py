@@ -11,11 +11,11 @@ import pytest
 from assayer.models import OPEN, Filters, PaperId, Window
 from index import BuildOptions, Corpus, Manifest, VersionStore, build_corpus, build_shards, read_manifest
 from index.building.update import read_delta, update_corpus
-from index.memory_corpus import MemoryCorpus
 from index.search.local_reader import LocalReader
 from index.search.version_reader import VersionReader
 from index.shards.sharded_queries import CorpusQueries
 from tests.corpus_papers import record, write_jsonl
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 HUB = PaperId("bee-00")
@@ -75,7 +75,7 @@ async def test_only_requested_records_are_read_from_list_of_100000_references(tm
     papers = [record(0, references=[*unknown, *(f"bee-{number:02}" for number in range(1, 41))])]
     await on_disk(tmp_path, papers + [record(number) for number in range(1, 41)])
     with closing(await asyncio.to_thread(LocalReader.open, *opened(tmp_path))) as reader:
-        found = await CorpusQueries([reader]).references([HUB], 3, Filters())
+        found = await CorpusQueries([reader]).references([HUB], 3, OPEN)
         assert [paper.id for paper in found[HUB]] == ["bee-01", "bee-02", "bee-03"]
         assert loaded(reader.reader) == 3
 

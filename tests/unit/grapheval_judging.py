@@ -16,9 +16,9 @@ from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, Idea, IdeaId, Verdict
-from index.memory_corpus import MemoryCorpus
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import graph_contents
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 

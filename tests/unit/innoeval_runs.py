@@ -12,7 +12,7 @@ from assayer.methods.innoeval.pipeline import evaluate
 from assayer.models import Absent, Dropped, FullText, Paper, PaperId, Section, Window
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.innoeval_world import (
     ANSWERS,
     IDEA,

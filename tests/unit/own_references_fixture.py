@@ -16,8 +16,8 @@ from assayer.models import (
 )
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
-from index.memory_corpus import MemoryCorpus
 from tests.in_memory import InMemorySource
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources

@@ -20,7 +20,7 @@ from assayer.models import (
 )
 from assayer.ports import Embedder
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.scholareval_questions import IDEA
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder

@@ -26,7 +26,7 @@ from assayer.models import GraphRecord, Idea, Paper, PaperId
 from assayer.ports import Literature
 from assayer.reports.assembly import EvaluationResult
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import Answerer, NoFullTexts, TwinLlm, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -11,7 +11,7 @@ import pytest
 from assayer.errors import CorpusError, InputError
 from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward
 from assayer.models import Absent, Hit, Window
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.tiny_companion import (
     ANSWERS,
     BROKEN,

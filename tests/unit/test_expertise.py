@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from assayer.models import Paper, PaperId
 from assayer_client.expertise import ReviewerPaper
-from index.memory_corpus import MemoryCorpus
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.assigning import plan_assignments
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_values
 from orchestrator.services.expertise import coauthors, distinct_papers, papers_in_corpus, read_papers
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 FOREST = ("Bark beetles in spruce forests", "We count bark beetles in spruce forests after storms.")

@@ -8,8 +8,8 @@ import pytest
 from assayer.errors import SourceBusy, SourceMalformed, SourceUnavailable
 from assayer.models import CorpusFit, FieldOrigin, Identifiers, Paper, PaperId, Retraction, Window
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
 from tests.in_memory import InMemorySource
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature import LiteratureSettings

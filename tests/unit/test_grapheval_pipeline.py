@@ -24,8 +24,8 @@ from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratifie
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, RepeatedIdea, Verdict
-from index.memory_corpus import MemoryCorpus
 from tests.grapheval_graphs import graph_contents
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.grapheval_judging import (
     BACKENDS,
     EMBEDDER,

@@ -80,8 +80,8 @@ async def test_sharded_results_match_the_unsharded_corpus(
         filters = Filters(window=window)
         asked = await EMBEDDER.embed(["bees in a meadow", "hedge"], "query")
         for limit in (3, 100):
-            exact = await whole._queries.nearest(asked, limit, filters)
-            merged = await parts._queries.nearest(asked, limit, filters)
+            exact = await whole.nearest(asked, limit, filters)
+            merged = await parts.nearest(asked, limit, filters)
             for item, other in zip(exact, merged, strict=True):
                 assert item.similarities.tolist() == other.similarities.tolist()
         every = {item: like(hits) for item, hits in (await whole.neighbours(ids, 100, window)).items()}

@@ -9,7 +9,7 @@ from assayer.literature.library import Library
 from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.literature.work_versions import one_paper_per_work
 from assayer.models import Hit, Identifiers, Paper, PaperId, Window
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import NoFullTexts, a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -9,7 +9,7 @@ from assayer.methods.grapheval.judge import GraphJudge
 from assayer.models import Absent
 from cluster.methods import METHODS, MethodInputs
 from cluster.settings import Settings
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.grapheval_judging import EMBEDDER, forty_labelled_ideas, graph_of_ideas, judge_over, maps_idea
 from tests.unit.twins import NoFullTexts, a_run
 

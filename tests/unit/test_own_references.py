@@ -20,8 +20,8 @@ from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
 from assayer.reports.reference_wording import borne_out, own_outcome
-from index.memory_corpus import MemoryCorpus
 from tests.in_memory import HangingSearch, InMemorySource
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.own_references_fixture import (
     DIAZ,
     FOX,

@@ -13,7 +13,7 @@ from assayer.plan_review.review import ReviewedPlan, review_plan
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, FoundFlaws, LackingComparator
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
 from tests.unit.scholareval_questions import IDEA

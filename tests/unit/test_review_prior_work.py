@@ -13,7 +13,7 @@ from assayer.methods.review.prior_work import named_works
 from assayer.methods.review.schemas import EditorQuestion, LookAnswer, PriorWork, RefereeAnswer
 from assayer.models import Report, Score
 from assayer.reports.markdown import as_markdown
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.review_answers import DONE, edited, finding, panel_answers, reading, referee, score
 from tests.unit.review_runs import OPTIONS, reviewed
 from tests.unit.scholareval_questions import IDEA

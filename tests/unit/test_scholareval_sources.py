@@ -22,7 +22,7 @@ from assayer.models import (
     Window,
 )
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.scholareval_runs import (
     OPTIONS,
     POOR,

@@ -17,7 +17,7 @@ from assayer.methods.scicompanion.walk_scoring import (
     summed_over_hops,
 )
 from assayer.models import OPEN, Paper, PaperId
-from index.memory_corpus import MemoryCorpus
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 A, B, C, D, E = (PaperId(item) for item in "abcde")

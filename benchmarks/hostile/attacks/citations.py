@@ -40,9 +40,9 @@ from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_for
 from benchmarks.hostile.attacks.citing_model import CitingModel, served
 from benchmarks.measuring import command_line
 from cluster.clock import SystemClock
-from index.memory_corpus import MemoryCorpus
 from index.viewpoint_neighbours import FaissNeighbours
 from tests.grapheval_graphs import graph_contents
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.llm.gateway import LlmGateway
 from workers.llm.settings import LlmSettings

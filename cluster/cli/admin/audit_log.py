@@ -1,7 +1,6 @@
 """`assayer admin audit-log`: export and verification of the log of people's acts."""
 
 import datetime as dt
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Save and check the log of who did what about decisions.", no_args_is_help=True)
 
-_TIP = re.compile(r"(\d{1,15}):([0-9a-f]{64})")
 _PAGE = 1_000
 
 TipOption = Annotated[
@@ -143,14 +141,13 @@ def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
 
 
 def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
-    from orchestrator.access.audit_chain import AuditTip
+    from orchestrator.access.audit_chain import tip_of
     from orchestrator.jobs.models import TenantId
 
     if text is None:
         return None
-    match = _TIP.fullmatch(text.strip())
-    if match is None:
+    if (noted := tip_of(text, TenantId(tenant))) is None:
         raise InputError(
             f"{text!r} is not a tip.", "Write NUMBER:HASH, as `assayer admin audit-log export` printed it."
         )
-    return AuditTip(tenant=TenantId(tenant), number=int(match[1]), hash=match[2])
+    return noted

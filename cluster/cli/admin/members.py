@@ -1,10 +1,11 @@
 """`assayer admin members`: the members of a tenant."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assayer.errors import InputError
+from assayer_client.people import PersonRole
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson, WithProfile
 from cluster.cli.terminal import print_json, remark, show_table
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Manage the people who work in the console, and their roles.", no_args_is_help=True)
 
-_ROLES = ("owner", "officer", "reviewer", "auditor")
-
 Who = Annotated[str, typer.Argument(help="Id (mb_…) or e-mail address of a member.")]
-Role = Annotated[str, typer.Option(help="owner, officer, reviewer or auditor.")]
+Role = Annotated[PersonRole, typer.Option(help="owner, officer, reviewer or auditor.")]
 Affiliation = Annotated[
     str, typer.Option(help="Institutions, separated by semicolons: proposals from there are not assigned to them.")
 ]
@@ -36,10 +35,8 @@ def invite(
     """Add a member and print their id or, with --key, their key, which is shown only once."""
     from assayer_client.people import MemberBody
 
-    _check_role(role)
-    body: dict[str, Any] = {"name": name, "email": email, "role": role, "affiliation": affiliation}
     with service(profile) as client:
-        member = client.members.invite(MemberBody(**body))
+        member = client.members.invite(MemberBody(name=name, email=email, role=role, affiliation=affiliation))
         secret = client.members.create_key(member.id).secret if key else None
     if as_json:
         print_json({"member": member, "key": secret})
@@ -65,10 +62,8 @@ def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
     """Change a member's role, effective from the next request."""
     from assayer_client.people import MemberPatch
 
-    _check_role(role)
-    fields: dict[str, Any] = {"role": role}
     with service(profile) as client:
-        changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(**fields))
+        changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
     remark(f"{changed.name} is {changed.role} now.")
 
 
@@ -98,11 +93,6 @@ def _id_of(who: str, members: "tuple[Member, ...]") -> str:
     if not ids:
         raise InputError(f"There is no member {who}.", "List them: assayer admin members list")
     return ids[0]
-
-
-def _check_role(role: str) -> None:
-    if role not in _ROLES:
-        raise InputError(f"There is no role {role!r}.", f"Roles: {', '.join(_ROLES)}.")
 
 
 def _state(member: "Member") -> str:

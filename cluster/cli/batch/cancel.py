@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cluster.cli.batch.job_wording import counts_in_words
-from cluster.cli.batch.service_client import KINDS, job_resource, kind_of, service
+from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson, WithProfile
 from cluster.cli.terminal import print_json, remark
 
@@ -30,6 +30,6 @@ def cancel(
 def _cancelled(client: "Client", text: str) -> str:
     kind = kind_of(text, *KINDS)
     if kind != "batch":
-        return job_resource(client, kind).cancel(text).state
+        return job_operations(client, kind).cancel(text).state
     states = client.batches.cancel(text).states
     return ", ".join(counts_in_words(states.items()))

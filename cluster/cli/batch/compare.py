@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
+from assayer.reports.escaping import shortened
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson, WithProfile
 from cluster.cli.terminal import print_json, remark, show_table
@@ -37,7 +38,7 @@ def compare(
         raise InputError("--judge compares two evaluations.", "Give two evaluations, or leave out --judge.")
     with service(profile) as client:
         reports = [client.evaluations.report(item) for item in chosen]
-        titles = [_short(report.idea.title) for report in reports]
+        titles = [shortened(report.idea.title, _LONGEST) for report in reports]
         rows = _rows(reports)
         result = _judged(client, chosen) if judge else None
     if as_json:
@@ -102,7 +103,3 @@ def _verdicts(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[s
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
     orders = {True: "the same", False: "disagreed", None: "asked in one order only"}
     return [(outcome.dimension, names[outcome.winner], orders[outcome.agreed]) for outcome in result.outcomes]
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"

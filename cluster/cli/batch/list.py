@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assayer.errors import InputError
+from assayer.reports.escaping import shortened
+from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson, WithProfile
@@ -15,7 +17,6 @@ from cluster.cli.terminal import print_json, remark, say, show_table
 if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
-    from assayer_client.resources import JobState
 
 _LONGEST, _PAGE = 60, 500
 
@@ -24,10 +25,7 @@ def list(
     batch: Annotated[
         str | None, typer.Argument(help="A batch (bt_…): its evaluations. By default batches and single evaluations.")
     ] = None,
-    state: Annotated[
-        str | None,
-        typer.Option(help="Only evaluations that are queued, running, succeeded, failed or cancelled."),
-    ] = None,
+    state: Annotated[JobState | None, typer.Option(help="Only evaluations in this state.")] = None,
     source: Annotated[
         str | None, typer.Option(help="Only evaluations with this name: a file name, or the id in a row.")
     ] = None,
@@ -41,16 +39,15 @@ def list(
     as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
-    wanted_state = _state(state)
     if batch is not None:
         kind_of(batch, "batch")
-    if tag is not None and (batch, wanted_state, source, reference) != (None, None, None, None):
+    if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
-    chosen = any((batch, wanted_state, source, reference))
+    chosen = any((batch, state, source, reference))
     with service(profile) as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
-            client.evaluations.list, state=wanted_state, batch=batch, source=source, reference=reference, limit=_PAGE
+            client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE
         )
         shown = [] if tag is not None else _first(evaluations, batch, limit, chosen=chosen)
     if as_json:
@@ -61,20 +58,11 @@ def list(
         _show_evaluations(shown, chosen=chosen)
 
 
-def _state(text: str | None) -> "JobState | None":
-    from assayer_client.resources import JobState
-
-    states: Sequence[JobState] = get_args(JobState)
-    if text is not None and text not in states:
-        raise InputError(f"There is no state {text!r}.", f"It is one of: {', '.join(states)}.")
-    return next((state for state in states if state == text), None)
-
-
 def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None:
     rows = [
         (
             batch.id,
-            " ".join([_short(batch.name), *(f"#{tag}" for tag in batch.tags)]),
+            " ".join([shortened(batch.name, _LONGEST), *(f"#{tag}" for tag in batch.tags)]),
             _progress(batch),
             _cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
@@ -111,7 +99,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> N
 
 
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
-    title = f"{evaluation.row}. {_short(evaluation.title)}" if evaluation.row else _short(evaluation.title)
+    title = shortened(evaluation.title, _LONGEST)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
@@ -120,8 +108,8 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     state = f"{evaluation.state}{why}{flags}"
     return (
         evaluation.id,
-        title,
-        _short(evaluation.source),
+        f"{evaluation.row}. {title}" if evaluation.row else title,
+        shortened(evaluation.source, _LONGEST),
         state,
         score,
         cost,
@@ -140,7 +128,3 @@ def _cost(usd: float | None, known_usd: float = 0.0) -> str:
     if usd is not None:
         return f"${usd:,.2f}"
     return f"unknown, ${known_usd:,.2f} of it known" if known_usd else "unknown"
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST else f"{title[: _LONGEST - 1]}…"

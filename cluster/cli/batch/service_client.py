@@ -12,28 +12,15 @@ from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer_client import Client
-    from assayer_client.resources import Event, JobState, Problem
+    from assayer_client.resources import Event, JobResource
 
 
-class WatchedJob(Protocol):
-    """Fields common to all kinds of jobs."""
-
-    @property
-    def title(self) -> str: ...
-    @property
-    def state(self) -> "JobState": ...
-    @property
-    def flags(self) -> tuple[str, ...]: ...
-    @property
-    def problem(self) -> "Problem | None": ...
-
-
-class JobResource(Protocol):
+class JobOperations(Protocol):
     """Client operations common to all kinds of jobs."""
 
-    def get(self, id: str, /) -> WatchedJob: ...
+    def get(self, id: str, /) -> "JobResource": ...
     def events(self, id: str, /) -> "Iterator[Event]": ...
-    def cancel(self, id: str, /) -> WatchedJob: ...
+    def cancel(self, id: str, /) -> "JobResource": ...
 
 
 Kind = Literal["evaluation", "batch", "ranking", "comparison", "rewards", "curation", "proposal", "score"]
@@ -95,9 +82,9 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
     return kind
 
 
-def job_resource(client: "Client", kind: Kind) -> "JobResource":
-    """Return the client's API for jobs of a kind other than a batch."""
-    resources: dict[Kind, JobResource] = {
+def job_operations(client: "Client", kind: Kind) -> JobOperations:
+    """Return the client's operations for jobs of a kind other than a batch."""
+    operations: dict[Kind, JobOperations] = {
         "evaluation": client.evaluations,
         "ranking": client.rankings,
         "comparison": client.comparisons,
@@ -106,4 +93,4 @@ def job_resource(client: "Client", kind: Kind) -> "JobResource":
         "proposal": client.proposals,
         "score": client.scores,
     }
-    return resources[kind]
+    return operations[kind]

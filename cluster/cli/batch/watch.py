@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 
+from assayer.reports.escaping import shortened
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
-from cluster.cli.batch.service_client import KINDS, WatchedJob, job_resource, kind_of, service
+from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson, WithProfile
-from cluster.cli.terminal import SafeConsole, print_json, remark
+from cluster.cli.terminal import print_json, progress_bars, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import BatchResource, BatchSummary
-    from assayer_client.resources import Event, JobState
+    from assayer_client.resources import Event, JobResource, JobState
 
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
@@ -40,9 +41,9 @@ def watch(
         raise typer.Exit(1)
 
 
-def _ended_job(client: "Client", item: str) -> "BatchResource | WatchedJob":
+def _ended_job(client: "Client", item: str) -> "BatchResource | JobResource":
     kind = kind_of(item, *KINDS)
-    return client.batches.get(item) if kind == "batch" else job_resource(client, kind).get(item)
+    return client.batches.get(item) if kind == "batch" else job_operations(client, kind).get(item)
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
@@ -57,7 +58,7 @@ def _watch_one(client: "Client", text: str) -> bool:
     kind = kind_of(text, *KINDS)
     if kind == "batch":
         return _batch(client, text)
-    jobs = job_resource(client, kind)
+    jobs = job_operations(client, kind)
     succeeded = _job(text, lambda: jobs.get(text), jobs.events(text))
     if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
         reason = f": {scores.reason}" if scores.score is None and scores.reason else "."
@@ -65,17 +66,17 @@ def _watch_one(client: "Client", text: str) -> bool:
     return succeeded
 
 
-def _job(identifier: str, look: Callable[[], WatchedJob], events: Iterable["Event"]) -> bool:
+def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
     that ended earlier."""
-    title = look().title
-    with _progress() as progress:
-        whole = progress.add_task(escape(_short(title)), total=None)
+    title = shortened(look().title, _LONGEST_TITLE)
+    with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
+        whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
             if progress.disable and event.kind in _TOLD:
-                remark(f"{identifier} ({_short(title)}) is {_TOLD[event.kind]}")
-            _show(progress, whole, _short(title), stages, event)
+                remark(f"{identifier} ({title}) is {_TOLD[event.kind]}")
+            _show(progress, whole, title, stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
     remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
@@ -97,7 +98,7 @@ def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskI
 
 def _batch(client: "Client", batch: str) -> bool:
     shown_tenth, waits = -1, ""
-    with _progress() as progress:
+    with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         bar = progress.add_task(batch, total=None)
         for summary in client.batches.events(batch):
             of = summary.rows - summary.rejected
@@ -137,14 +138,10 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({_short(job.title)}, {job.id}) {standing_in_words(state)}{why}")
+            remark(f"Row {job.row} ({shortened(job.title, _LONGEST_TITLE)}, {job.id}) {standing_in_words(state)}{why}")
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state}"
             remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
-
-
-def _short(title: str) -> str:
-    return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
@@ -168,17 +165,3 @@ def _line(summary: "BatchSummary") -> str:
             f"{summary.ideas_per_hour:,.0f} an hour, end expected {summary.finish_expected_at:%Y-%m-%d %H:%M} UTC"
         )
     return ", ".join(phrases)
-
-
-def _progress() -> Progress:
-    """Return the progress display, which draws nothing if the output is not a terminal; changes are then printed as
-    lines."""
-    console = SafeConsole(stderr=True)
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    return Progress(*columns, console=console, disable=not console.is_terminal)

@@ -25,6 +25,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import HttpProblem, not_there, required
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -44,20 +45,19 @@ class ClearQuery(OfReviewer):
 
 
 @router.post("/v1/batches/{id}/assignments")
-async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> AssignmentOutcome:
+async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath) -> AssignmentOutcome:
     """Assign reviewers to all proposals of a batch, by expertise and bids or with about equal load, and without
     conflicts of interest. Conflicts are also detected from names, institutions and co-authors. An existing assignment
     stays unless it has no opinion yet and the reviewer has a conflict or no longer reviews; the proposal then goes to
     another reviewer. An opinion from a reviewer with a conflict does not count. First opinions are blind: a reviewer
     who could read a proposal's report in an earlier role is not assigned to it (`not_blind`; 422 if such a reviewer is
     named in the request)."""
-    batch = (await context.find_batch(id)).id
-    draft = await context.services.assignment_planner.draft(context.tenant, batch, body)
+    draft = await context.services.assignment_planner.draft(context.tenant, call.id, body)
     loads, missing = Counter(draft.loads), Counter(draft.plan.short)
     if body.dry_run:
         made = await asyncio.to_thread(draft.reasons, sorted(draft.plan.pairs))
     else:
-        made = await context.services.assignment_planner.keep(context.tenant, batch, draft, context.by)
+        made = await context.services.assignment_planner.keep(context.tenant, call.id, draft, context.by)
         lost = [pair for pair in draft.plan.pairs if pair not in made]
         loads.subtract(member for _, member in lost)
         missing.update(evaluation for evaluation, _ in lost)
@@ -88,10 +88,9 @@ async def assign_reviewers(id: PathId, body: AssignBody, context: Assigner) -> A
 
 
 @router.post("/v1/evaluations/{id}/assignments", status_code=204)
-async def assign_reviewer(id: PathId, body: AssignOneBody, context: Assigner) -> None:
+async def assign_reviewer(body: AssignOneBody, context: Assigner, job: EvaluationInPath) -> None:
     """Assign a proposal to one reviewer, chosen by hand. Rejected if the reviewer has a conflict of interest, could
     read the reports in an earlier role, or already has the proposal."""
-    job = await context.find_job(id, "evaluation")
     if job.batch is None:
         raise HttpProblem("conflict", "Only proposals of a batch are reviewed.")
     member = MemberId(body.reviewer)
@@ -120,10 +119,9 @@ async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()],
 
 
 @router.get("/v1/batches/{id}/conflicts")
-async def list_conflicts(id: PathId, context: PeopleReader) -> Page[ConflictOfInterest]:
+async def list_conflicts(context: PeopleReader, batch: CallInPath) -> Page[ConflictOfInterest]:
     """List the conflicts of interest in a batch: declared conflicts, those detected when reviewers were assigned, and
     those since cleared."""
-    batch = await context.find_batch(id)
     return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch.id)), next=None)
 
 

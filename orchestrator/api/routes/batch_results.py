@@ -36,8 +36,8 @@ from orchestrator.services.panels import panel_of
 from orchestrator.store.call_tables import TableRow
 from orchestrator.web.authentication import Reader
 from orchestrator.web.content_negotiation import negotiated_media_type
-from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
@@ -81,13 +81,15 @@ class ResultsQuery(UrlQuery):
 
 @router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
 async def get_batch_results(
-    id: PathId, query: Annotated[ResultsQuery, Query()], context: Reader, accept: Annotated[str | None, Header()] = None
+    query: Annotated[ResultsQuery, Query()],
+    context: Reader,
+    batch: CallInPath,
+    accept: Annotated[str | None, Header()] = None,
 ) -> Response:
     """Return the results so far, with scores, ranks and, for callers who are allowed to see them, the number and
     combined score of reviewers' opinions. Choose whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
-    batch = await context.find_batch(id)
     standings = await _standings(context.services, context.caller, batch, query.ranking)
     await context.services.audit_log.record(context.tenant, context.by, "exported", batch.id, format=format_name)
     headers = {

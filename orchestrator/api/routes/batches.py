@@ -29,6 +29,7 @@ from orchestrator.web.context import RouteContext
 from orchestrator.web.pagination import decode_cursor, page_of
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
+from orchestrator.web.things_in_paths import CallInPath
 
 
 class BatchesQuery(PageQuery):
@@ -66,9 +67,8 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
 
 
 @router.get("/{id}")
-async def get_batch(id: PathId, context: Reader) -> BatchResource:
+async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
     """Return a batch: its progress, and the rows without a usable idea."""
-    batch = await context.find_batch(id)
     waiting = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
     # Counted only once all have ended, so that clients that poll a running batch do not cause a count each time.
@@ -92,9 +92,8 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> Ba
 
 
 @router.get("/{id}/terms")
-async def get_call_terms(id: PathId, context: CallReader) -> CallDetails:
+async def get_call_terms(context: CallReader, batch: CallInPath) -> CallDetails:
     """Return the terms of a batch as a funding call, with the version that a change names."""
-    batch = await context.find_batch(id)
     return await context.services.call_details.get(context.tenant, batch.id)
 
 
@@ -119,10 +118,9 @@ async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
 
 @router.get("/{id}/evaluations")
 async def list_batch_evaluations(
-    id: PathId, query: Annotated[BatchEvaluationsQuery, Query()], context: Reader
+    query: Annotated[BatchEvaluationsQuery, Query()], context: Reader, batch: CallInPath
 ) -> Page[Evaluation]:
     """List a batch's evaluations, last row first."""
-    batch = await context.find_batch(id)
     jobs = await context.services.jobs.list(
         context.tenant,
         batch=batch.id,
@@ -141,12 +139,11 @@ async def list_batch_evaluations(
     dependencies=[Depends(count_as_stream)],
 )
 async def stream_batch_events(
-    id: PathId,
     context: Reader,
+    batch: CallInPath,
     last_event_id: Annotated[int | None, Header(ge=0, le=2**31 - 1, description=_LAST)] = None,
 ) -> Response:
     """Stream a batch's progress as events until it has finished."""
-    batch = await context.find_batch(id)
     if batch.finished_at is not None and last_event_id == count_ended(batch.counts):
         return Response(status_code=204)
     events = _progress_events(context.services, context.tenant, batch.id)

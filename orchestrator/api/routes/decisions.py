@@ -8,25 +8,25 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import not_there, required
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 
 
 @router.get("/v1/batches/{id}/decisions")
-async def list_decisions(id: PathId, context: PanelReader) -> CallDecisions:
+async def list_decisions(context: PanelReader, call: CallInPath) -> CallDecisions:
     """List the decisions on the proposals of a batch, and how they use its budget."""
-    return await _decisions(context, (await context.find_batch(id)).id)
+    return await _decisions(context, call.id)
 
 
 @router.post("/v1/batches/{id}/decisions")
-async def decide_proposals(id: PathId, body: DecisionBody, context: Overrider) -> CallDecisions:
+async def decide_proposals(body: DecisionBody, context: Overrider, call: CallInPath) -> CallDecisions:
     """Decide on proposals of a batch. Rejected once the batch is signed off, and if another decision on one of them has
     been made since the version that the body names; then nothing is decided. Decisions beyond the budget are accepted,
     and `over_budget` says so."""
-    batch = (await context.find_batch(id)).id
-    decided = await context.reviewing.proposal_decisions.decide(context.tenant, batch, body, context.by)
+    decided = await context.reviewing.proposal_decisions.decide(context.tenant, call.id, body, context.by)
     required(decided, not_there("evaluation", body.proposals[0].evaluation, "proposal in this batch"))
-    return await _decisions(context, batch)
+    return await _decisions(context, call.id)
 
 
 @router.get("/v1/evaluations/{id}/applicant")

@@ -19,6 +19,7 @@ from orchestrator.jobs.timeline import timeline_of
 from orchestrator.web.authentication import Reader
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.services import Services
+from orchestrator.web.things_in_paths import EvaluationInPath
 
 _LOG = logging.getLogger(__name__)
 
@@ -88,10 +89,9 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
-async def get_timeline(id: PathId, context: Reader) -> Timeline:
+async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
     """Return the timeline of an evaluation: its time in the queue, the method's stages, and the calls to language
     models."""
-    job = await context.find_job(id, "evaluation")
     return timeline_of(
         job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
     )

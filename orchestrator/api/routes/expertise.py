@@ -21,6 +21,7 @@ from orchestrator.services.members import get_member
 from orchestrator.web.context import RouteContext
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.stored_expertise import store_expertise
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -44,17 +45,15 @@ async def change_expertise(id: PathId, body: ExpertiseBody, context: ConflictDec
 
 
 @router.get("/v1/batches/{id}/bidding")
-async def get_bidding(id: PathId, context: PeopleReader) -> Bidding:
+async def get_bidding(context: PeopleReader, batch: CallInPath) -> Bidding:
     """Return whether the reviewers of a batch are asked for bids."""
-    batch = await context.find_batch(id)
     return Bidding(open=await context.reviewing.bids.is_open(context.tenant, batch.id))
 
 
 @router.put("/v1/batches/{id}/bidding")
-async def change_bidding(id: PathId, body: BiddingBody, context: Assigner) -> Bidding:
+async def change_bidding(body: BiddingBody, context: Assigner, batch: CallInPath) -> Bidding:
     """Ask the reviewers of a batch which proposals they would review, or stop asking. Reviewers then see the titles of
     the proposals, masked if the proposals are judged blind, but only after they declared their interests."""
-    batch = await context.find_batch(id)
     await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
     return Bidding(open=body.open)
 
@@ -78,9 +77,8 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
 
 
 @router.get("/v1/batches/{id}/bids")
-async def list_bids(id: PathId, context: PeopleReader) -> Page[GivenBid]:
+async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[GivenBid]:
     """List the bids of all reviewers of a batch. Conflicts of interest are listed with the conflicts."""
-    batch = await context.find_batch(id)
     return Page(items=tuple(await context.reviewing.bids.all(context.tenant, batch.id)), next=None)
 
 

@@ -27,6 +27,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import not_there, required
 from orchestrator.services.letters import LettersSheet, check_templates, letters_of, letters_zip
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath, EvaluationInPath
 
 router = APIRouter(tags=["letters"])
 
@@ -46,9 +47,8 @@ class LettersQuery(UrlQuery):
 
 
 @router.get("/v1/batches/{id}/letter-templates")
-async def get_letter_templates(id: PathId, context: PanelReader) -> StoredTemplates:
+async def get_letter_templates(context: PanelReader, batch: CallInPath) -> StoredTemplates:
     """Return the templates of a batch's letters, or those of the program if none were stored."""
-    batch = await context.find_batch(id)
     return await context.reviewing.letters.templates(context.tenant, batch.id)
 
 
@@ -62,9 +62,8 @@ async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context
 
 
 @router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
-async def list_letters(id: PathId, query: Annotated[LettersQuery, Query()], context: PanelReader) -> Response:
+async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelReader, call: CallInPath) -> Response:
     """Return the letters about the decisions of a batch, as they were sent or would be sent now."""
-    call = await context.find_batch(id)
     some = None if query.evaluation is None else [query.evaluation]
     details, today = context.services.call_details, context.now.date()
     letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, some)
@@ -89,10 +88,9 @@ async def list_letters(id: PathId, query: Annotated[LettersQuery, Query()], cont
 
 
 @router.post("/v1/batches/{id}/letters/sent")
-async def mark_letters_sent(id: PathId, body: SentBody, context: Overrider) -> Page[Letter]:
+async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath) -> Page[Letter]:
     """Record letters as sent, with the texts that they have now. Rejected before sign-off. A letter that was sent stays
     as it is."""
-    call = await context.find_batch(id)
     store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
     letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
     await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in letters}, context.by)
@@ -101,18 +99,16 @@ async def mark_letters_sent(id: PathId, body: SentBody, context: Overrider) -> P
 
 
 @router.put("/v1/evaluations/{id}/released-comments")
-async def release_comments(id: PathId, body: ReleaseBody, context: Overrider) -> Page[ReleasedComment]:
+async def release_comments(body: ReleaseBody, context: Overrider, job: EvaluationInPath) -> Page[ReleasedComment]:
     """Release reviewers' comments to the applicant, as they read now. Comments of reviewers who are not named are
     withheld. Rejected once the call is signed off."""
-    job = await context.find_job(id, "evaluation")
     released = await context.reviewing.letters.release(context.tenant, job.id, body.reviewers, context.by)
     return Page(items=tuple(released), next=None)
 
 
 @router.get("/v1/evaluations/{id}/released-comments")
-async def list_released_comments(id: PathId, context: PanelReader) -> Page[ReleasedComment]:
+async def list_released_comments(context: PanelReader, job: EvaluationInPath) -> Page[ReleasedComment]:
     """List reviewers' comments that were released to the applicant."""
-    job = await context.find_job(id, "evaluation")
     return Page(items=tuple(await context.reviewing.letters.released(context.tenant, job.id)), next=None)
 
 
@@ -128,9 +124,8 @@ async def record_objection(
 
 
 @router.get("/v1/evaluations/{id}/objections")
-async def list_objections(id: PathId, context: PanelReader) -> Page[Objection]:
+async def list_objections(context: PanelReader, job: EvaluationInPath) -> Page[Objection]:
     """List the objections to the decision on a proposal, with their answers."""
-    job = await context.find_job(id, "evaluation")
     found = await context.reviewing.letters.objections(context.tenant, evaluation=job.id)
     return Page(items=tuple(found), next=None)
 

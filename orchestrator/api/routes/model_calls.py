@@ -7,23 +7,22 @@ from assayer_client.resources import Page
 from orchestrator.jobs.models import Job
 from orchestrator.services.model_calls import call_contents, calls_of
 from orchestrator.web.authentication import Reader
-from orchestrator.web.path_parameters import CallNumber, PathId
+from orchestrator.web.path_parameters import CallNumber
 from orchestrator.web.services import Services
+from orchestrator.web.things_in_paths import EvaluationInPath
 
 router = APIRouter(prefix="/v1/evaluations/{id}/calls", tags=["evaluations"])
 
 
 @router.get("")
-async def list_model_calls(id: PathId, context: Reader) -> Page[ModelCall]:
+async def list_model_calls(context: Reader, job: EvaluationInPath) -> Page[ModelCall]:
     """List all model calls in the order in which they ended."""
-    job = await context.find_job(id, "evaluation")
     return Page(items=tuple(call for call, _ in await _calls(context.services, job)), next=None)
 
 
 @router.get("/{number}")
-async def get_model_call(id: PathId, number: CallNumber, context: Reader) -> ModelCallContents:
+async def get_model_call(number: CallNumber, context: Reader, job: EvaluationInPath) -> ModelCallContents:
     """Return a model call with the messages sent and the response used."""
-    job = await context.find_job(id, "evaluation")
     return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
 
 

@@ -15,6 +15,7 @@ from orchestrator.services.panels import panel_page
 from orchestrator.store.decisions import SignedDespite
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
 from orchestrator.web.path_parameters import PathId
+from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(tags=["reviewing"])
 
@@ -27,10 +28,9 @@ class PanelQuery(UrlQuery):
 
 
 @router.get("/v1/batches/{id}/panel")
-async def get_panel(id: PathId, query: Annotated[PanelQuery, Query()], context: PanelReader) -> Panel:
+async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader, batch: CallInPath) -> Panel:
     """Return the opinions on each proposal of a batch, and how far reviewers agree before and after seeing the
     program's report. With a limit, rows are paged; figures and agreement always cover the whole batch."""
-    batch = await context.find_batch(id)
     after = decode_panel_cursor(query.after)
     panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
     return panel.model_copy(update={"next": None if following is None else encode_panel_cursor(following)})

@@ -8,7 +8,6 @@ import httpx2
 
 from assayer.models import Absent, CorpusFit, EvaluationId, Idea, IdeaId, Window
 from assayer_client.batches import BatchEstimate
-from index.memory_corpus import MemoryCorpus
 from orchestrator.api.expected_fit import expected_fit
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import JobVerdict, TenantId, TenantPlan
@@ -18,6 +17,7 @@ from tests.contract.api.service import ACME, JSONL_HEADERS, OTHER, Service
 from tests.contract.store_jobs import Queue, job
 from tests.contract.store_records import answered, call
 from tests.in_memory import MemoryCorpusVersions
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import as_jsonl, words
 from tests.unit.scicompanion_world import PAPERS
 from workers.embedding.hashing_embedder import HashingEmbedder

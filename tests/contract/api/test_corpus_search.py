@@ -10,12 +10,12 @@ from assayer.errors import CorpusError
 from assayer.models import Filters, Hit
 from assayer_client.corpus import CorpusSearch
 from index import CorpusVersionCache, Delta, build_corpus, update_corpus
-from index.memory_corpus import MemoryCorpus
 from index.records.paper_record import PaperRecord
 from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import RECORDS, record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 QUERY = "bumblebees in meadows after late mowing"

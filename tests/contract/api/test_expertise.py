@@ -3,11 +3,11 @@
 import pytest
 
 from assayer.models import Paper, PaperId
-from index.memory_corpus import MemoryCorpus
 from tests.contract.api.funding_calls import TERMS, add_proposals, funding_call, proposals_of
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import assign_reviewers, choose_reviewers, member_ids
 from tests.contract.api.service import OTHER, Service
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import WORDS
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -9,11 +9,11 @@ import pytest
 
 from assayer_client.references import SuggestedReferences
 from index import CorpusVersionCache, build_corpus
-from index.memory_corpus import MemoryCorpus
 from tests.contract.api.problems import check_problem, first_error
 from tests.contract.api.service import Service
 from tests.corpus_papers import record, write_jsonl
 from tests.in_memory import MemoryCorpusVersions
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.scicompanion_world import PAPERS
 from workers.embedding.hashing_embedder import HashingEmbedder
 

@@ -23,13 +23,13 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from index.memory_corpus import MemoryCorpus
 from orchestrator.application import documented_app
 from orchestrator.store import Database, DatabaseSettings, NotificationListener
 from tests.contract.api.people import person
 from tests.contract.api.service import BODY, TEXT, Service, served
 from tests.contract.store_records import paper
 from tests.in_memory import MemoryCorpusVersions
+from tests.memory_corpus import MemoryCorpus
 from tests.postgres import SharedPostgres
 from workers.embedding.hashing_embedder import HashingEmbedder
 

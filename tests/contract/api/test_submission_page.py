@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, async_playwright
 
-from index.memory_corpus import MemoryCorpus
 from orchestrator.store import Database, NotificationListener
 from tests.chromium import launch_options
 from tests.contract.api.browsing import DROP_FILE, Look, check_page, new_page, sign_in
 from tests.contract.api.service import ACME, TEXT, Service, served
 from tests.in_memory import MemoryCorpusVersions
+from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import HashingEmbedder
 
 _PROXY_BYTES = 4_000

@@ -9,10 +9,10 @@ from assayer.models import OwnReferences
 from assayer.own_references.check import check_own_references
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.run import Run
-from index.memory_corpus import MemoryCorpus
 from simulator.outside.library import Entry
 from simulator.outside.process import OutsideWorld
 from tests.contract.sources.specimens import LIBRARY
+from tests.memory_corpus import MemoryCorpus
 from tests.unit.twins import a_run
 from workers.embedding.hashing_embedder import HashingEmbedder
 from workers.literature.reference_sources import reference_sources

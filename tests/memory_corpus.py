@@ -1,4 +1,4 @@
-"""Provide an in-memory replacement of `index.Corpus` for a handful of papers."""
+"""In-memory replacement of `index.Corpus` for a handful of papers."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
