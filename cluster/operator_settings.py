@@ -39,7 +39,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "code": "clone_url",
         "full_texts": "fetch store",
         "fetching": "allow ports",
-        "grobid": "urls slots client",
+        "grobid": "urls slots",
     },
     "Whoever builds a corpus": {
         "corpus": "path device source look_seconds grace_hours",
