@@ -36,7 +36,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "github": "base_url api_key",
         "kaggle": "base_url api_key",
         "datacite": "base_url",
-        "code": "clone_url",
+        "code": "archive_url",
         "full_texts": "fetch store",
         "fetching": "allow ports",
         "grobid": "urls slots",
