@@ -143,7 +143,6 @@ EXEMPT: Mapping[str, str] = {
     "workers.reranking.cross_encoder.pair_shapes": _NAME_OF_OURS,
     "workers.reranking.llm_reranker": _NAME_OF_OURS,
     "workers.sandbox.documents": "runs in a process that can be killed, on parsers that stand in the list",
-    "workers.sandbox.python_definitions.read_definitions": "reads files of ours with find_definitions",
     "workers.sandbox.repository_files": "runs in a process that can be killed, on files of a limited size",
     "workers.sandbox.runner": _PROCESS,
     "workers.sandbox.tei_converter": "runs in a process that can be killed, on what read_tei has read",
