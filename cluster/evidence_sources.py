@@ -33,6 +33,7 @@ from workers.literature_apis.unpaywall import Unpaywall
 from workers.outbound.source_requests import JournalledFetcher, RequestContext, SourceFetcher
 
 if TYPE_CHECKING:
+    from workers.fetching.downloader import Downloader
     from workers.full_texts.acquisition import Documents
 
 
@@ -61,22 +62,27 @@ async def open_beyond_papers(
     def on(name: str) -> bool:
         return settings.sources[name].on
 
+    web = code = None
+    if settings.web.on or settings.github.on:
+        from workers.fetching.downloader import Downloader
+
+        downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
+        web = _web(settings, gateway, storage, clock, downloader) if settings.web.on else None
+        code = _code(settings, gateway, storage, clock, downloader) if settings.github.on else None
     return BeyondPapersFactory(
-        web=await _web(settings, gateway, storage, clock, stack) if settings.web.on else None,
-        code=_code(settings, gateway, storage, clock) if settings.github.on else None,
+        web=web,
+        code=code,
         datasets={name: _datasets(settings, gateway, kind) for name, kind in DATASET_SOURCES.items() if on(name)},
     )
 
 
-async def _web(
-    settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, stack: AsyncExitStack
+def _web(
+    settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, downloader: "Downloader"
 ) -> Callable[[Run], Web]:
-    from workers.fetching.downloader import Downloader
     from workers.web.adapter import WebAdapter
     from workers.web.page_reader import PageReader
     from workers.web.search import WebSearch
 
-    downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))
     reader = PageReader(downloader, settings.pages, clock)
     cache = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
     return lambda run: WebAdapter(
@@ -84,14 +90,16 @@ async def _web(
     )
 
 
-def _code(settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock) -> Callable[[Run], Code]:
+def _code(
+    settings: Settings, gateway: SourceFetcher, storage: FileStorage, clock: Clock, downloader: "Downloader"
+) -> Callable[[Run], Code]:
     from workers.code.adapter import CodeAdapter
-    from workers.code.git_clone import GitCloner
+    from workers.code.repository_survey import RepositorySurveyor
 
-    cloner = GitCloner(settings.code) if settings.code.clone_url else None
+    surveyor = RepositorySurveyor(downloader, settings.code)
     cache = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
     return lambda run: CodeAdapter(
-        JournalledFetcher(gateway, run.journal), cloner, cache, settings.code, _ask(settings, run)
+        JournalledFetcher(gateway, run.journal), surveyor, cache, settings.code, _ask(settings, run)
     )
 
 

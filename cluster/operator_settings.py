@@ -36,10 +36,10 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "github": "base_url api_key",
         "kaggle": "base_url api_key",
         "datacite": "base_url",
-        "code": "clone_url",
+        "code": "archive_url",
         "full_texts": "fetch store",
         "fetching": "allow ports",
-        "grobid": "urls slots client",
+        "grobid": "urls slots",
     },
     "Whoever builds a corpus": {
         "corpus": "path device source look_seconds grace_hours",

@@ -205,11 +205,9 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 
 
-def idea_of_sections(
-    sections: Sequence[Section], source: str, title: str | None = None, cutoff: dt.date | None = None
-) -> Idea:
+def idea_of_sections(sections: Sequence[Section], source: str, title: str | None = None) -> Idea:
     """Create an idea from separate parts, such as fields of a record. Raises the same errors as `parse_idea`."""
-    return idea_of_document(Document(sections=tuple(sections)), source, title, cutoff)
+    return idea_of_document(Document(sections=tuple(sections)), source, title)
 
 
 def _idea(

@@ -1,12 +1,8 @@
-"""GitHub: repository search, commits, trees and blobs of its REST API, and git over smart HTTP.
-
-It uses real git repositories (`repositories.py`), so that the API and git agree.
-"""
+"""GitHub: repository search and commits of its REST API, and archives of commits, made from real git repositories
+(`repositories.py`)."""
 
 import asyncio
-import base64
 import datetime as dt
-import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -41,11 +37,7 @@ class GitHub(Twin):
         return [
             web.get("/search/repositories", self.search),
             web.get(f"{repository}/commits", self.commits),
-            web.get(f"{repository}/git/trees/{{sha}}", self.tree),
-            web.get(f"{repository}/git/blobs/{{sha}}", self.blob),
-            web.get("/git/{owner}/{name}.git/info/refs", self.git),
-            web.post("/git/{owner}/{name}.git/git-upload-pack", self.git),
-            web.get("/moved/{tail:.+}", self.moved),
+            web.get("/archive/{owner}/{name}/tar.gz/{sha}", self.archive),
         ]
 
     def caller(self, request: web.Request) -> str:
@@ -94,61 +86,16 @@ class GitHub(Twin):
             return self.failure(409, "Git Repository is empty.")
         return web.json_response([_commit(*line.split(" ")) for line in log.decode().splitlines()])
 
-    async def tree(self, request: web.Request) -> web.Response:
-        stored = self._stored(request)
-        arguments = ("ls-tree", "-r", "-t", "-z", "-l", request.match_info["sha"])
-        try:
-            listed = await asyncio.to_thread(self._repositories.git, stored, *arguments) if stored else None
-        except subprocess.CalledProcessError:
-            listed = None
-        if listed is None:
-            return self.failure(404, "Not Found")
-        entries = [_tree_entry(line.decode()) for line in listed.split(b"\0") if line]
-        return web.json_response({"sha": request.match_info["sha"], "tree": entries, "truncated": False})
-
-    async def blob(self, request: web.Request) -> web.Response:
+    async def archive(self, request: web.Request) -> web.Response:
         stored, sha = self._stored(request), request.match_info["sha"]
+        arguments = ("archive", "--format=tar.gz", f"--prefix={request.match_info['name']}-{sha}/", sha)
         try:
-            body = await asyncio.to_thread(self._repositories.git, stored, "cat-file", "blob", sha) if stored else None
+            body = await asyncio.to_thread(self._repositories.git, stored, *arguments) if stored else None
         except subprocess.CalledProcessError:
             body = None
         if body is None:
             return self.failure(404, "Not Found")
-        content = base64.encodebytes(body).decode()
-        return web.json_response({"sha": sha, "size": len(body), "encoding": "base64", "content": content})
-
-    async def git(self, request: web.Request) -> web.Response:
-        """Serve git over HTTP with git's CGI program."""
-        stored = self._stored(request)
-        if stored is None:
-            return web.Response(status=404, text="Repository not found.")
-        await asyncio.to_thread(self._repositories.folder, stored)
-        inside = request.path.split(".git/", 1)[1]
-        environment = {
-            "PATH": os.environ["PATH"],
-            "GIT_PROJECT_ROOT": str(self._repositories.root),
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "PATH_INFO": f"/{stored.name}.git/{inside}",
-            "REQUEST_METHOD": request.method,
-            "QUERY_STRING": request.query_string,
-            "CONTENT_TYPE": request.headers.get("Content-Type", ""),
-            "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
-            "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
-        }
-        process = await asyncio.create_subprocess_exec(
-            "git", "http-backend", env=environment, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        answer, _ = await process.communicate(await request.read())
-        head, _, body = answer.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
-        status = int(headers.pop("Status", "200").split()[0])
-        return web.Response(status=status, headers=headers, body=body)
-
-    async def moved(self, request: web.Request) -> web.Response:
-        """Redirect git to the current address of a repository."""
-        return web.Response(
-            status=301, headers={"Location": f"/github/git/{request.match_info['tail']}?{request.query_string}"}
-        )
+        return web.Response(body=body, content_type="application/x-gzip")
 
     def _stored(self, request: web.Request) -> Stored | None:
         name = f"{request.match_info['owner']}/{request.match_info['name']}"
@@ -182,13 +129,6 @@ def _item(stored: Stored) -> dict[str, Any]:
 def _commit(sha: str, tree: str, moment: str) -> dict[str, Any]:
     who = {"name": "Lab", "email": "lab@example.org", "date": moment.replace("+00:00", "Z")}
     return {"sha": sha, "commit": {"author": who, "committer": who, "message": "News", "tree": {"sha": tree}}}
-
-
-def _tree_entry(line: str) -> dict[str, Any]:
-    facts, path = line.split("\t", 1)
-    mode, kind, sha, size = facts.split()
-    entry: dict[str, Any] = {"path": path, "mode": mode, "type": kind, "sha": sha}
-    return entry | ({"size": int(size)} if size != "-" else {})
 
 
 def _range(value: str) -> tuple[str, str]:

@@ -116,8 +116,6 @@ class Repositories:
 
     def _make(self, stored: Stored, path: Path) -> None:
         subprocess.run(("git", "init", "-q", "--bare", str(path)), check=True, timeout=_PATIENCE)
-        for setting in ("uploadpack.allowAnySHA1InWant", "uploadpack.allowFilter", "http.uploadpack"):
-            subprocess.run(("git", "-C", str(path), "config", setting, "true"), check=True, timeout=_PATIENCE)
         files = HOSTILE[stored.name] if stored.entry is None else _files(stored.entry)
         stream = _history(files, stored)
         if stored.name == "hostile/parents":

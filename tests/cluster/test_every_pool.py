@@ -45,7 +45,7 @@ def service(simulator: Simulator, tmp_path_factory: pytest.TempPathFactory) -> I
         settings = {
             **addresses(world),
             **reading(world),
-            "CODE__CLONE_URL": world.url("github/git"),
+            "CODE__ARCHIVE_URL": world.url("github/archive"),
             "LLM__BASE_URL": simulator.base_url,
             "LLM__MODEL": "simulated",
             "RERANKER__MODEL": str(model),

@@ -1,15 +1,12 @@
 """GitHub search and repository reading, against real git repositories in the simulated world."""
 
 import datetime as dt
-import os
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
-from assayer.errors import ConfigurationError, DownloadFailed, DownloadRefused
+from assayer.errors import DownloadFailed, DownloadRefused, Unreadable
 from assayer.models import OPEN, Absent, Codebase, Window
 from cluster.clock import SystemClock
 from simulator.outside.library import Library
@@ -19,9 +16,12 @@ from simulator.outside.sample import SAMPLE
 from tests.contract.small_source_gateway import forgetful
 from workers.code import CodeSettings
 from workers.code.adapter import CodeAdapter
-from workers.code.checkout import Commit, TreeEntry
-from workers.code.git_clone import GitCloner
+from workers.code.commits import Commit
 from workers.code.github import GitHub
+from workers.code.repository_survey import RepositorySurveyor
+from workers.fetching import DownloadLimits
+from workers.fetching.downloader import Downloader
+from workers.fetching.settings import FetchingSettings
 from workers.file_cache import FileCache
 from workers.file_storage import FileStorage
 from workers.outbound.source_gateway import SourceGateway
@@ -30,6 +30,7 @@ from workers.outbound.source_settings import GithubSettings
 
 ASK = RequestContext("evaluation", 30.0)
 CLOCK = SystemClock()
+LOOPBACK = FetchingSettings(allow=("127.0.0.0/8",))
 KNOWN = Repositories(Library(SAMPLE))
 FIRST = KNOWN.of_paper[0]
 
@@ -46,19 +47,22 @@ def kept(tmp_path: Path) -> FileCache[Codebase]:
     return FileCache(FileStorage(str(tmp_path)), "code", Codebase, CLOCK, dt.timedelta.max, dt.timedelta(days=1))
 
 
-def cloning(world: OutsideWorld, **limits: float) -> CodeSettings:
-    return CodeSettings.model_validate({"clone_url": world.url("github/git"), **limits})
+@pytest.fixture
+def settings(world: OutsideWorld) -> CodeSettings:
+    return CodeSettings(archive_url=world.url("github/archive"))
 
 
-@pytest.fixture(params=["git", "api"])
+@pytest.fixture
+async def downloader() -> AsyncIterator[Downloader]:
+    async with Downloader(LOOPBACK, CLOCK) as opened:
+        yield opened
+
+
+@pytest.fixture
 def code(
-    request: pytest.FixtureRequest, world: OutsideWorld, remote: SourceGateway, kept: FileCache[Codebase]
+    downloader: Downloader, settings: CodeSettings, remote: SourceGateway, kept: FileCache[Codebase]
 ) -> CodeAdapter:
-    """Both ways of reading must tell the same."""
-    if request.param == "api":
-        return CodeAdapter(remote, None, kept, CodeSettings(), ASK)
-    settings = cloning(world)
-    return CodeAdapter(remote, GitCloner(settings), kept, settings, ASK)
+    return CodeAdapter(remote, RepositorySurveyor(downloader, settings), kept, settings, ASK)
 
 
 async def read(code: CodeAdapter, name: str, before: dt.date | None = None) -> Codebase:
@@ -105,14 +109,16 @@ async def test_repository_readme_structure_and_definitions_are_read(code: CodeAd
 
 
 async def test_cached_repository_state_is_not_fetched_again(
-    world: OutsideWorld, remote: SourceGateway, kept: FileCache[Codebase]
+    downloader: Downloader, settings: CodeSettings, remote: SourceGateway, kept: FileCache[Codebase], code: CodeAdapter
 ) -> None:
-    settings = cloning(world)
-    first = await read(CodeAdapter(remote, GitCloner(settings), kept, settings, ASK), FIRST.name)
-    gone = settings.model_copy(update={"clone_url": world.url("nowhere")})
-    assert await read(CodeAdapter(remote, GitCloner(gone), kept, gone, ASK), FIRST.name) == first
-    narrower = gone.model_copy(update={"sources": 1})
-    (found,) = (await CodeAdapter(remote, GitCloner(narrower), kept, narrower, ASK).read([FIRST.name], OPEN)).values()
+    first = await read(code, FIRST.name)
+
+    def elsewhere(**changes: object) -> CodeAdapter:
+        changed = settings.model_copy(update={"archive_url": f"{settings.archive_url}/nowhere", **changes})
+        return CodeAdapter(remote, RepositorySurveyor(downloader, changed), kept, changed, ASK)
+
+    assert await read(elsewhere(), FIRST.name) == first
+    (found,) = (await elsewhere(sources=1).read([FIRST.name], OPEN)).values()
     assert isinstance(found, Absent)
 
 
@@ -133,13 +139,6 @@ async def test_links_are_not_followed_out_of_the_repository(code: CodeAdapter) -
     assert "root:" not in base.model_dump_json()
 
 
-async def test_paths_outside_the_repository_are_not_read(code: CodeAdapter) -> None:
-    base = await read(code, "hostile/parents")
-    assert set(base.left_out) == {"..", "../../escaped.py", "a/../../b.py"}
-    assert base.sources == ()
-    assert base.readme == "def escaped(): pass"
-
-
 async def test_repository_code_never_runs_and_injections_are_flagged(code: CodeAdapter) -> None:
     base = await read(code, "hostile/orders")
     assert base.readme == "# Reef\n\nA library."
@@ -147,10 +146,11 @@ async def test_repository_code_never_runs_and_injections_are_flagged(code: CodeA
     assert "größe" in [definition.name for definition in base.definitions]
     assert {"broken.py", "deep.py"} <= set(base.left_out)
     assert "model.bin" in base.tree
-    assert not os.path.exists("/tmp/never")  # noqa: S108, ASYNC240 - the submodule's command would write it
 
 
-@pytest.mark.parametrize("name", ["hostile/empty", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"])
+@pytest.mark.parametrize(
+    "name", ["hostile/empty", "hostile/parents", "nobody/nothing", "../../etc", "a/b/c", "hostile/links?x"]
+)
 async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAdapter, name: str) -> None:
     found = await code.read([name, FIRST.name, name], OPEN)
     assert list(found) == [name, FIRST.name]
@@ -161,62 +161,31 @@ async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAda
 @pytest.mark.parametrize(
     ("limits", "error", "says"),
     [
-        ({"clone_bytes": 500}, DownloadFailed, "more than 0.0005 MB"),
-        ({"clone_seconds": 0.01}, DownloadRefused, r"takes more than 0\.01 s to fetch"),
-        ({"memory_bytes": 3_000_000}, DownloadFailed, "could not fetch"),
-        ({"listing_bytes": 10}, DownloadRefused, "too many or too large files"),
+        ({"download": DownloadLimits(bytes=500)}, DownloadRefused, "more than 0.0005 MB|has 0.0 MB"),
+        ({"memory_bytes": 3_000_000}, Unreadable, "cannot be read"),
+        ({"wall_seconds": 0.001}, Unreadable, "cannot be read"),
     ],
 )
-async def test_clone_over_a_limit_is_aborted_and_its_processes_end(
-    world: OutsideWorld, remote: SourceGateway, limits: dict[str, float], error: type[Exception], says: str
+async def test_archive_over_a_limit_is_refused(
+    downloader: Downloader,
+    settings: CodeSettings,
+    remote: SourceGateway,
+    limits: dict[str, object],
+    error: type[Exception],
+    says: str,
 ) -> None:
     commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
     assert commit is not None
     with pytest.raises(error, match=says):
-        async with GitCloner(cloning(world, **limits)).clone(FIRST.name, commit) as clone:
-            await clone.entries()
-    # The simulated host is a child too, and has gits of its own.
-    assert not [child for child in psutil.Process().children() if "core.hooksPath" in _command(child)]
+        await RepositorySurveyor(downloader, settings.model_copy(update=limits)).survey(FIRST.name, commit)
 
 
-def _command(process: psutil.Process) -> str:
-    with suppress(psutil.NoSuchProcess):
-        return " ".join(process.cmdline())
-    return ""
+async def test_unknown_commit_is_a_failed_download(downloader: Downloader, settings: CodeSettings) -> None:
+    with pytest.raises(DownloadFailed, match="404"):
+        await RepositorySurveyor(downloader, settings).survey(FIRST.name, Commit("0" * 40, ""))
 
 
-async def test_missing_listed_file_is_a_failed_download(world: OutsideWorld, remote: SourceGateway) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
-    assert commit is not None
-    async with GitCloner(cloning(world)).clone(FIRST.name, commit) as clone:
-        known = [entry for entry in await clone.entries() if entry.path == "train.py"]
-        assert list(await clone.contents(known)) == ["train.py"]
-        for sha in ("1" * 40, commit.sha):
-            with pytest.raises(DownloadFailed, match="is missing"):
-                await clone.contents([*known, TreeEntry("x.py", "100644", sha, 10)])
-
-
-async def test_unknown_commit_is_a_failed_download(world: OutsideWorld) -> None:
-    with pytest.raises(DownloadFailed, match="git could not fetch"):
-        async with GitCloner(cloning(world)).clone(FIRST.name, Commit("0" * 40, "")):
-            pass
-
-
-async def test_git_redirects_are_not_followed(world: OutsideWorld, remote: SourceGateway) -> None:
-    commit = await GitHub(remote).commit(FIRST.name, OPEN, ASK)
-    assert commit is not None
-    settings = CodeSettings(clone_url=world.url("github/moved"))
-    with pytest.raises(DownloadFailed, match="git could not fetch"):
-        async with GitCloner(settings).clone(FIRST.name, commit):
-            pass
-    operations = world.stats("github").by_operation
-    assert operations["moved"] == 1
-    assert "git" not in operations
-
-
-async def test_cloner_rejects_other_protocols_and_requires_a_clone_url() -> None:
+def test_archive_url_must_be_a_web_address() -> None:
     for wrong in ("file:///etc", "ext::sh -c id", "ssh://host", "https://host/?x"):
-        with pytest.raises(ValueError, match="clone_url"):
-            CodeSettings(clone_url=wrong)
-    with pytest.raises(ConfigurationError):
-        GitCloner(CodeSettings())
+        with pytest.raises(ValueError, match="archive_url"):
+            CodeSettings(archive_url=wrong)

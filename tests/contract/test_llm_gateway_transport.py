@@ -214,13 +214,8 @@ async def test_probe_reports_busy_endpoint_as_present_but_unavailable() -> None:
             await gateway.probe()
 
 
-async def test_connections_are_kept_until_they_are_old_and_then_replaced() -> None:
-    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm:
-        async with a_gateway(llm) as gateway:
-            for number in range(3):
-                await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
+async def test_connection_is_kept_between_requests() -> None:
+    async with ScriptedLlm(otherwise=lambda _: GOOD) as llm, a_gateway(llm) as gateway:
+        for number in range(3):
+            await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
         assert len(llm.connections) == 1
-        async with a_gateway(llm, connection_max_age_seconds=1e-9) as gateway:
-            for number in range(3):
-                await gateway.run(WEIGHING, a_question(f"{number}"), a_run())
-        assert len(llm.connections) == 4

@@ -227,7 +227,11 @@ def boarded(homes: Homes) -> Boarded:
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
     with OutsideWorld(CORPUS, limits=False) as world, Simulator(latency_mean=0.05) as simulated:
         outside = {name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
-        quick = {"WEB__SPACING_SECONDS": 0, "GITHUB__SPACING_SECONDS": 0, "CODE__CLONE_URL": world.url("github/git")}
+        quick = {
+            "WEB__SPACING_SECONDS": 0,
+            "GITHUB__SPACING_SECONDS": 0,
+            "CODE__ARCHIVE_URL": world.url("github/archive"),
+        }
         # What a page or a repository may take is no subject here: on a busy machine none may run out of time.
         patient = {
             "PAGES__WALL_SECONDS": 120,

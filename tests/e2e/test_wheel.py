@@ -18,12 +18,11 @@ RENAMED = {
     "workers.full_texts.grobid_tei:parse_tei",
     "workers.llm",
     "workers.sandbox.documents:read_document",
-    "workers.sandbox.limits",
     "workers.sandbox.page_extraction:extract_article",
     "workers.sandbox.page_rendering:page_pictures",
     "workers.sandbox.pdf_parser:read_pdf",
     "workers.sandbox.program",
-    "workers.sandbox.python_definitions:read_definitions",
+    "workers.sandbox.repository_files:read_repository",
     "workers.sandbox.tei_converter:convert",
 }
 """Every text of the sources that names a module. Whatever is added here must be meant as one."""

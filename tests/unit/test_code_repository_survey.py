@@ -1,19 +1,21 @@
 """Survey of a repository: the files that are read, and the definitions of its Python files."""
 
+import io
+import tarfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from workers.code.checkout import TreeEntry, checked_repository_name
-from workers.code.repository_survey import select_files
+from workers.code.commits import checked_repository_name
 from workers.sandbox.python_definitions import find_definitions
+from workers.sandbox.refusal import Refused
+from workers.sandbox.repository_files import ArchivedFile, read_repository, select_files
 
-SHA = "0" * 40
 
-
-def entry(path: str, mode: str = "100644", size: int = 10) -> TreeEntry:
-    return TreeEntry(path, mode, SHA, size)
+def file(path: str, size: int = 10, *, is_regular: bool = True) -> ArchivedFile:
+    return ArchivedFile(path, size, is_regular)
 
 
 @pytest.mark.parametrize("name", ["a/b", "hugging-face/transformers", "x/.github", "a/b.c_d-e", "A1/..."])
@@ -30,43 +32,82 @@ def test_invalid_repository_name_is_rejected(name: str) -> None:
 
 
 def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:
-    entries = [
-        entry("docs/README.md"),
-        entry("readme.rst"),
-        entry("README.md", "120000"),
-        entry("pkg/deep/inner.py"),
-        entry("pkg/model.py"),
-        entry("train.py", "100755"),
-        entry("tests/test_model.py"),
-        entry("large.py", size=5_000),
-        entry("link.py", "120000"),
-        entry("sub", "160000"),
-        entry("empty.py", size=0),
+    files = [
+        file("docs/README.md"),
+        file("readme.rst"),
+        file("README.md", is_regular=False),
+        file("pkg/deep/inner.py"),
+        file("pkg/model.py"),
+        file("train.py"),
+        file("tests/test_model.py"),
+        file("large.py", size=5_000),
+        file("link.py", is_regular=False),
+        file("empty.py", size=0),
     ]
-    choice = select_files(entries, most_sources=4, file_bytes=1_000)
-    assert choice.readme == entry("readme.rst")
+    choice = select_files(files, most_sources=4, file_bytes=1_000)
+    assert choice.readme == file("readme.rst")
     assert [source.path for source in choice.sources] == [
         "train.py",
         "pkg/model.py",
         "pkg/deep/inner.py",
         "tests/test_model.py",
     ]
-    assert choice.left_out == ["README.md", "large.py", "link.py", "sub"]
-    assert [source.path for source in select_files(entries, 1, 1_000).sources] == ["train.py"]
+    assert choice.left_out == ["README.md", "large.py", "link.py"]
+    assert [source.path for source in select_files(files, 1, 1_000).sources] == ["train.py"]
 
 
 @pytest.mark.parametrize("path", ["../x.py", "a/../../x.py", "..", "/etc/x.py", "a//x.py", "./x.py"])
 def test_unsafe_path_is_never_selected(path: str) -> None:
-    choice = select_files([entry(path)], 9, 1_000)
+    choice = select_files([file(path)], 9, 1_000)
     assert choice.sources == []
     assert choice.left_out == [path]
 
 
-@given(st.lists(st.tuples(st.text("ab./REDMEpy", max_size=12), st.sampled_from(["100644", "120000", "160000", "x"]))))
-def test_only_regular_files_are_ever_chosen(listed: list[tuple[str, str]]) -> None:
-    choice = select_files([entry(path, mode) for path, mode in listed], 5, 1_000)
-    assert all(source.mode == "100644" and ".." not in source.path.split("/") for source in choice.sources)
+@given(st.lists(st.tuples(st.text("ab./REDMEpy", max_size=12), st.booleans())))
+def test_only_regular_files_are_ever_chosen(listed: list[tuple[str, bool]]) -> None:
+    choice = select_files([file(path, is_regular=regular) for path, regular in listed], 5, 1_000)
+    assert all(source.is_regular and ".." not in source.path.split("/") for source in choice.sources)
     assert choice.readme is None or choice.readme.is_file
+
+
+def packed(*files: tuple[str, bytes], link: str = "") -> bytes:
+    """Return an archive with these files and one link to /etc/passwd, as a host packs a commit."""
+    whole = io.BytesIO()
+    with tarfile.open(fileobj=whole, mode="w:gz") as archive:
+        for path, content in files:
+            member = tarfile.TarInfo(f"name-0/{path}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        if link:
+            member = tarfile.TarInfo(f"name-0/{link}")
+            member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+            archive.addfile(member)
+    return whole.getvalue()
+
+
+def test_files_outside_the_repository_and_links_are_not_read() -> None:
+    code = b"def escaped(): pass\n"
+    archive = packed(
+        ("../x.py", code), ("a/../../b.py", code), ("late.py", b"z = 1"), ("in.py", code), link="README.md"
+    )
+    read = read_repository(archive, 10, 10, 1_000, definitions=True)
+    assert read["paths"] == ["../x.py", "README.md", "a/../../b.py", "in.py", "late.py"]
+    assert read["sources"] == {"late.py": "z = 1", "in.py": code.decode()}
+    assert read["left_out"] == ["../x.py", "README.md", "a/../../b.py"]
+    assert read["readme"] == ""
+
+
+def test_numbers_of_paths_and_sources_are_limited() -> None:
+    archive = packed(*((f"{name}.py", b"x = 1") for name in "abcd"))
+    read = read_repository(archive, 2, 3, 1_000, definitions=False)
+    assert (read["paths"], read["files"]) == (["a.py", "b.py"], 4)
+    assert read["left_out"] == ["a.py", "b.py", "c.py"]  # no definitions were looked for
+
+
+@pytest.mark.parametrize("archive", [b"", b"\x1f\x8b", b"no archive", packed(("a.py", bytes(100_000)))[:-20]])
+def test_damaged_archive_is_refused(archive: bytes) -> None:
+    with pytest.raises(Refused, match="damaged"):
+        read_repository(archive, 10, 10, 1_000_000, definitions=True)
 
 
 def test_definitions_are_listed_with_docstrings_and_calls() -> None:

@@ -1,6 +1,5 @@
 """Repository data that GitHub returns, and its behaviour when it returns none."""
 
-import base64
 import datetime as dt
 
 import pytest
@@ -8,8 +7,8 @@ import pytest
 from assayer.errors import SourceMalformed
 from assayer.models import OPEN, Window
 from tests.unit.canned_remote import ASK, CannedRemote, said
-from workers.code.checkout import Commit, TreeEntry
-from workers.code.github import GitHub, GitHubCheckout
+from workers.code.commits import Commit
+from workers.code.github import GitHub
 from workers.outbound.source_requests import SourceResponse
 
 SHA = "0" * 40
@@ -39,14 +38,3 @@ async def test_invalid_commit_sha_is_retried_once_then_reported_as_malformed(sha
     with pytest.raises(SourceMalformed):
         await GitHub(remote).commit("a/b", OPEN, ASK)
     assert len(remote.calls) == 2
-
-
-async def test_file_is_decoded_from_base64_and_other_encodings_are_malformed() -> None:
-    entry, path = TreeEntry("x.py", "100644", SHA, 3), f"repos/a/b/git/blobs/{SHA}"
-    lines = base64.b64encode(b"x" * 100).decode()
-    remote = CannedRemote({path: said({"content": f"{lines[:60]}\n{lines[60:]}\n", "encoding": "base64"})})
-    assert await GitHubCheckout(remote, "a/b", Commit(SHA, ""), ASK).contents([entry]) == {"x.py": b"x" * 100}
-    for content in ("ä", "x = 1", "abc"):
-        remote = CannedRemote({path: said({"content": content, "encoding": "utf-8"})})
-        with pytest.raises(SourceMalformed, match="'utf-8'"):
-            await GitHubCheckout(remote, "a/b", Commit(SHA, ""), ASK).contents([entry])

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from assayer.errors import FullTextError, InputError, SourceError
 from assayer.models import Absent, Codebase, Repository, Window
 from assayer.run.concurrency import gather_all
-from workers.code.checkout import Commit
-from workers.code.git_clone import GitCloner
-from workers.code.github import GitHub, GitHubCheckout
-from workers.code.repository_survey import survey_repository
+from workers.code.commits import Commit
+from workers.code.github import GitHub
+from workers.code.repository_survey import RepositorySurveyor
 from workers.code.settings import CodeSettings
 from workers.file_cache import FileCache
 from workers.outbound.source_requests import RequestContext, SourceFetcher
@@ -18,15 +17,13 @@ class CodeAdapter:
     def __init__(
         self,
         remote: SourceFetcher,
-        cloner: GitCloner | None,
+        surveyor: RepositorySurveyor,
         cache: FileCache[Codebase],
         settings: CodeSettings,
         context: RequestContext,
     ) -> None:
-        """Create the adapter; without a cloner, repositories are read through GitHub's API."""
-        self._remote = remote
         self._github = GitHub(remote)
-        self._cloner = cloner
+        self._surveyor = surveyor
         self._cache = cache
         self._settings = settings
         self._context = context
@@ -58,21 +55,12 @@ class CodeAdapter:
 
     def _key(self, name: str, commit: Commit) -> str:
         """Return the cache key, which contains everything that a survey depends on."""
-        read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources", "sources_over_api"})
-        return f"{name} {commit.sha} {'api' if self._cloner is None else 'git'} {read}"
+        read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
+        return f"{name} {commit.sha} {read}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
-        """Return the survey of a repository, or the reason why it cannot be read. SourceError is raised instead, and so
-        not cached."""
+        """Return the survey of a repository, or the reason why it cannot be read."""
         try:
-            return await self._survey(name, commit)
+            return await self._surveyor.survey(name, commit)
         except FullTextError as error:
             return Absent(reason=error.reason)
-
-    async def _survey(self, name: str, commit: Commit) -> Codebase:
-        settings = self._settings
-        if self._cloner is None:
-            checkout = GitHubCheckout(self._remote, name, commit, self._context)
-            return await survey_repository(name, commit, checkout, settings, settings.sources_over_api)
-        async with self._cloner.clone(name, commit) as clone:
-            return await survey_repository(name, commit, clone, settings, settings.sources)

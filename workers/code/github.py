@@ -1,18 +1,15 @@
-"""GitHub's REST API: repository search, commits by day, trees and blobs.
+"""GitHub's REST API: repository search, and commits by day.
 
 GitHub limits search queries to 256 characters, not counting qualifiers, and five operators. Days are in UTC."""
 
-import base64
 import re
-from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, RootModel
 
 from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
-from assayer.run.concurrency import gather_all
-from workers.code.checkout import Commit, TreeEntry, checked_repository_name, is_sha
+from workers.code.commits import Commit, checked_repository_name, is_sha
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
@@ -22,16 +19,7 @@ from workers.literature_apis.record_fields import (
     parse_date,
     web_link,
 )
-from workers.outbound.source_requests import (
-    RequestContext,
-    SourceFetcher,
-    SourceRequest,
-    SourceResponse,
-    fetch_json,
-    fetch_parsed,
-    malformed_response,
-    parse_json,
-)
+from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _PAGE = 100
 _QUERY = 240
@@ -78,23 +66,6 @@ class _Log(RootModel[tuple[_Commit, ...]]):
     """Commits, the newest first."""
 
 
-class _Node(ApiObject):
-    path: str
-    mode: str
-    type: str
-    sha: TextOrEmpty = ""
-    size: CountOrNone = None
-
-
-class _Tree(ApiObject):
-    tree: ValidEntries[_Node]
-
-
-class _Blob(ApiObject):
-    content: str
-    encoding: str
-
-
 class GitHub:
     name: ClassVar[str] = "github"
 
@@ -137,42 +108,6 @@ class GitHub:
         if log is None or not log.root:
             return None
         return Commit(log.root[0].sha, log.root[0].commit.committer.date)
-
-
-class GitHubCheckout:
-    """Checkout through the API, with one request per file."""
-
-    def __init__(self, remote: SourceFetcher, name: str, commit: Commit, context: RequestContext) -> None:
-        self._remote = remote
-        self._path = f"repos/{checked_repository_name(name)}/git"
-        self._commit = commit
-        self._context = context
-
-    async def entries(self) -> list[TreeEntry]:
-        request = SourceRequest(GitHub.name, "code", f"{self._path}/trees/{self._commit.sha}", (("recursive", "1"),))
-        answer = await fetch_json(self._remote, request, self._context, _Tree)
-        nodes = answer.tree if answer else ()
-        return [TreeEntry(node.path, node.mode, node.sha, node.size or 0) for node in nodes if node.type != "tree"]
-
-    async def contents(self, entries: Sequence[TreeEntry]) -> Mapping[str, bytes]:
-        blobs = await gather_all(self._blob(entry) for entry in entries)
-        return dict(zip((entry.path for entry in entries), blobs, strict=True))
-
-    async def _blob(self, entry: TreeEntry) -> bytes:
-        return await fetch_parsed(
-            self._remote, SourceRequest(GitHub.name, "code", f"{self._path}/blobs/{entry.sha}"), self._context, _content
-        )
-
-
-def _content(response: SourceResponse) -> bytes:
-    blob = parse_json(response, _Blob, GitHub.name)
-    try:
-        return base64.b64decode("".join(blob.content.split()), validate=True)
-    except ValueError:
-        encoding = blob.encoding[:20]
-        raise malformed_response(
-            GitHub.name, f"github sent a file that is not valid base64 (encoding {encoding!r}).", ""
-        ) from None
 
 
 def _repository(item: _Item) -> Repository:

@@ -1,124 +1,96 @@
 """Survey one commit of a repository: its README, its files, and the Python code near the top level."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+import asyncio
+from typing import Literal, cast, get_args
 
 from pydantic import TypeAdapter
 
-from assayer.errors import InputError
-from assayer.models import Codebase, Definition, Frozen, SourceFile
-from assayer.text.decoding import decode_text
+from assayer.errors import Unreadable
+from assayer.models import Codebase, Definition, Frozen, SourceFile, UnreadableCause
 from assayer.text.sanitise import clean_text, sanitise
-from workers.code.checkout import Checkout, Commit, TreeEntry
+from workers.code.commits import Commit, checked_repository_name
 from workers.code.settings import CodeSettings
-from workers.documents.limits import ParserLimits
+from workers.fetching.content_types import ContentKind
+from workers.fetching.downloader import Downloader
 from workers.literature_apis.record_fields import parse_date
 from workers.sandbox.runner import Refused, parse_in_sandbox
 
-_README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
-_ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
-_MOST_LEFT_OUT = 200
 _MOST_FLAGS = 60
+_WANTED: tuple[ContentKind, ...] = ("gzip",)
 
 
-class SelectedFiles(NamedTuple):
-    readme: TreeEntry | None
-    sources: list[TreeEntry]
-    left_out: list[str]
-    """Paths of links and submodules, and of READMEs and Python files over the size limit."""
+class _RepositoryFiles(Frozen):
+    paths: tuple[str, ...]
+    files: int
+    readme: str
+    sources: dict[str, str]
+    definitions: tuple[tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]], ...]
+    left_out: tuple[str, ...]
 
 
-class _Definitions(Frozen):
-    definitions: list[tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]]]
-    unparsed: list[str]
+_ANSWER = TypeAdapter(_RepositoryFiles)
 
 
-def select_files(entries: Sequence[TreeEntry], most_sources: int, file_bytes: int) -> SelectedFiles:
-    """Select the files to read: the top-level README and Python files. Tests, examples and similar files come last,
-    and otherwise files near the top level first."""
-    by_name = {entry.path.lower(): entry for entry in reversed(entries) if "/" not in entry.path}
-    readmes = [by_name[name] for name in _README if name in by_name]
-    sources = sorted((entry for entry in entries if entry.path.endswith(".py")), key=_reading_order)
-    readable = [entry for entry in readmes if _fits(entry, file_bytes)][:1]
-    chosen = [entry for entry in sources if _fits(entry, file_bytes) and entry.size][:most_sources]
-    links = [entry.path for entry in entries if not entry.is_file]
-    large = [entry.path for entry in (*readmes, *sources) if entry.is_file and entry.size > file_bytes]
-    return SelectedFiles(readable[0] if readable else None, chosen, sorted({*links, *large}))
+class RepositorySurveyor:
+    """Downloads the archives of commits, and reads them in sandboxed child processes."""
+
+    def __init__(self, downloader: Downloader, settings: CodeSettings) -> None:
+        self._downloader = downloader
+        self._settings = settings
+        self._slots = asyncio.Semaphore(settings.at_once)
+
+    async def survey(self, name: str, commit: Commit) -> Codebase:
+        """Return the survey of a commit. Raises FullTextError, and InputError for an invalid name."""
+        settings = self._settings
+        url = f"{settings.archive_url}/{checked_repository_name(name)}/tar.gz/{commit.sha}"
+        async with self._slots:
+            _, archive = await self._downloader.read(url, _WANTED, settings.download)
+            try:
+                files = await self._read(archive, definitions=True)
+            except Refused:  # perhaps by a Python file that crashes the parser
+                files = await self._read_or_raise(archive, name)
+        return _codebase(name, commit, files)
+
+    async def _read_or_raise(self, archive: bytes, name: str) -> _RepositoryFiles:
+        try:
+            return await self._read(archive, definitions=False)
+        except Refused as refused:
+            cause = refused.cause if refused.cause in get_args(UnreadableCause) else "damaged"
+            raise Unreadable(f"The archive of {name} cannot be read.", "", cast(UnreadableCause, cause)) from None
+
+    async def _read(self, archive: bytes, *, definitions: bool) -> _RepositoryFiles:
+        settings = self._settings
+        return await parse_in_sandbox(
+            "workers.sandbox.repository_files:read_repository",
+            archive,
+            settings,
+            _ANSWER,
+            paths=settings.paths,
+            sources=settings.sources,
+            file_bytes=settings.file_bytes,
+            definitions=definitions,
+        )
 
 
-def _fits(entry: TreeEntry, file_bytes: int) -> bool:
-    return entry.is_file and entry.size <= file_bytes
-
-
-def _reading_order(entry: TreeEntry) -> tuple[bool, int, str]:
-    folders = entry.path.lower().split("/")
-    aside = bool(_ASIDE & set(folders[:-1])) or folders[-1].startswith("test_")
-    return aside, len(folders), entry.path
-
-
-async def survey_repository(
-    name: str, commit: Commit, checkout: Checkout, settings: CodeSettings, most_sources: int
-) -> Codebase:
-    """Return the survey of a commit. Raises SourceError or FullTextError."""
-    entries = await checkout.entries()
-    choice = select_files(entries, most_sources, settings.file_bytes)
-    asked = [*([choice.readme] if choice.readme else []), *choice.sources]
-    texts, no_texts = _decoded(await checkout.contents(asked) if asked else {})
-    sources = {entry.path: texts[entry.path] for entry in choice.sources if entry.path in texts}
-    found = await _definitions(sources, settings)
-    readme, flags = sanitise(texts.get(choice.readme.path, "") if choice.readme else "")
+def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
+    readme, flags = sanitise(files.readme)
     clean: list[SourceFile] = []
-    for path, text in sources.items():
+    for path, text in files.sources.items():
         cleaned, more = sanitise(text)
         clean.append(SourceFile(path=clean_text(path), text=cleaned))
         flags += more
-    paths = sorted(clean_text(entry.path) for entry in entries)
-    left_out = dict.fromkeys([*choice.left_out, *no_texts, *found.unparsed])
     return Codebase(
         name=name,
         commit=commit.sha,
         committed=parse_date(commit.date),
-        tree=tuple(paths[: settings.paths]),
-        files=len(entries),
+        tree=tuple(map(clean_text, files.paths)),
+        files=files.files,
         readme=readme.strip(),
         sources=tuple(clean),
-        definitions=tuple(_definition(*definition) for definition in found.definitions),
-        left_out=tuple(clean_text(path) for path in left_out)[:_MOST_LEFT_OUT],
+        definitions=tuple(_definition(*definition) for definition in files.definitions),
+        left_out=tuple(map(clean_text, files.left_out)),
         flags=flags[:_MOST_FLAGS],
     )
-
-
-def _decoded(contents: Mapping[str, bytes]) -> tuple[dict[str, str], list[str]]:
-    """Return the decoded texts, and the paths of files that are not text."""
-    texts: dict[str, str] = {}
-    others: list[str] = []
-    for path, data in contents.items():
-        try:
-            texts[path] = decode_text(data, path)
-        except InputError:
-            others.append(path)
-    return texts, others
-
-
-async def _definitions(sources: Mapping[str, str], settings: CodeSettings) -> _Definitions:
-    """Return the definitions in the Python files. If the parser crashes, no definitions are returned, and all files
-    count as unparsed."""
-    if not sources:
-        return _Definitions(definitions=[], unparsed=[])
-    try:
-        return await parse_in_sandbox(
-            "workers.sandbox.python_definitions:read_definitions",
-            json.dumps(dict(sources)).encode(),
-            ParserLimits(
-                memory_bytes=settings.memory_bytes,
-                cpu_seconds=settings.cpu_seconds,
-                wall_seconds=float(settings.cpu_seconds),
-            ),
-            TypeAdapter(_Definitions),
-        )
-    except Refused:
-        return _Definitions(definitions=[], unparsed=list(sources))
 
 
 def _definition(

@@ -6,7 +6,7 @@ from typing import Literal
 
 from assayer.errors import DownloadRefused
 
-ContentKind = Literal["pdf", "html", "xml", "json", "text"]
+ContentKind = Literal["pdf", "html", "xml", "json", "text", "gzip"]
 
 SNIFFED_BYTES = 1_024
 """Number of leading bytes used to determine the type."""
@@ -19,6 +19,7 @@ _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "xml": ("application/xml", "text/xml", "application/tei+xml", "application/jats+xml", *_UNTOLD),
     "json": ("application/json",),
     "text": ("", "text/plain", "text/markdown", "text/x-markdown"),
+    "gzip": ("application/gzip", "application/x-gzip", *_UNTOLD),
 }
 _NAMES: dict[ContentKind, str] = {
     "pdf": "a PDF",
@@ -26,6 +27,7 @@ _NAMES: dict[ContentKind, str] = {
     "xml": "an XML document",
     "json": "JSON",
     "text": "a text",
+    "gzip": "a gzip archive",
 }
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
 _XML = re.compile(rb"\s*<(?:\?xml|[a-z!])", re.IGNORECASE)
@@ -45,7 +47,7 @@ def check_declared_type(content_type: str, wanted: Collection[ContentKind], wher
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
     """Return the type of the body, detected from its first bytes and, where these are ambiguous, the declared type.
     Raises DownloadRefused if the type is unknown or not wanted."""
-    kind = _sniff(start, content_type)
+    kind = "gzip" if start.startswith(b"\x1f\x8b") else _sniff(start, content_type)
     if kind is None:
         raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes match no known type.")
     if kind not in wanted:

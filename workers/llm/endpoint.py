@@ -64,9 +64,7 @@ class LlmEndpoint:
         are not shared."""
         self._settings = settings
         self._clock = clock
-        self._http = HttpClient(
-            clock, settings.connect_timeout_seconds, settings.connection_max_age_seconds, settings.concurrency.max
-        )
+        self._http = HttpClient(settings.connect_timeout_seconds, settings.concurrency.max)
         self._secret = settings.api_key.get_secret_value()
         parts = urlsplit(settings.base_url)
         self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()

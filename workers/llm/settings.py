@@ -113,8 +113,6 @@ class LlmSettings(Frozen):
     retry_after_max_seconds: Seconds = 120.0
     """Longest wait in seconds accepted from an endpoint; an endpoint that asks for a longer wait counts as unavailable.
     """
-    connection_max_age_seconds: Seconds = 3_600.0
-    """Age in seconds at which connections are replaced, because long-lived connections can die without an error."""
     concurrency: ConcurrencySettings = ConcurrencySettings()
     tokens_per_minute: int | None = Field(default=None, ge=1)
     """Maximum tokens per minute (prompt and completion) across all processes of a service; None means no limit."""

@@ -14,14 +14,9 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from assayer.ports import Clock
-
 KEEP_ALIVE_SECONDS = 4.0
 """Seconds for which an idle connection is kept; less than the 5 s after which common servers close it, so that a server
 does not close it while a request is being sent."""
-SUSPECT_AGE_SECONDS = 60.0
-"""Age of a connection pool in seconds beyond which a connection error replaces the whole pool, because all its
-connections may be broken."""
 _CHUNK = 2**16
 _ERROR_BYTES = 2**16
 """Maximum bytes read from the body of an error response."""
@@ -68,49 +63,27 @@ class HttpFailure(Exception):
         return self.detail
 
 
-class _Connections:
-    """Connection pool, with the number of requests that use it."""
-
-    def __init__(self, limit: int, connect_seconds: float, born: float) -> None:
-        self.born = born
-        self.suspect = False
-        """True after a connection of this pool has failed beyond `SUSPECT_AGE_SECONDS`."""
-        self.users = 0
-        self.session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
-            # `HttpClient.send` limits the time of the whole request.
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=connect_seconds),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            # With `trust_env`, aiohttp would also read ~/.netrc and send its passwords in addition to our keys.
-            trust_env=False,
-        )
-
-
 class HttpClient:
-    """HTTP client for one service, which replaces old connections. Belongs to one event loop; close it there."""
+    """HTTP client for one service. Belongs to one event loop; close it there."""
 
-    def __init__(self, clock: Clock, connect_seconds: float, max_age_seconds: float = math.inf, limit: int = 0) -> None:
+    def __init__(self, connect_seconds: float, limit: int = 0) -> None:
         """Create a client. `limit` is the maximum number of connections; 0 means no limit."""
-        self._clock = clock
         self._connect_seconds = connect_seconds
-        self._max_age_seconds = max_age_seconds
         self._limit = limit
         self._proxies = getproxies()
         """Proxies from the environment by scheme, read only once because reading them is slow."""
-        self._connections: _Connections | None = None
+        self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Send one request. Raises HttpFailure."""
-        connections, replaced = self._current()
-        connections.users += 1
+        session = self._session = self._session or self._new_session()
         headers = dict(request.headers)
         if isinstance(request.body, bytes):
             headers["Content-Type"] = "application/json"
         try:
-            await self._retire(replaced)
             async with (
                 asyncio.timeout(request.seconds),
-                connections.session.request(
+                session.request(
                     request.method,
                     request.url,
                     data=request.body,
@@ -124,10 +97,7 @@ class HttpClient:
             detail = f"the response is larger than {request.max_bytes:,} bytes"
             raise HttpFailure("too_large", detail, sent=True) from None
         except (TimeoutError, aiohttp.ClientError, OSError) as error:
-            raise self._failure(error, request.seconds, connections) from None
-        finally:
-            connections.users -= 1
-            await self._retire(connections)
+            raise _failure(error, request.seconds) from None
 
     def _proxy(self, url: URL) -> str | None:
         """Return the proxy configured for the URL, or None if there is none."""
@@ -136,32 +106,27 @@ class HttpClient:
 
     async def aclose(self) -> None:
         """Close all connections; requests in flight fail."""
-        connections, self._connections = self._connections, None
-        if connections is not None:
-            await connections.session.close()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
-    def _current(self) -> tuple[_Connections, _Connections | None]:
-        """Return the connections to use, and the ones that they have just replaced, or None."""
-        now = self._clock.monotonic()
-        old = self._connections
-        if old is not None and not old.suspect and now - old.born <= self._max_age_seconds:
-            return old, None
-        self._connections = _Connections(self._limit, self._connect_seconds, now)
-        return self._connections, old
+    def _new_session(self) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._limit, limit_per_host=0, keepalive_timeout=KEEP_ALIVE_SECONDS),
+            # `send` limits the time of the whole request.
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._connect_seconds),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # With `trust_env`, aiohttp would also read ~/.netrc and send its passwords in addition to our keys.
+            trust_env=False,
+        )
 
-    async def _retire(self, connections: _Connections | None) -> None:
-        """Close replaced connections once no request uses them."""
-        if connections is not None and connections is not self._connections and not connections.users:
-            await connections.session.close()
 
-    def _failure(self, error: Exception, seconds: float, connections: _Connections) -> HttpFailure:
-        causes = list(_causes(error))
-        sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
-        if any(isinstance(cause, TimeoutError) for cause in causes):
-            return HttpFailure("timeout", f"no response within {seconds:g} s", sent)
-        if self._clock.monotonic() - connections.born > SUSPECT_AGE_SECONDS:
-            connections.suspect = True
-        return HttpFailure("connection", _described(causes), sent)
+def _failure(error: Exception, seconds: float) -> HttpFailure:
+    causes = list(_causes(error))
+    sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
+    if any(isinstance(cause, TimeoutError) for cause in causes):
+        return HttpFailure("timeout", f"no response within {seconds:g} s", sent)
+    return HttpFailure("connection", _described(causes), sent)
 
 
 class _TooLarge(Exception):

@@ -185,7 +185,7 @@ class SourceClient:
         )
         self.pacer = Pacer(state, self.address.pace_key, limits)
         self._source = source
-        self._http = HttpClient(clock, settings.connect_seconds)
+        self._http = HttpClient(settings.connect_seconds)
         self._clock = clock
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_seconds)
         first = settings.backoff_initial_seconds

@@ -2,9 +2,8 @@
 because deep nesting can crash the parser."""
 
 import ast
-import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 _MOST = 2_000
@@ -50,14 +49,15 @@ def _dotted(node: ast.expr) -> str:
     return ".".join(reversed([*parts, node.id])) if isinstance(node, ast.Name) else ""
 
 
-def read_definitions(data: bytes) -> dict[str, object]:
-    """Return `{"definitions", "unparsed": [path]}` for the files in a JSON object `{path: text}`."""
+def read_definitions(sources: Mapping[str, str]) -> tuple[list[FoundDefinition], list[str]]:
+    """Return the definitions in the files, which are passed by path, and the paths of the files that are not valid
+    Python."""
     warnings.simplefilter("ignore")
     definitions: list[FoundDefinition] = []
     unparsed: list[str] = []
-    for path, text in json.loads(data).items():
+    for path, text in sources.items():
         try:
             definitions += find_definitions(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             unparsed.append(path)
-    return {"definitions": definitions[:_MOST], "unparsed": unparsed}
+    return definitions[:_MOST], unparsed

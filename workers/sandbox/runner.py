@@ -9,7 +9,7 @@ import sys
 import tempfile
 from asyncio import StreamReader
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import IO, Protocol, TypeVar, cast
 
@@ -78,14 +78,13 @@ async def run_sandboxed(
     document: IO[bytes] | None,
     wall_seconds: float,
     most_bytes: int,
-    environment: Mapping[str, str] | None = None,
 ) -> bytes:
     """Run Python with the arguments `command`, and return its output. Raises Refused with the cause `too_much_text`,
     `time` or `computing_time`, and ParserCrash, also if a library ran out of memory and cannot report it.
 
     The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
-    path and `environment`."""
-    async with _child(command, document, environment or {}) as process:
+    path."""
+    async with _child(command, document) as process:
         try:
             async with asyncio.timeout(wall_seconds):
                 output = await _collect(cast(StreamReader, process.stdout), most_bytes)
@@ -100,16 +99,14 @@ async def run_sandboxed(
 
 
 @asynccontextmanager
-async def _child(
-    command: Sequence[str], document: IO[bytes] | None, environment: Mapping[str, str]
-) -> AsyncIterator[Process]:
+async def _child(command: Sequence[str], document: IO[bytes] | None) -> AsyncIterator[Process]:
     """Start a child process. If it is still running on exit, kill it together with all processes that it started.
 
     `communicate` then reads the remaining output, because `wait` returns only after the end of the pipe."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-P", "-B", *command,
         stdin=DEVNULL if document is None else document, stdout=PIPE, stderr=DEVNULL, start_new_session=True,
-        env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )  # fmt: skip
     try:
         yield process

@@ -15,44 +15,38 @@ PlagiarismKind = Literal["copy", "random swaps", "neighbour swaps"]
 PLAGIARISM_KINDS: tuple[PlagiarismKind, ...] = ("copy", "random swaps", "neighbour swaps")
 
 _INTRA_NEAREST, _INTER_NEAREST = 5, 10
+_SWAPPED = 1 / 3
+"""Share of viewpoints that the last two kinds of plagiarism replace."""
 
 
 class PlagiarisedIdea(NamedTuple):
-    trick: PlagiarismKind
     source: int
     """Row of the plagiarised idea."""
     nodes: NDArray[np.int64]
     """Rows of the viewpoints, in order, all taken from other ideas."""
 
 
-def plagiarise(
-    graph: GraphArrays,
-    trick: PlagiarismKind,
-    count: int,
-    seed: int,
-    swapped: float = 1 / 3,
-    sources: NDArray[np.integer] | None = None,
-) -> tuple[PlagiarisedIdea, ...]:
-    """Plagiarise `count` different ideas: those in `sources`, or by default any with a label other than the worst.
-    `swapped` is the share of viewpoints that the last two kinds of plagiarism replace, at least one viewpoint; a copy
-    replaces none. Raises InputError if too few ideas in the graph can be plagiarised."""
+def plagiarise(graph: GraphArrays, trick: PlagiarismKind, count: int, seed: int) -> tuple[PlagiarisedIdea, ...]:
+    """Plagiarise `count` different ideas with a label other than the worst. The last two kinds of plagiarism replace a
+    third of the viewpoints, at least one; a copy replaces none. Raises InputError if too few ideas in the graph can be
+    plagiarised."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
-    wanted = np.flatnonzero(graph.labels > 0) if sources is None else np.asarray(sources)
+    wanted = np.flatnonzero(graph.labels > 0)
     usable = wanted[sizes[wanted] >= 2]
     if len(usable) < count or len(graph.ideas) < 2:
         raise InputError(f"Only {len(usable)} ideas can be plagiarised, but {count} were requested.")
     generator = np.random.default_rng([seed, PLAGIARISM_KINDS.index(trick)])
     chosen = generator.choice(usable, count, replace=False)
-    return tuple(_plagiarise_one(graph, trick, int(source), swapped, generator) for source in chosen)
+    return tuple(_plagiarise_one(graph, trick, int(source), generator) for source in chosen)
 
 
 def _plagiarise_one(
-    graph: GraphArrays, trick: PlagiarismKind, source: int, swapped: float, generator: np.random.Generator
+    graph: GraphArrays, trick: PlagiarismKind, source: int, generator: np.random.Generator
 ) -> PlagiarisedIdea:
     nodes = np.flatnonzero(graph.idea_of == source)
     if trick == "copy":
-        return PlagiarisedIdea(trick, source, nodes)
-    places = generator.choice(len(nodes), max(1, round(swapped * len(nodes))), replace=False)
+        return PlagiarisedIdea(source, nodes)
+    places = generator.choice(len(nodes), max(1, round(_SWAPPED * len(nodes))), replace=False)
     others = np.flatnonzero(graph.idea_of != source)
     if trick == "random swaps":
         nodes[places] = generator.choice(others, len(places), replace=False)
@@ -61,7 +55,7 @@ def _plagiarise_one(
         nodes[places] = others[cosines.argmax(axis=1)]
     else:
         assert_never(trick)
-    return PlagiarisedIdea(trick, source, nodes)
+    return PlagiarisedIdea(source, nodes)
 
 
 def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:

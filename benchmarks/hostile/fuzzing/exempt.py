@@ -122,7 +122,6 @@ EXEMPT: Mapping[str, str] = {
     "assayer.models.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
     "and test_sender_references.py try any",
     "orchestrator.webhooks.secrets": "signs a body of ours",
-    "workers.code.repository_survey": _PROCESS,
     "workers.documents.document_ideas": _PROCESS,
     "workers.documents.document_parsing": _PROCESS,
     "workers.documents.page_rendering": _PROCESS,
@@ -144,7 +143,7 @@ EXEMPT: Mapping[str, str] = {
     "workers.reranking.cross_encoder.pair_shapes": _NAME_OF_OURS,
     "workers.reranking.llm_reranker": _NAME_OF_OURS,
     "workers.sandbox.documents": "runs in a process that can be killed, on parsers that stand in the list",
-    "workers.sandbox.python_definitions.read_definitions": "reads files of ours with find_definitions",
+    "workers.sandbox.repository_files": "runs in a process that can be killed, on files of a limited size",
     "workers.sandbox.runner": _PROCESS,
     "workers.sandbox.tei_converter": "runs in a process that can be killed, on what read_tei has read",
     "workers.torch_runtime": _NAME_OF_OURS,

@@ -1,0 +1,27 @@
+"""Names of repositories and commits, validated because they become parts of addresses."""
+
+import re
+from typing import NamedTuple
+
+from assayer.errors import InputError
+
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})/(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}")
+_SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+class Commit(NamedTuple):
+    sha: str
+    date: str
+    """Commit date as stated by the host, ISO 8601."""
+
+
+def is_sha(text: str) -> bool:
+    return bool(_SHA.fullmatch(text))
+
+
+def checked_repository_name(name: str) -> str:
+    """Return the name if it has the form `owner/name`. Raises InputError otherwise, because it could lead to another
+    address."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name[:80]!r} is not the name of a repository.", "Use the form `owner/name`.")
+    return name

@@ -1,0 +1,103 @@
+"""Read the files of a repository at one commit from its archive, and find the definitions in its Python code.
+
+Runs in the sandboxed process. Nothing is written to disk, and links are not followed."""
+
+import io
+import tarfile
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from assayer.errors import InputError
+from assayer.text.decoding import decode_text
+from workers.sandbox.python_definitions import read_definitions
+from workers.sandbox.refusal import Refused
+
+_README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
+_ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
+_MOST_LEFT_OUT = 200
+
+
+class ArchivedFile(NamedTuple):
+    path: str
+    """Path inside the repository."""
+    size: int
+    is_regular: bool = True
+    """False for links and devices."""
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether this is a regular file whose path stays inside the repository."""
+        return self.is_regular and not {"", ".", ".."} & set(self.path.split("/"))
+
+
+class SelectedFiles(NamedTuple):
+    readme: ArchivedFile | None
+    sources: list[ArchivedFile]
+    left_out: list[str]
+    """Paths of links, and of READMEs and Python files over the size limit."""
+
+
+def read_repository(
+    archive: bytes, paths: int, sources: int, file_bytes: int, *, definitions: bool
+) -> dict[str, object]:
+    """Read a `.tar.gz` archive, whose files are all in one folder. `paths` and `sources` limit the numbers of paths
+    listed and of Python files read. Raises Refused."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz", encoding="utf-8", errors="replace") as opened:
+            members = {member.name.partition("/")[2]: member for member in opened if not member.isdir()}
+            files = [ArchivedFile(path, member.size, member.isreg()) for path, member in members.items()]
+            choice = select_files(files, sources, file_bytes)
+            asked = [*([choice.readme] if choice.readme else []), *choice.sources]
+            texts, no_texts = _texts(opened, [members[file.path] for file in asked], [file.path for file in asked])
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
+        raise Refused("damaged") from error
+    code = {file.path: texts[file.path] for file in choice.sources if file.path in texts}
+    found, unparsed = read_definitions(code) if definitions else ([], list(code))
+    return {
+        "paths": sorted(members)[:paths],
+        "files": len(members),
+        "readme": texts.get(choice.readme.path, "") if choice.readme else "",
+        "sources": code,
+        "definitions": found,
+        "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MOST_LEFT_OUT],
+    }
+
+
+def select_files(files: Sequence[ArchivedFile], most_sources: int, file_bytes: int) -> SelectedFiles:
+    """Select the files to read: the top-level README and Python files. Tests, examples and similar files come last,
+    and otherwise files near the top level first."""
+    by_name = {file.path.lower(): file for file in reversed(files) if "/" not in file.path}
+    readmes = [by_name[name] for name in _README if name in by_name]
+    sources = sorted((file for file in files if file.path.endswith(".py")), key=_reading_order)
+    readable = [file for file in readmes if _fits(file, file_bytes)][:1]
+    chosen = [file for file in sources if _fits(file, file_bytes) and file.size][:most_sources]
+    links = [file.path for file in files if not file.is_file]
+    large = [file.path for file in (*readmes, *sources) if file.is_file and file.size > file_bytes]
+    return SelectedFiles(readable[0] if readable else None, chosen, sorted({*links, *large}))
+
+
+def _fits(file: ArchivedFile, file_bytes: int) -> bool:
+    return file.is_file and file.size <= file_bytes
+
+
+def _reading_order(file: ArchivedFile) -> tuple[bool, int, str]:
+    folders = file.path.lower().split("/")
+    aside = bool(_ASIDE & set(folders[:-1])) or folders[-1].startswith("test_")
+    return aside, len(folders), file.path
+
+
+def _texts(
+    opened: tarfile.TarFile, members: Sequence[tarfile.TarInfo], paths: Sequence[str]
+) -> tuple[Mapping[str, str], list[str]]:
+    """Return the decoded texts by path, and the paths of files that are not text. Files are read in the order of the
+    archive, which is decompressed again from the start for each step back."""
+    texts: dict[str, str] = {}
+    others: list[str] = []
+    for member, path in sorted(zip(members, paths, strict=True), key=lambda item: item[0].offset):
+        content = opened.extractfile(member)
+        try:
+            texts[path] = decode_text(content.read() if content else b"", path)
+        except InputError:
+            others.append(path)
+    return texts, others
