@@ -47,6 +47,12 @@ def test_check_that_fails_unexpectedly_is_broken_and_the_others_go_on(
     assert list(found)[-1] == "GROBID"
 
 
+def test_key_without_a_model_is_named_with_the_option_that_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    state, text = _findings()["language model"]
+    assert (state, "OPENAI_API_KEY is set: --model openai/…" in text, "sk-test" in text) == ("absent", True, False)
+
+
 def test_corpus_folder_left_by_a_failed_build_is_absent(tmp_path: Path) -> None:
     (tmp_path / "corpus" / "versions").mkdir(parents=True)
     assert _findings()["corpus"][0] == "absent"

@@ -9,7 +9,7 @@ import typer
 from assayer.errors import InputError
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, remark, say, show_table
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ def list(
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of lines of each kind.")] = 20,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
@@ -47,7 +46,7 @@ def list(
     if tag is not None and (batch, wanted_state, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
     chosen = any((batch, wanted_state, source, reference))
-    with service(profile) as client:
+    with service() as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
             client.evaluations.list, state=wanted_state, batch=batch, source=source, reference=reference, limit=_PAGE

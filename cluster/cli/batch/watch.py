@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
 from cluster.cli.batch.service_client import KINDS, WatchedJob, job_resource, kind_of, service
-from cluster.cli.options import JobIds, WithJson, WithProfile
+from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import SafeConsole, print_json, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
@@ -28,11 +28,10 @@ _LONGEST_TITLE = 60
 
 def watch(
     ids: JobIds,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
-    with service(profile) as client:
+    with service() as client:
         complete = watch_all(client, ids)
         if as_json:
             print_json([_ended_job(client, item) for item in ids])
