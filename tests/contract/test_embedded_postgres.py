@@ -253,7 +253,7 @@ async def test_unusable_directory_is_rejected_with_hint(folder: Path) -> None:
 
 def test_full_disk_is_named_without_the_output_of_initdb(home: Path) -> None:
     home.mkdir()
-    mounting = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", home]
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(home)]
     if subprocess.run(mounting, capture_output=True, check=False).returncode:
         pytest.skip("a file system of its own can be mounted by root only")
     try:

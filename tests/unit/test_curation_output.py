@@ -1,4 +1,4 @@
-"""What a command of curation prints about its cost."""
+"""Printed cost of a command of curation."""
 
 from pathlib import Path
 
