@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from assayer.errors import ConfigurationError
 from cluster.postgres import EmbeddedPostgres
-from cluster.settings import Profile, Settings
+from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from orchestrator.store import Database
 
@@ -33,12 +33,12 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
         yield database
 
 
-def with_database(profile: Profile, work: Callable[[Database], Awaitable[T]]) -> T:
+def with_database(work: Callable[[Database], Awaitable[T]]) -> T:
     """Run `work` with the database, in a new event loop. Raises the errors of `open_database`, `load_settings` and
     `work`."""
 
     async def run() -> T:
-        async with open_database(load_settings(profile)) as database:
+        async with open_database(load_settings()) as database:
             return await work(database)
 
     return asyncio.run(run())

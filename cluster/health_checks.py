@@ -46,6 +46,7 @@ from workers.llm.batches.remote_batches import RemoteBatches
 from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.gateway import LlmGateway
+from workers.llm.providers import keys_set
 from workers.outbound.source_gateway import SourceGateway
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest
 from workers.outbound.store import InMemoryAnswerStore, InMemoryResponseCache, InMemorySharedState
@@ -192,8 +193,9 @@ def _published_corpus(settings: Settings) -> Finding:
 
 async def _language_model(settings: Settings) -> Finding:
     if settings.llm is None:
-        text = "not configured; reports quote extracts instead. Set ASSAYER_LLM__MODEL (and __BASE_URL, __API_KEY)."
-        return Finding("language model", "absent", text)
+        text = "not configured; reports quote extracts instead. Pass --model PROVIDER/NAME, or set ASSAYER_LLM__MODEL."
+        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
+        return Finding("language model", "absent", text + keys)
     async with LlmGateway(settings.llm, InMemoryAnswerStore(), SystemClock()) as gateway:
         try:
             return Finding("language model", "ok", await gateway.probe())

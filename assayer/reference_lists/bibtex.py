@@ -1,20 +1,24 @@
 """References in BibTeX: the entries of a `.bib` file, of an export from Zotero or Mendeley, or of a block in a text."""
 
-import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from assayer.literature.paper_identity import arxiv_id
 from assayer.models import CitedWork
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 from assayer.text.tex import plain_tex
 
-if TYPE_CHECKING:
-    from bibtexparser.model import Entry
-
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _ENTRY = re.compile(r"^\s{0,8}@[A-Za-z]{3,20}\s{0,3}[{(]\s{0,3}[^\s,{}]{1,200}\s{0,3},", re.MULTILINE)
+_BEGINNING = re.compile(r"^[^\S\n]*(?=@[A-Za-z]{1,40}\s{0,9}[{(])", re.MULTILINE)
+_OPENING = re.compile(r"@(?P<kind>[A-Za-z]{1,40})\s{0,9}(?P<bracket>[{(])")
+_KEY = re.compile(r"\s*(?P<key>[^,={}]*?)\s*(?:,|(?=\}))")
+_BETWEEN = re.compile(r"[\s,]*(?:%[^\n]*[\s,]*)*")
+_NAME = re.compile(r"(?P<name>[^,={}()\"#]{1,80}?)\s*=\s*")
+_BARE = {"}": re.compile(r"[^,#}\n]*"), ")": re.compile(r"[^,#)\n]*")}
+_NEXT_PART = re.compile(r"\s*#\s*")
+_BRACKETS = re.compile(r"\\.|[{}\"]", re.DOTALL)
 AMSREFS = re.compile(r"\\bib\s*\{(?P<key>[^{}\s]{1,200})\}\s*\{(?P<type>\w{3,20})\}\s*\{")
 """Beginning of an entry of the LaTeX package amsrefs."""
 _AMSREFS_AUTHOR = re.compile(r"\b(?P<field>author|editor)\s*=\s*\{(?P<name>(?:[^{}]|\{[^{}]*\})*)\}\s*,?")
@@ -60,32 +64,97 @@ def read_bibtex(text: str) -> BibtexEntries:
     works: dict[str, CitedWork] = {}
     fields: dict[str, Mapping[str, str]] = {}
     unread: list[str] = []
-    for block in _blocks(text[:_LONGEST]):
-        if isinstance(block, str):
-            unread.append(" ".join(block.split())[:_SHOWN])
+    for number, entry in enumerate(_entries(text[:_LONGEST]), 1):
+        if isinstance(entry, str):
+            unread.append(" ".join(entry.split())[:_SHOWN])
             continue
-        raw = {field.key.casefold(): str(field.value) for field in reversed(block.fields)}
-        if block.key in works:
+        key = entry.key or f"entry-{number}"
+        if key in works:
             continue
-        fields[block.key] = {name: plain_tex(value) for name, value in raw.items()} | {"entrytype": block.entry_type}
-        works[block.key] = _work(raw, fields[block.key])
+        fields[key] = {name: plain_tex(value) for name, value in entry.fields.items()} | {"entrytype": entry.kind}
+        works[key] = _work(entry.fields, fields[key])
     return BibtexEntries(works, fields, tuple(unread))
 
 
-def _blocks(text: str) -> Iterator["Entry | str"]:
-    """Yield the parsed entries, and the raw text of broken ones."""
-    from bibtexparser.entrypoint import parse_string
-    from bibtexparser.model import Block, DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
+class _Entry(NamedTuple):
+    kind: str
+    key: str
+    fields: Mapping[str, str]
+    """Fields as written, keyed by lower-case name; of two with one name, the first."""
 
-    logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
-    for block in parse_string(text).blocks:
-        inner: Block | None = block
-        while isinstance(inner, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
-            inner = inner.ignore_error_block
-        if isinstance(inner, Entry):
-            yield inner
-        elif isinstance(inner, ParsingFailedBlock):
-            yield inner.raw or ""
+
+def _entries(text: str) -> Iterator[_Entry | str]:
+    """Yield the entries, and the raw text of broken ones. What begins on a line of its own is read by itself, so that a
+    brace that is not closed costs one entry."""
+    macros: dict[str, str] = {}
+    for part in _BEGINNING.split(text)[1:]:
+        position = 0
+        while opening := _OPENING.search(part, position):
+            kind, inside = opening["kind"].lower(), opening.end()
+            if kind in ("comment", "preamble"):
+                position = _closed(part, inside - 1) or len(part)
+                continue
+            key = None if kind == "string" else _KEY.match(part, inside)
+            closing = "}" if opening["bracket"] == "{" else ")"
+            fields: dict[str, str] = {}
+            end = _read_fields(part, key.end() if key else inside, closing, macros, fields)
+            if end is None:
+                yield part[opening.start() :]
+                break
+            position = end
+            if kind == "string":
+                macros |= fields
+            else:
+                yield _Entry(kind, key["key"] if key else "", fields)
+
+
+def _read_fields(
+    text: str, position: int, closing: str, macros: Mapping[str, str], fields: dict[str, str]
+) -> int | None:
+    """Add the fields from a position on; return the position after the closing bracket, or None if there is none."""
+    while not text.startswith(closing, position := _end_of(_BETWEEN, text, position)):
+        name = _NAME.match(text, position)
+        parts: list[str] = []
+        end = None if name is None else _read_value(text, name.end(), closing, macros, parts)
+        if name is None or end is None:
+            return None
+        position = end
+        fields.setdefault(name["name"].casefold(), "".join(parts))
+    return position + 1
+
+
+def _read_value(text: str, position: int, closing: str, macros: Mapping[str, str], parts: list[str]) -> int | None:
+    """Add the parts of a value, which `#` joins; return the position after it, or None if a part is not closed."""
+    while True:
+        if text.startswith(("{", '"'), position):
+            end = _closed(text, position)
+            if end is None:
+                return None
+            parts.append(text[position + 1 : end - 1])
+        else:
+            end = _end_of(_BARE[closing], text, position)
+            bare = text[position:end].strip()
+            parts.append(macros.get(bare.casefold(), bare))
+        following = _NEXT_PART.match(text, end)
+        if following is None:
+            return end
+        position = following.end()
+
+
+def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Return where a pattern that also matches nothing ends."""
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _closed(text: str, start: int) -> int | None:
+    """Return the position after the braces or quotation marks that open at `start`; None if they are not closed."""
+    quoted, depth = text[start] == '"', 0
+    for mark in _BRACKETS.finditer(text, start + quoted):
+        depth += {"{": 1, "}": -1}.get(mark[0], 0)
+        if not depth and mark[0] == ('"' if quoted else "}"):
+            return mark.end()
+    return None
 
 
 def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:

@@ -59,11 +59,7 @@ def _corrected(entry: OwnReference) -> ListedWork:
 
 
 def as_bibtex(works: Iterable[ListedWork]) -> str:
-    from bibtexparser.entrypoint import write_string
-    from bibtexparser.library import Library
-    from bibtexparser.model import Entry, Field
-
-    library = Library()
+    entries = []
     for key, work in _with_keys(works):
         kind, venue = "misc", "howpublished"
         if work.venue:
@@ -77,8 +73,9 @@ def as_bibtex(works: Iterable[ListedWork]) -> str:
             "archiveprefix": "arXiv" if work.arxiv else "",
             "url": work.url,
         }
-        library.add(Entry(kind, key, [Field(name, text) for name, text in fields.items() if text]))
-    return write_string(library)
+        lines = (f"\t{name} = {{{text}}},\n" for name, text in fields.items() if text)
+        entries.append(f"@{kind}{{{key},\n{''.join(lines)}}}\n")
+    return "\n".join(entries)
 
 
 def as_ris(works: Iterable[ListedWork]) -> str:

@@ -72,4 +72,8 @@ def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
 def _paid(run: Run) -> float | Absent:
     """Return the amount charged to the budget, including the cost of answers that could not be used."""
     priced = cost_of(call for call in run.journal.calls if not call.cached)
-    return priced if isinstance(priced, Absent) else round(run.budget.spent_usd, 6)
+    if isinstance(priced, Absent):
+        return priced
+    if run.budget.has_unknown_cost:
+        return Absent(reason="No price is configured for a model whose answers could not be used.")
+    return round(run.budget.spent_usd, 6)

@@ -29,6 +29,8 @@ class Budget:
     earlier_prompt_tokens: int = 0
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
+    has_unknown_cost: bool = False
+    """Whether an attempt was charged whose price is unknown; `spent_usd` does not include it."""
     _held: int = field(default=0, init=False)
     """Number of reservations that are not yet settled."""
     _held_usd: float = field(default=0.0, init=False)
@@ -45,6 +47,7 @@ class Budget:
 
     def charge(self, usd: float | None, prompt_tokens: int) -> None:
         self.spent_usd += usd or 0.0
+        self.has_unknown_cost |= usd is None
         self.spent_prompt_tokens += prompt_tokens
 
     def take(self, wanted: Reservation) -> bool:

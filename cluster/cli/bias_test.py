@@ -17,11 +17,20 @@ from assayer.reports.bias_test_page import ATTRIBUTE_TITLES, BiasTestPage, as_bi
 from assayer.reports.json_and_csv import as_json
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithCutoff, WithFormats, WithJson, WithProfile, day
+from cluster.cli.options import (
+    IdeaPaths,
+    WithCutoff,
+    WithFormats,
+    WithJson,
+    WithLocalModel,
+    WithModel,
+    WithProfile,
+    day,
+)
 from cluster.cli.output import PageFormat, make_folder, write_formats
 from cluster.cli.terminal import EvaluationProgress, print_error, print_json, run_resumable, say, show_table
+from cluster.local_model import chosen_model
 from cluster.settings import Settings
-from cluster.settings_loading import load_settings
 from cluster.side_by_side import side_by_side
 
 if TYPE_CHECKING:
@@ -78,19 +87,21 @@ def bias_test(
     out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
     formats: WithFormats = None,
     profile: WithProfile = "laptop",
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
     """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
-    settings = load_settings(profile)
-    plan = BiasTestPlan(
-        method=method,
-        blind=blind,
-        cutoff=day(cutoff, "cutoff"),
-        attributes=_chosen(attributes or (), persuasive),
-        started_at=dt.datetime.now(dt.UTC),
-        repeats=repeats or (1 if settings.llm is None else 2),
-    )
-    outcome = run_resumable(_run_bias_test(paths, plan, settings, out))
+    with chosen_model(profile, model, local_model) as chosen:
+        plan = BiasTestPlan(
+            method=method,
+            blind=blind,
+            cutoff=day(cutoff, "cutoff"),
+            attributes=_chosen(attributes or (), persuasive),
+            started_at=dt.datetime.now(dt.UTC),
+            repeats=repeats or (1 if chosen.settings.llm is None else 2),
+        )
+        outcome = run_resumable(_run_bias_test(paths, plan, chosen.settings, out))
     for problem in outcome.problems:
         print_error("Not tested:", problem)
     if outcome.stopped:
@@ -126,12 +137,12 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
         raise NoFallback(
             "The bias test compares scores, which this method does not give without a language model.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, or use --method grapheval.",
+            "Pass --model PROVIDER/NAME, or use --method grapheval.",
         )
     if settings.llm is None and PERSUASION in plan.attributes:
         raise NoFallback(
             "Only a language model can write the persuasive wording.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, or leave out --persuasive.",
+            "Pass --model PROVIDER/NAME, or leave out --persuasive.",
         )
     today = plan.started_at.date()
     check_request(plan.method, plan.cutoff, today)

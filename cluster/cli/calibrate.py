@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
-from cluster.cli.options import WithJson, WithProfile, comma_separated
+from cluster.cli.options import WithJson, comma_separated
 from cluster.cli.terminal import print_json, say, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
 from cluster.settings_loading import load_settings
@@ -33,11 +33,10 @@ def innoeval(
     source: Annotated[str, typer.Option(help="Origin of the decisions; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
     seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Fit thresholds on final scores, and measure their quality on held-out ideas."""
-    settings = load_settings(profile)
+    settings = load_settings()
     outcomes = comma_separated(classes)
     if len(set(outcomes)) != len(outcomes) or len(outcomes) < 2:
         raise InputError(

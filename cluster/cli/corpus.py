@@ -150,7 +150,7 @@ def build(
 
 @app.command()
 def update(
-    paths: Annotated[list[Path] | None, typer.Argument(help="New and changed paper records, as for build.")] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(help="New and changed papers, in files as for build.")] = None,
     remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
     embed_anew: Anew = False,
 ) -> None:

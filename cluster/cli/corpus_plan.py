@@ -18,8 +18,8 @@ _TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 def plan(
     papers: Annotated[str, typer.Option(help="Number of papers: 200M, 25k, 1000000.")],
-    model: Annotated[str, typer.Option(help="The embedding model.")] = "all-MiniLM-L6-v2",
-    profile: Annotated[str, typer.Option(help="The kind of machine: cpu-2, gpu-1.")] = "cpu-2",
+    model: Annotated[str, typer.Option("--embedding-model", metavar="NAME")] = "all-MiniLM-L6-v2",
+    machine: Annotated[str, typer.Option(help="The kind of machine: cpu-2, gpu-1.")] = "cpu-2",
     full_texts: Annotated[float, typer.Option(min=0, max=1, help="Share of the papers with full text.")] = 0.0,
     daily: Annotated[
         float, typer.Option(min=0, max=1, help="Share of papers that is new or changed each night.")
@@ -41,7 +41,7 @@ def plan(
     wanted = CapacityRequest(
         papers=_count(papers),
         model=model.rsplit("/", 1)[-1],  # without its publisher
-        profile=profile,
+        profile=machine,
         full_texts=full_texts,
         daily=daily,
         machines=machines,

@@ -12,11 +12,11 @@ from assayer.models import Absent
 from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
 from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithJson, WithProfile, with_section
+from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, with_section
 from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import run_resumable, say
+from cluster.local_model import chosen_model
 from cluster.settings import Settings
-from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
@@ -43,15 +43,18 @@ def curate(
         ),
     ] = None,
     profile: WithProfile = "laptop",
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
     """Sort papers (new idea, survey, evaluation) and derive a research question from each."""
     unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]
     if unknown:
         raise InputError(f"There is no kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
-    chosen = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
-    settings = with_section(load_settings(profile), "curation", {"question_kinds": chosen})
-    work, rejected = run_resumable(_curate(papers, out, settings))
+    wanted = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
+    with chosen_model(profile, model, local_model) as chosen:
+        settings = with_section(chosen.settings, "curation", {"question_kinds": wanted})
+        work, rejected = run_resumable(_curate(papers, out, settings))
     if not as_json:
         _show(work.results)
     complete = not any(isinstance(result.kind, Absent) for result in work.results)

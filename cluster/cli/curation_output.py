@@ -53,7 +53,7 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
         say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     usage = work.usage
     say(
-        f"{usage.llm_calls_paid:,} calls, {usage.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
+        f"{usage.llm_calls_paid:,} answers, {usage.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
         f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:
@@ -62,8 +62,9 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
     say(escape(f"Written: {path}"))
 
 
-def _cost(all_answers: float | Absent, now: float | Absent) -> str:
-    if isinstance(all_answers, Absent):
-        return f"cost unknown: {all_answers.reason.rstrip('.')}"
-    paid = all_answers if isinstance(now, Absent) else now
-    return f"cost ${all_answers:.4f}, of which ${paid:.4f} now"
+def _cost(used: float | Absent, now: float | Absent) -> str:
+    """Return the cost of the answers used, and what this execution paid, which includes unusable answers."""
+    for cost in (used, now):
+        if isinstance(cost, Absent):
+            return f"cost unknown: {cost.reason.rstrip('.')}"
+    return f"cost of these answers ${used:.4f}; paid now ${now:.4f}, unusable answers included"

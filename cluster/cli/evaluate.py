@@ -58,7 +58,7 @@ def evaluate(
     method: Annotated[
         str,
         typer.Option(
-            help="review: one page by a panel of referees, with the literature as evidence. "
+            help="review: one page by two referees and an editor, with the literature as evidence. "
             "scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
             "ideas. innoeval: a board of reviewers; needs a language model. scicompanion: a graph of the literature, "
             "grown step by step, and the references that the idea missed. check: evidence without a judgement."

@@ -1,6 +1,7 @@
 """`assayer example`: a first report, made with an invented corpus and an invented idea that come with the program."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from cluster.cli.terminal import say
 from cluster.local_model import ChosenModel, chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole, write_whole
+from workers.llm.providers import keys_set
 
 _FILES = Path(__file__).parents[2] / "examples"
 """Folder of the repository; in a wheel, setup.py puts it at the same place relative to this file."""
@@ -43,9 +45,11 @@ def example(
     say("")
     say("Papers and idea are invented. Next, with your own:")
     say("  assayer corpus build library.bib")
-    say("  assayer evaluate proposal.md --model openai/gpt-6-luna")
+    option = f" --model {model}" if model else f" --local-model {local_model}" if local_model else ""
+    say(f"  assayer evaluate proposal.md{escape(option)}")
     if settings.llm is None:
-        say(escape("Without a language model, a report has no scores; `assayer doctor` says what is configured."))
+        keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
+        say(escape(f"Without a language model, a report has no scores.{keys or ' Add --model PROVIDER/NAME.'}"))
 
 
 def _content(name: str) -> bytes:

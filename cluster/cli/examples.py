@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 EXAMPLES: Mapping[str, str] = {
-    "evaluate": "evaluate idea.md --out reports",
+    "evaluate": "evaluate proposals/ --model openai/gpt-6-luna --cutoff 2024-09-30",
     "check": "check arXiv:1706.03762 --cutoff 2017-06-01",
     "read": "read proposal.pdf --text",
     "rank": "rank ideas/ --cut 20",
-    "score": "score ideas.jsonl --out scores.jsonl",
+    "score": "score ideas.jsonl --model openai/gpt-6-luna",
     "reward": "reward items.jsonl --pages debates",
     "bias-test": "bias-test idea.md --attribute institution",
     "references": "references idea.md --limit 20 --format bibtex",
@@ -26,7 +26,7 @@ EXAMPLES: Mapping[str, str] = {
     "corpus build-on-ray": "corpus build-on-ray /data/ingest --shards 16",
     "corpus nightly": "corpus nightly /data/ingest --keep 7",
     "corpus history": "corpus history --last 30",
-    "corpus plan": "corpus plan --papers 200M",
+    "corpus plan": "corpus plan --papers 200M --machine gpu-1 --machines 8",
     "corpus publish": "corpus publish",
     "corpus pull": "corpus pull",
     "corpus ingest s2": "corpus ingest s2 --to /data/ingest",
@@ -37,7 +37,7 @@ EXAMPLES: Mapping[str, str] = {
     "graph build": "graph build labelled.jsonl",
     "graph add": "graph add more.jsonl",
     "graph train": "graph train",
-    "graph check": "graph check ideas/ --out copies",
+    "graph check": "graph check ideas/ --out copies.json",
     "graph info": "graph info",
     "policy train": "policy train plan.toml",
     "policy check": "policy check plan.toml",

@@ -124,7 +124,6 @@ def train(
     seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
-    profile: WithProfile = "laptop",
 ) -> None:
     """Choose and calibrate a scorer on held-out labelled ideas, and measure its quality."""
     from cluster.graph_operations import train_graph
@@ -133,7 +132,7 @@ def train(
     holdout = Holdout(folds, day(after, "date for --after"), seed)
     with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
-        trained = asyncio.run(train_graph(load_settings(profile), graph, scorer, holdout, effort, report))
+        trained = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
     _show_trained(trained)
 
 
@@ -179,11 +178,11 @@ def check(
 
 
 @app.command()
-def info(graph: Name = None, profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
+def info(graph: Name = None, as_json: WithJson = False) -> None:
     """Show the contents of a graph and how it was made."""
     from cluster.graph_operations import describe_graph
 
-    show_facts(asyncio.run(describe_graph(load_settings(profile), graph)), as_json=as_json)
+    show_facts(asyncio.run(describe_graph(load_settings(), graph)), as_json=as_json)
 
 
 def _show_checked(checked: "BatchCheck") -> None:

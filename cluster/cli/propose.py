@@ -13,11 +13,11 @@ from assayer.models import Absent
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import BestBy, Candidate
 from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithJson, WithProfile, with_section
+from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, with_section
 from cluster.cli.standard_input import from_standard_input
 from cluster.cli.terminal import run_resumable, say
+from cluster.local_model import chosen_model
 from cluster.settings import Settings
-from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from assayer.curation.candidates import ProposedCandidates
@@ -61,12 +61,15 @@ def propose(
         Path, typer.Option(help="JSONL file for the candidates, which every command reads as ideas.")
     ] = Path("candidates.jsonl"),
     profile: WithProfile = "laptop",
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
     """Propose candidate ideas for a research question, and pick the best of them."""
     options = {"candidates": candidates, "candidate_tier": tier, "temperature": temperature}
-    settings = with_section(load_settings(profile), "curation", options)
-    made = run_resumable(_propose(question, best, out, settings))
+    with chosen_model(profile, model, local_model) as chosen:
+        settings = with_section(chosen.settings, "curation", options)
+        made = run_resumable(_propose(question, best, out, settings))
     if not as_json:
         _show(made)
     end_curation(made.work, out, "Missing:", [*_lost(made), *made.rejected], complete=True, as_json=as_json)

@@ -12,10 +12,10 @@ from assayer.models import Absent, judged_blind
 from assayer_client.curation import IdeaScores
 from cluster.cli.curation_output import curating, end_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithProfile, with_section
+from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithLocalModel, WithModel, WithProfile, with_section
 from cluster.cli.terminal import run_resumable, say, show_table
+from cluster.local_model import chosen_model
 from cluster.settings import Settings
-from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
     from cluster.curator import CurationWork
@@ -40,11 +40,14 @@ def score(
     out: Annotated[Path, typer.Option(help="JSONL file for the scores, one line per idea.")] = Path("scores.jsonl"),
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
+    model: WithModel = None,
+    local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
     """Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."""
-    settings = with_section(load_settings(profile), "curation", {"score_dimensions": dimensions})
-    work, rejected = run_resumable(_score(paths, question, out, blind, settings))
+    with chosen_model(profile, model, local_model) as chosen:
+        settings = with_section(chosen.settings, "curation", {"score_dimensions": dimensions})
+        work, rejected = run_resumable(_score(paths, question, out, blind, settings))
     if not as_json:
         _show(work.results)
     complete = not any(isinstance(result.mean, Absent) for result in work.results)

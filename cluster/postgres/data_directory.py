@@ -96,7 +96,9 @@ class PostgresDataDirectory:
             options.append("--no-sync")
         code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
         if code:
-            raise StorageError(f"Cannot create a database in {self._home}: {output[-500:]}", OWN_SERVER_HINT)
+            raise StorageError(
+                f"Cannot create a database in {self._home}: {_errors_in(output) or output[-500:]}", OWN_SERVER_HINT
+            )
         new.rename(self._cluster)
 
     def _start(self, sockets: Path) -> None:
@@ -160,15 +162,20 @@ class PostgresDataDirectory:
 
     def _log_end(self) -> str:
         try:
-            lines = (self._cluster / "log").read_text(errors="replace").splitlines()
+            return _errors_in((self._cluster / "log").read_text(errors="replace"))
         except FileNotFoundError:
             return ""
-        return " / ".join(line for line in lines[-20:] if "FATAL" in line or "PANIC" in line)[-500:]
 
     def _server_error(self, what: str) -> StorageError:
         return StorageError(
             f"The embedded PostgreSQL in {self._home} {what}", f"Its log is {self._cluster / 'log'}. {OWN_SERVER_HINT}"
         )
+
+
+def _errors_in(output: str) -> str:
+    """Return those of the last lines that name an error."""
+    lines = (line.strip() for line in output.splitlines()[-20:])
+    return " / ".join(line for line in lines if any(mark in line for mark in ("error:", "FATAL", "PANIC")))[-500:]
 
 
 def _accepts_connections(path: Path) -> bool:

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 from tenacity import Retrying, retry_if_exception_type, stop_after_delay
 
-from assayer.errors import ConfigurationError
+from assayer.errors import ConfigurationError, StorageError
 from cluster.postgres import EmbeddedPostgres, postmaster
 from cluster.postgres.programs import PostgresPrograms
 from orchestrator.store import Database, DatabaseSettings, PgAnswerCache, PgLedger
@@ -249,6 +249,19 @@ async def test_unusable_directory_is_rejected_with_hint(folder: Path) -> None:
 
     assert "ASSAYER_HOME" in caught.value.hint
     assert "ASSAYER_DATABASE__URL" in caught.value.hint
+
+
+def test_full_disk_is_named_without_the_output_of_initdb(home: Path) -> None:
+    home.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(home)]
+    if subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("a file system of its own can be mounted by root only")
+    try:
+        with pytest.raises(StorageError, match="No space left on device") as caught:
+            asyncio.run(EmbeddedPostgres(home).ensure())
+        assert "The files belonging" not in str(caught.value)
+    finally:
+        subprocess.run(["umount", "--lazy", home], check=True)
 
 
 async def test_directory_of_another_postgres_version_is_rejected(home: Path) -> None:

@@ -17,5 +17,6 @@ def test_example_writes_a_report_with_literature_and_leaves_the_own_corpus_alone
     assert not (program.home / "corpus").exists()
     assert "assayer corpus build library.bib" in ended.out
     assert "has no scores" in ended.out
+    assert "evaluate proposal.md\n" in ended.out  # no model that the settings do not name
     again = program.run("example")
     assert (again.code, "Already built" in again.out) == (0, True)

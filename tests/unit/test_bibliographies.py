@@ -1,12 +1,13 @@
-"""References written as BibTeX and RIS, and read back with the libraries."""
+"""References written as BibTeX and RIS, and read back."""
 
 import datetime as dt
 
+import pytest
 import rispy
-from bibtexparser.entrypoint import parse_string
 
 from assayer.models import OwnReference, OwnReferences, PaperId, ReferenceRecord
 from assayer.reference_lists.bibliography_files import read_bibliography
+from assayer.reference_lists.bibtex import read_bibtex
 from assayer.reports.bibliographies import as_bibtex, as_ris, corrected_entries
 from assayer_client.reports import Retraction
 from tests.unit.reports_fixture import full_report
@@ -54,9 +55,9 @@ def test_corrected_entries_are_read_back_from_both_formats() -> None:
 
 def test_notes_tell_what_was_corrected() -> None:
     works = corrected_entries(full_report().model_copy(update={"own_references": _own_references()}))
-    bibtex = parse_string(as_bibtex(works)).entries
+    bibtex = read_bibtex(as_bibtex(works)).fields.values()
     ris = rispy.loads(as_ris(works))
-    assert [entry.fields_dict["note"].value for entry in bibtex if "note" in entry.fields_dict] == [
+    assert [entry["note"] for entry in bibtex if "note" in entry] == [
         "Notice about this work: retracted. The year is 2021.",
         "As written in the proposal; no record was found.",
     ]
@@ -65,3 +66,43 @@ def test_notes_tell_what_was_corrected() -> None:
         ["As written in the proposal; no record was found."],
         None,
     ]
+
+
+@pytest.mark.parametrize(
+    ("entry", "fields"),
+    [
+        (
+            '@STRING{tsp = "Trans. Sig. Proc."}\n@article{k, title="Wells" # " in {C}lay", journal=TSP}',
+            {"title": "Wells in Clay", "journal": "Trans. Sig. Proc."},
+        ),
+        ("@ARTICLE\n{k,\n title={Wells}\n year=2020,}", {"title": "Wells", "year": "2020"}),
+        ('@misc(k, title="Say \\"{u}ber {"}wells{"}", year = 1999)', {"title": 'Say über "wells"', "year": "1999"}),
+        ("@misc{k, % a remark\n title={Wells}, month = 10~jan, Title={Other}}", {"title": "Wells", "month": "10 jan"}),
+        (
+            "@misc{k, title = Wells in clay, my field = {x}, year=}",
+            {"title": "Wells in clay", "my field": "x", "year": ""},
+        ),
+        ("@misc{title={Wells}}", {"title": "Wells"}),
+    ],
+    ids=[
+        "macro and concatenation",
+        "missing comma",
+        "parentheses and quotes",
+        "remark and repeated field",
+        "bare",
+        "no key",
+    ],
+)
+def test_bibtex_field_is_read_as_authors_write_it(entry: str, fields: dict[str, str]) -> None:
+    read = read_bibtex(f"{entry}\n@misc{{next, title={{Next}}}}")
+    first, second = read.fields.values()
+    assert {name: value for name, value in first.items() if name != "entrytype"} == fields
+    assert (second["title"], read.unread) == ("Next", ())
+
+
+@pytest.mark.parametrize(
+    "entry", ["@misc{k, title={Wells}", "@misc{k, title={Wells, year=2020}", '@misc{k, title="Wells}']
+)
+def test_bibtex_entry_that_is_not_closed_is_reported_and_costs_no_other(entry: str) -> None:
+    read = read_bibtex(f"{entry}\n\n@misc{{next, title={{Next}}}}")
+    assert (list(read.works), read.unread) == (["next"], (entry,))

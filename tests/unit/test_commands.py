@@ -68,6 +68,14 @@ def test_commands_that_print_data_print_it_as_json_too() -> None:
     }
 
 
+def test_options_that_choose_the_model_or_its_surroundings_stand_where_they_have_an_effect() -> None:
+    options = {path: {name for item in command.params for name in item.opts} for path, command in BY_PATH.items()}
+    asking = {"evaluate", "example", "rank", "score", "reward", "bias-test", "curate", "propose"}
+    assert {path for path, names in options.items() if "--local-model" in names} == asking
+    assert {path for path, names in options.items() if "--model" in names} == {*asking, "doctor", "mcp"}
+    assert [path for path, names in options.items() if path[:6] in ("batch ", "admin ") and "--profile" in names] == []
+
+
 @pytest.mark.parametrize(
     ("content", "ending"),
     [

@@ -1,7 +1,10 @@
 """`assayer doctor` and whatever a check does not expect: a finding, and the other checks go on."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +13,9 @@ from cluster import health_checks
 from cluster.cli.main import app
 from cluster.health_checks import Finding
 from cluster.settings import Settings
+
+DATABASE = health_checks._database
+"""The check itself, which the other tests replace."""
 
 
 @pytest.fixture(autouse=True)
@@ -47,9 +53,32 @@ def test_check_that_fails_unexpectedly_is_broken_and_the_others_go_on(
     assert list(found)[-1] == "GROBID"
 
 
+def test_key_without_a_model_is_named_with_the_option_that_uses_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    state, text = _findings()["language model"]
+    assert (state, "OPENAI_API_KEY is set: --model openai/…" in text, "sk-test" in text) == ("absent", True, False)
+
+
 def test_corpus_folder_left_by_a_failed_build_is_absent(tmp_path: Path) -> None:
     (tmp_path / "corpus" / "versions").mkdir(parents=True)
     assert _findings()["corpus"][0] == "absent"
+
+
+@pytest.mark.parametrize(("server", "warned"), [("PostgreSQL 15.18", True), ("PostgreSQL 16.4", False)])
+async def test_version_of_postgresql_that_is_not_tested_is_named(
+    server: str, warned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Answering:
+        async def ping(self) -> SimpleNamespace:
+            return SimpleNamespace(problem=None, server=server, address="db.internal/assayer")
+
+    @asynccontextmanager
+    async def opened(_: Settings) -> AsyncIterator[Answering]:
+        yield Answering()
+
+    monkeypatch.setattr(health_checks, "open_database", opened)
+    finding = await DATABASE(Settings())
+    assert (finding.state, "Versions before 16 are not tested" in finding.text) == ("ok", warned)
 
 
 def test_settings_that_cannot_be_used_are_a_finding(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from assayer.errors import ConfigurationError
 from cluster.settings import CHOSEN_LLM, Settings
-from workers.llm.providers import complete_llm, provider_at, providers
+from workers.llm.providers import complete_llm, keys_set, provider_at, providers
 
 KEYS = {name: f"key-of-{name}" for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "AZURE_OPENAI_API_KEY")}
 
@@ -50,6 +50,12 @@ def test_key_in_assayer_settings_takes_precedence() -> None:
 def test_key_is_not_used_for_another_provider() -> None:
     assert _completed("anthropic/m")["api_key"] == "key-of-ANTHROPIC_API_KEY"
     assert "api_key" not in _completed("ollama/m")
+
+
+def test_providers_whose_key_is_set_are_named_with_the_variable() -> None:
+    assert keys_set({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "", "PATH": "/bin"}) == [
+        ("anthropic", "ANTHROPIC_API_KEY")
+    ]
 
 
 def test_base_url_in_settings_keeps_full_model_name() -> None:

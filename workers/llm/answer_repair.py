@@ -249,7 +249,8 @@ class Conversation(Generic[In, Out]):
             raise
         finally:
             usage.add_sends(requester)
-            cost, billed = (usage.cost_usd or 0.0) - spent_usd, usage.prompt_tokens - spent_tokens
+            billed = usage.prompt_tokens - spent_tokens
+            cost = None if price is None and billed else (usage.cost_usd or 0.0) - spent_usd
             run.budget.settle(reservation, cost, billed)
         return result.completion
 

@@ -65,6 +65,12 @@ def provider_at(base_url: str) -> tuple[str, Provider] | None:
     return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
 
 
+def keys_set(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the providers whose keys the environment holds, each with the variable."""
+    named = ((name, variable) for name, entry in providers().items() for variable in entry.key_variables)
+    return [(name, variable) for name, variable in named if environment.get(variable)]
+
+
 def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
     """Complete the settings of a language model from the provider that the model's name begins with, as in
     `anthropic/claude-…`, or from OpenAI for a name without a provider. Settings with a base URL are returned unchanged:

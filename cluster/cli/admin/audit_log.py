@@ -10,7 +10,6 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
-from cluster.cli.options import WithProfile
 from cluster.cli.terminal import remark
 from cluster.whole_files import whole_file
 
@@ -33,13 +32,12 @@ def export(
         Path,
         typer.Argument(help="File to write, as JSON lines: a header that names the reader, then an entry per line."),
     ],
-    profile: WithProfile = "laptop",
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
-    with service(profile) as client, whole_file(to) as file:
+    with service() as client, whole_file(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_log.list(after=int(after), limit=_PAGE)
@@ -54,9 +52,9 @@ def export(
 
 
 @app.command("tip")
-def tip(profile: WithProfile = "laptop") -> None:
+def tip() -> None:
     """Print the log's tip, NUMBER:HASH. Store it where people who can change the log cannot change the tip."""
-    with service(profile) as client:
+    with service() as client:
         current = client.audit_log.tip()
     typer.echo(f"{current.number}:{current.hash}")
 

@@ -9,20 +9,18 @@ from typing import Annotated
 import typer
 
 from assayer.errors import InputError, StorageError
-from cluster.cli.options import WithProfile
 from cluster.cli.terminal import say
 from cluster.settings_loading import load_settings
 
 
 def dump(
     file: Annotated[Path, typer.Argument(help="New file, which pg_restore can read.")],
-    profile: WithProfile = "laptop",
 ) -> None:
     """Dump the embedded database to a file. The service may run. For your own PostgreSQL, use its pg_dump."""
     from cluster.postgres import EmbeddedPostgres
     from cluster.postgres.programs import PostgresPrograms
 
-    settings = load_settings(profile)
+    settings = load_settings()
     if settings.database.url:
         raise InputError("ASSAYER_DATABASE__URL names your own PostgreSQL.", "Use the pg_dump of its version.")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, WithProfile, day, validated
+from cluster.cli.options import WithJson, day, validated
 from cluster.cli.terminal import print_json, remark, say, show_table
 from cluster.database import with_database
 
@@ -32,7 +32,6 @@ def create_key(
     ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
     expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Create a key and print it; it is shown only once."""
@@ -47,7 +46,7 @@ def create_key(
     fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
     plan = validated(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
     drawn, by = generate_key(), _operator()
-    made = with_database(profile, lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
+    made = with_database(lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:
         raise InputError(f"There is no tenant {tenant}.", f"Create it with: assayer admin tenants create {tenant}")
     if as_json:
@@ -58,12 +57,12 @@ def create_key(
 
 
 @app.command("list")
-def list_keys(tenant: OfTenant, profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
+def list_keys(tenant: OfTenant, as_json: WithJson = False) -> None:
     """List a tenant's keys, newest first, including revoked ones."""
     from orchestrator.jobs.models import TenantId
     from orchestrator.store import PgKeys
 
-    keys = with_database(profile, lambda database: PgKeys(database).list(TenantId(tenant)))
+    keys = with_database(lambda database: PgKeys(database).list(TenantId(tenant)))
     if as_json:
         print_json(keys)
     else:
@@ -74,7 +73,6 @@ def list_keys(tenant: OfTenant, profile: WithProfile = "laptop", as_json: WithJs
 def revoke_key(
     key: Annotated[str, typer.Argument(help="Id of the key: ak_….")],
     tenant: OfTenant,
-    profile: WithProfile = "laptop",
 ) -> None:
     """Revoke a key permanently, with immediate effect."""
     from orchestrator.access.audit_chain import ActBy
@@ -84,7 +82,7 @@ def revoke_key(
     by = ActBy(_operator(), dt.datetime.now(dt.UTC))
     # If the whole key is given instead of its id, take the id from it.
     known = KeyId("_".join(key.split("_")[:2]))
-    if with_database(profile, lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
+    if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")
     say(f"The key {known} is revoked.")
 

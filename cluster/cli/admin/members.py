@@ -7,7 +7,7 @@ import typer
 from assayer.errors import InputError
 from assayer_client.people import PersonRole
 from cluster.cli.batch.service_client import service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, remark, show_table
 
 if TYPE_CHECKING:
@@ -29,13 +29,12 @@ def invite(
     role: Role = "reviewer",
     affiliation: Affiliation = "",
     key: Annotated[bool, typer.Option("--key", help="Also create a key for the member, and print it.")] = False,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Add a member and print their id or, with --key, their key, which is shown only once."""
     from assayer_client.people import MemberBody
 
-    with service(profile) as client:
+    with service() as client:
         member = client.members.invite(MemberBody(name=name, email=email, role=role, affiliation=affiliation))
         secret = client.members.create_key(member.id).secret if key else None
     if as_json:
@@ -46,9 +45,9 @@ def invite(
 
 
 @app.command("list")
-def list_members(profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
+def list_members(as_json: WithJson = False) -> None:
     """List members by name, including removed members."""
-    with service(profile) as client:
+    with service() as client:
         members = client.members.list().items
     if as_json:
         print_json(members)
@@ -58,28 +57,28 @@ def list_members(profile: WithProfile = "laptop", as_json: WithJson = False) -> 
 
 
 @app.command("change")
-def change(who: Who, role: Role, profile: WithProfile = "laptop") -> None:
+def change(who: Who, role: Role) -> None:
     """Change a member's role, effective from the next request."""
     from assayer_client.people import MemberPatch
 
-    with service(profile) as client:
+    with service() as client:
         changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
     remark(f"{changed.name} is {changed.role} now.")
 
 
 @app.command("key")
-def give_key(who: Who, profile: WithProfile = "laptop") -> None:
+def give_key(who: Who) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
-    with service(profile) as client:
+    with service() as client:
         key = client.members.create_key(_id_of(who, client.members.list().items))
     remark("Give it only to this member. It is shown only once:")
     typer.echo(key.secret)
 
 
 @app.command("remove")
-def remove(who: Who, profile: WithProfile = "laptop") -> None:
+def remove(who: Who) -> None:
     """Remove a member: their keys and sessions end immediately, their opinions are kept."""
-    with service(profile) as client:
+    with service() as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))
     remark(f"{gone.name} is no longer a member.")
 

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.options import WithProfile
 from cluster.cli.terminal import say
 from cluster.database import with_database
 
@@ -18,7 +17,6 @@ def migrate(
         str | None,
         typer.Option(help="Existing role that may measure the queue, for the head of a Ray cluster."),
     ] = None,
-    profile: WithProfile = "laptop",
 ) -> None:
     """Migrate the database to this version. Run it before an upgrade where the service may not change tables
     (ASSAYER_DATABASE__MIGRATE=false), with ASSAYER_DATABASE__URL naming the role that owns them."""
@@ -32,7 +30,7 @@ def migrate(
         if scaling_role:
             await database.grant_scaling(scaling_role)
 
-    with_database(profile, work)
+    with_database(work)
     say(f"The tables are at revision {latest_revision()}.")
     if serving_role:
         say(f"The role {serving_role} may read and write their rows.")

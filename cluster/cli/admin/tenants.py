@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, WithProfile, validated
+from cluster.cli.options import WithJson, validated
 from cluster.cli.terminal import print_json, say, show_table
 from cluster.database import with_database
 
@@ -35,7 +35,6 @@ def create_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
-    profile: WithProfile = "laptop",
 ) -> None:
     """Create a tenant; create its keys with `assayer admin keys create`."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -43,7 +42,7 @@ def create_tenant(
 
     plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
     _check_id(tenant)
-    created = with_database(profile, lambda database: PgTenants(database).create(TenantId(tenant), plan))
+    created = with_database(lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if created is None:
         raise InputError(
             f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
@@ -60,7 +59,6 @@ def set_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
-    profile: WithProfile = "laptop",
 ) -> None:
     """Change only the given values; running jobs continue."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -76,16 +74,16 @@ def set_tenant(
         agreed = before.model_dump(include=set(TenantPlan.model_fields)) | changes
         return await store.update(before.id, validated(TenantPlan, agreed))
 
-    changed = with_database(profile, change)
+    changed = with_database(change)
     if changed is None:
         raise InputError(f"There is no tenant {tenant}.", "See: assayer admin tenants list")
     _show_tenants([changed])
 
 
 @app.command("list")
-def list_tenants(profile: WithProfile = "laptop", as_json: WithJson = False) -> None:
+def list_tenants(as_json: WithJson = False) -> None:
     """List all tenants, ordered by id."""
-    tenants = with_database(profile, _all_tenants)
+    tenants = with_database(_all_tenants)
     if as_json:
         print_json(tenants)
     else:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from cluster.cli.batch.job_wording import counts_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
-from cluster.cli.options import JobIds, WithJson, WithProfile
+from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 def cancel(
     ids: JobIds,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Cancel evaluations and other jobs by id; finished jobs are unchanged."""
     for item in ids:
         kind_of(item, *KINDS)
-    with service(profile) as client:
+    with service() as client:
         outcomes = {item: _cancelled(client, item) for item in ids}
     if as_json:
         print_json(outcomes)

@@ -8,7 +8,7 @@ import typer
 from assayer.errors import InputError
 from assayer.reports.escaping import shortened
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, remark, show_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def compare(
     judge: Annotated[
         bool, typer.Option("--judge", help="Also ask the language model which of two is better, in both orders.")
     ] = False,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Show finished evaluations side by side; with --judge, say which of two is better and why."""
@@ -36,7 +35,7 @@ def compare(
         raise InputError(f"{len(chosen)} different evaluations are given.", f"Give {_LEAST} to {_MOST}.")
     if judge and len(chosen) != _LEAST:
         raise InputError("--judge compares two evaluations.", "Give two evaluations, or leave out --judge.")
-    with service(profile) as client:
+    with service() as client:
         reports = [client.evaluations.report(item) for item in chosen]
         titles = [shortened(report.idea.title, _LONGEST) for report in reports]
         rows = _rows(reports)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import print_json
 
@@ -14,14 +14,13 @@ from cluster.cli.terminal import print_json
 def contestation(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation: ev_….")],
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON."""
     kind_of(identifier, "evaluation")
     make_folder(out, "The files")
     stem = out / f"{identifier}-contestation"
-    with service(profile) as client:
+    with service() as client:
         record = client.evaluations.contestation(identifier)
         pdf = client.evaluations.save_contestation(identifier, stem.with_suffix(".pdf"))
     (path,) = write_files({stem.with_suffix(".json"): record.model_dump_json(indent=2) + "\n"})

@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.output import prepare_file, write_files
 from cluster.cli.terminal import print_json, remark
 
@@ -23,7 +23,6 @@ def erase(
     batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
     proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it."""
@@ -33,7 +32,7 @@ def erase(
 
     if proof is not None:
         prepare_file(proof, "--proof")
-    with service(profile) as client:
+    with service() as client:
         erasure = client.erasures.create(ErasureBody(source=source, batch=batch, dry_run=True))
         if not (erasure.jobs or erasure.taken_out_of or erasure.refused_rows) and erasure.batch is None:
             raise InputError(f"Nothing is stored about {source or batch}.", "Names must match exactly.")

@@ -13,7 +13,7 @@ from cluster.cli.batch.fetched_index import FetchedReport, index_page
 from cluster.cli.batch.fetched_names import NamedProposal, report_names
 from cluster.cli.batch.job_wording import score_in_words
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
 from cluster.cli.terminal import StepProgress, print_json, remark
 
@@ -61,14 +61,13 @@ def fetch(
     again: Annotated[
         bool, typer.Option("--again", help="Fetch reports of a batch again even if they are in the folder already.")
     ] = False,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     chosen_formats = formats or _USUAL[kind]
     make_folder(out, "The files")
-    with service(profile) as client:
+    with service() as client:
         match kind:
             case "batch":
                 files = list(_of_batch(client, identifier, out, chosen_formats, again=again))

@@ -11,7 +11,7 @@ from assayer.reports.escaping import shortened
 from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, remark, say, show_table
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def list(
     ] = None,
     tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of lines of each kind.")] = 20,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
@@ -44,7 +43,7 @@ def list(
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
         raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
     chosen = any((batch, state, source, reference))
-    with service(profile) as client:
+    with service() as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
         evaluations = client.each(
             client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
 
 def retry(
     ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Retry failed and cancelled evaluations under the same id."""
     for item in ids:
         kind_of(item, "evaluation", "batch")
-    with service(profile) as client:
+    with service() as client:
         outcomes = {item: _retried(client, item) for item in ids}
     if as_json:
         print_json(outcomes)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
 from cluster.cli.terminal import remark
-from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -41,14 +40,14 @@ KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
 
 
 @contextmanager
-def service(profile: Profile = "laptop") -> "Iterator[Client]":
+def service() -> "Iterator[Client]":
     """Open a client of the service configured in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 
     from assayer_client import Client, ClientError, InvalidRequest
 
     _tell_retries()
-    settings = load_settings(profile)
+    settings = load_settings()
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
         with Client(settings.api_url, key) as client:

@@ -7,7 +7,7 @@ import typer
 
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.batch.watch import watch_all
-from cluster.cli.options import WithBlind, WithJson, WithProfile
+from cluster.cli.options import WithBlind, WithJson
 from cluster.cli.terminal import print_json, remark
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ def shortlist(
     wait: Annotated[
         bool, typer.Option("--wait/--no-wait", help="Wait until it has finished, showing progress.")
     ] = False,
-    profile: WithProfile = "laptop",
     blind: WithBlind = None,
     as_json: WithJson = False,
 ) -> None:
@@ -45,7 +44,7 @@ def shortlist(
     kind_of(batch, "batch")
     if earlier is not None:
         kind_of(earlier, "ranking")
-    with service(profile) as client:
+    with service() as client:
         body = RankingBody(batch=batch, cut=cut, calls_per_idea=calls_per_idea, earlier=earlier, blind=blind)
         accepted = client.rankings.create(body)
         _report_accepted(accepted)

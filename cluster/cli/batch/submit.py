@@ -18,7 +18,6 @@ from cluster.cli.options import (
     WithBoardModels,
     WithCriteria,
     WithJson,
-    WithProfile,
     comma_separated,
     day,
 )
@@ -110,7 +109,6 @@ def submit(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Show the expected cost and duration without submitting.")
     ] = False,
-    profile: WithProfile = "laptop",
     blind: WithBlind = None,
     overnight: Annotated[
         bool,
@@ -138,7 +136,7 @@ def submit(
         "board_models": board_models,
         "criteria": checked_criteria(criteria) if criteria else None,
     }
-    with service(profile) as client:
+    with service() as client:
         if estimate:
             parts = estimated(client, upload_batches(files), options)
             if as_json:

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from cluster.cli.batch.service_client import kind_of, service
-from cluster.cli.options import WithJson, WithProfile
+from cluster.cli.options import WithJson
 from cluster.cli.terminal import SafeConsole, print_json
 
 if TYPE_CHECKING:
@@ -23,14 +23,13 @@ _LOOKS = {"wait": "yellow", "stage": "bright_black", "call": "cyan"}
 
 def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
     from assayer.reports.timeline_chart import chart_of
 
     kind_of(job, "evaluation")
-    with service(profile) as client:
+    with service() as client:
         timeline_data = client.evaluations.timeline(job)
     if as_json:
         print_json(timeline_data)

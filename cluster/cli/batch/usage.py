@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cluster.cli.batch.service_client import service
-from cluster.cli.options import WithJson, WithProfile, day
+from cluster.cli.options import WithJson, day
 from cluster.cli.terminal import print_json, say, show_table
 
 if TYPE_CHECKING:
@@ -17,12 +17,11 @@ def usage(
     since: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC); by default the first of this month.")] = None,
     until: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC), not included; by default now.")] = None,
     tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the scope admin.")] = None,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
-    with service(profile) as client:
+    with service() as client:
         figures = client.usage.get(**span, tenant=tenant)
     if as_json:
         print_json(figures)

@@ -11,7 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 from assayer.reports.escaping import shortened
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
-from cluster.cli.options import JobIds, WithJson, WithProfile
+from cluster.cli.options import JobIds, WithJson
 from cluster.cli.terminal import print_json, progress_bars, remark
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
@@ -29,11 +29,10 @@ _LONGEST_TITLE = 60
 
 def watch(
     ids: JobIds,
-    profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
-    with service(profile) as client:
+    with service() as client:
         complete = watch_all(client, ids)
         if as_json:
             print_json([_ended_job(client, item) for item in ids])

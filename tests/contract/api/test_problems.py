@@ -85,6 +85,13 @@ async def test_a_query_parameter_that_cannot_be_used_is_named(service: Service, 
     assert error.parameter == name
 
 
+@pytest.mark.parametrize(("first", "second"), [("limit", "state"), ("limt", "stat")])
+async def test_every_wrong_query_parameter_is_named(client: httpx2.AsyncClient, first: str, second: str) -> None:
+    answer = await client.get(f"/v1/evaluations?{first}=0&{second}=asleep")
+    errors = check_problem(answer, 422, "invalid-request").errors or ()
+    assert {error.parameter for error in errors} == {first, second}
+
+
 async def test_unknown_path_is_404_and_wrong_method_is_405(client: httpx2.AsyncClient) -> None:
     check_problem(await client.get("/v1/nothing"), 404, "not-found")
     check_problem(await client.get("/v1/evaluations/ev_0"), 404, "not-found")
