@@ -281,7 +281,7 @@ async def _decide_each(walk: Walk, page: Page, call: str) -> None:
     await page.locator("select[name=outcome]").wait_for()
     while await boxes.count():
         await page.get_by_role("button", name="Tick all").click()
-        await page.get_by_label("Decision", exact=True).select_option("decline")
+        await page.locator("select[name=outcome]").select_option("decline")
         await act.click()
         await page.wait_for_load_state()
     walk.tell(" · ".join((await page.locator("dl.figures").inner_text()).split("\n")))

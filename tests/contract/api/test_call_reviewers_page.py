@@ -127,7 +127,7 @@ async def test_form_stays_open_for_the_next_invitation(service: Service, officer
             await page.get_by_label("Name", exact=True).fill(name)
             await page.get_by_label("Email address").fill(f"{name.replace(' ', '.')}@example.org")
             await page.get_by_role("button", name="Invite").click()
-            await page.get_by_role("row").filter(has_text=name).wait_for()
+            await page.get_by_role("rowheader").filter(has_text=name).wait_for()
         assert await page.get_by_label("Name", exact=True).is_visible()
 
 
