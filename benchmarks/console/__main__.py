@@ -65,8 +65,8 @@ _ASSIGNED = """
     WHERE tenant = $1 AND kind = 'evaluation'
 """
 _OPINIONS = """
-    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_at, score, note)
-    SELECT evaluation, member, given, 'As discussed.', now(), given, 'As discussed.'
+    INSERT INTO opinions (evaluation, member, blind_score, blind_note, blind_answers, blind_at, score, note, answers)
+    SELECT evaluation, member, given, 'As discussed.', '{}', now(), given, 'As discussed.', '{}'
     FROM (
         SELECT evaluation, member, least(5, greatest(1, hashtext(evaluation) % 3 + 2 + round(random()))) AS given
         FROM assignments

@@ -124,14 +124,16 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await _opinions(walk, keys, call, first)
         ranking = await _shortlist(walk, owner, client, call)
         await _plots(walk, owner, call, ranking)
+        await _decide_each(walk, owner, call)
         await _decide(walk, owner, call)
+        await _letters(walk, owner, call)
         await _export(walk, client, call)
         await _erase(walk, owner)
         await browser.close()
 
 
 async def _submit(walk: Walk, page: Page, files: list[ProposalFile]) -> str:
-    await page.get_by_role("link", name="New call").click()
+    await page.goto(f"{walk.address}/console/calls/new")
     await page.get_by_label("Name", exact=True).fill("Spring call 2026")
     await page.get_by_label("Tags").fill("spring, round 1")
     await page.get_by_label("Reviews due by").fill("2027-01-31")
@@ -269,6 +271,22 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 
 
+async def _decide_each(walk: Walk, page: Page, call: str) -> None:
+    """Fund the first proposals by the mean of their reviews, and decline the others, one page after another."""
+    await page.goto(f"{walk.address}/console/calls/{call}/decisions?only=undecided")
+    boxes, act = page.locator("input[name=proposal]"), page.get_by_role("button", name="Decide on the ticked proposals")
+    for place in range(min(_CUT, await boxes.count())):
+        await boxes.nth(place).check()
+    await act.click()
+    await page.locator("select[name=outcome]").wait_for()
+    while await boxes.count():
+        await page.get_by_role("button", name="Tick all").click()
+        await page.locator("select[name=outcome]").select_option("decline")
+        await act.click()
+        await page.wait_for_load_state()
+    walk.tell(" · ".join((await page.locator("dl.figures").inner_text()).split("\n")))
+
+
 async def _decide(walk: Walk, page: Page, call: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/panel?sort=spread")
     await page.locator("th.title a").first.click()
@@ -287,6 +305,14 @@ async def _decide(walk: Walk, page: Page, call: str) -> None:
     await walk.show(page, "signed-off")
     walk.tell(f"panel: {figures}")
     walk.tell(f"signed off, tip {tip[:24]}…")
+
+
+async def _letters(walk: Walk, page: Page, call: str) -> None:
+    await page.goto(f"{walk.address}/console/calls/{call}/letters")
+    await page.get_by_role("button", name="Tick all").click()
+    await page.get_by_role("button", name="Mark the ticked letters as sent").click()
+    await page.get_by_role("button", name="Tick all").wait_for(state="hidden")
+    walk.tell(f"{await page.locator('#letters').inner_text()} marked as sent")
 
 
 async def _export(walk: Walk, client: AsyncClient, call: str) -> None:

@@ -17,6 +17,7 @@ we are glad to tell you that your proposal “{title}” will be funded in the c
 
 {reason}
 
+From the reviews:
 {comments}
 """
 _RESERVE = """Dear {applicant},
@@ -25,6 +26,7 @@ your proposal “{title}” is on the reserve list of the call “{call}”. We 
 
 {reason}
 
+From the reviews:
 {comments}
 """
 _DECLINE = """Dear {applicant},
@@ -33,13 +35,14 @@ thank you for your proposal “{title}” in the call “{call}”. We are sorry
 
 {reason}
 
+From the reviews:
 {comments}
 """
 
 
 class LetterTemplates(Body):
     """Template of a letter for each outcome. Placeholders: applicant, institution, title, reference, call, decision,
-    amount, currency, reason, comments and date, in braces. A line with nothing but empty placeholders is left out."""
+    amount, currency, reason, comments and date, in braces. A paragraph whose placeholders are all empty is left out."""
 
     fund: LetterText = _FUND
     reserve: LetterText = _RESERVE

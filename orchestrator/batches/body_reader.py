@@ -4,7 +4,7 @@ import datetime as dt
 import hashlib
 import io
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import PurePath
@@ -255,12 +255,15 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
     return intake
 
 
-def _unread_fields(rows: Iterable[AcceptedRow]) -> list[str]:
-    """Return a notice for each field of JSON or table rows that is not read, which may be a misspelt one."""
+def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
+    """Return a notice for each field of JSON or table rows that is not part of a proposal's text: it may be a misspelt
+    one."""
     readings = [row.idea.reading for row in rows if row.idea is not None and row.idea.reading is not None]
     unread = Counter(item for reading in readings for item in reading.left_out if item.part.startswith("the field "))
+    kept = {f'the field "{name}"' for row in rows for name in row.applicant.columns}
     return [
-        f"Not read: {item.part}, in {count:,} row{'s' * (count > 1)}: {item.why}."
+        f"{'Kept, but not as text' if item.part in kept else 'Not read'}: {item.part}, "
+        f"in {count:,} row{'s' * (count > 1)}: {item.why}."
         for item, count in unread.most_common(_UNREAD_NAMED)
     ]
 

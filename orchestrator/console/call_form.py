@@ -2,6 +2,7 @@
 fault."""
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,6 +21,7 @@ M = TypeVar("M", bound=BaseModel)
 
 MOST_ROWS = 12
 _BLANK_ROWS = 2
+_ANCHOR = re.compile(r"(\d{1,3})[ \t]*[=:\s][ \t]*(.*)")
 _TITLES = {
     "name": "Name",
     "tags": "Tags",
@@ -155,13 +157,13 @@ def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody
 
 
 def _anchors(text: str) -> dict[str, str]:
-    """Read anchors, one in a line: `10 = the field would work differently`. Raises ValueError."""
+    """Read anchors, one in a line: `10 = the field would work differently`, or `10 new`. Raises ValueError."""
     anchors = {}
     for line in filter(None, map(str.strip, text.splitlines())):
-        score, separator, meaning = line.partition("=")
-        if not separator or not score.strip().isdigit():
+        match = _ANCHOR.fullmatch(line)
+        if not match:
             raise ValueError(f"write “{line[:60]}” as a score and its meaning: 10 = the field would work differently.")
-        anchors[str(int(score))] = meaning.strip()
+        anchors[str(int(match[1]))] = match[2]
     return anchors
 
 

@@ -56,7 +56,7 @@ async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Respo
         await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal, form=form)
-    return _back(call)
+    return _back(call, "name")  # the form of the next invitation, which browsers unfold
 
 
 async def _reviewers_to_choose(
@@ -81,5 +81,5 @@ async def _choose(
     )
 
 
-def _back(call: BatchStatus) -> Response:
-    return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303)
+def _back(call: BatchStatus, place: str = "loads") -> Response:
+    return RedirectResponse(f"/console/calls/{call.id}/assignments#{place}", 303)

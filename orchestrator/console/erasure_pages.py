@@ -63,6 +63,7 @@ async def _show(context: PageContext, source: str, batch: str, changed: bool = F
         digest=_digest(erasure) if erasure else "",
         calls=await context.services.jobs.batches(context.tenant, after=None, limit=100),
         named=[item for item in named if item.id not in listed],
+        naming=await context.reviewing.expertise.naming(context.tenant, source),
     )
 
 

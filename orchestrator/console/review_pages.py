@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Annotated, Literal, NamedTuple
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from pydantic import ValidationError
 from starlette.responses import Response
@@ -41,7 +41,7 @@ _FIRST = "first"
 
 
 @router.get("/queue")
-async def queue(context: Reviewer) -> Response:
+async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) -> Response:
     """Show the reviewer's own assignments, starting with those that still need an opinion."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     by_call = defaultdict[str, list[Assignment]](list)
@@ -51,6 +51,7 @@ async def queue(context: Reviewer) -> Response:
     return context.page(
         "queue.html",
         assigned=assigned,
+        removed=removed,
         by_call=by_call.values(),
         today=context.now.date(),
         undeclared=stored is None or stored.declared_at is None,
@@ -118,7 +119,7 @@ async def declare(
     await context.reviewing.assignments.declare(
         context.tenant, JobId(id), context.caller.subject, prefix + reason, context.by, source
     )
-    return RedirectResponse("/console/queue", 303)
+    return RedirectResponse("/console/queue?removed=1", 303)
 
 
 def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
@@ -197,6 +198,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
     judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
     terms = await context.services.call_details.terms_of(context.tenant, JobId(id))
     original = await context.services.jobs.original(context.tenant, JobId(id))
+    applicant = await context.services.applicants.of(context.tenant, JobId(id))
     seen = _FIRST if opinion is None else (opinion.revised_at or opinion.blind_at).isoformat()
     return context.page(
         "review.html",
@@ -206,6 +208,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         original=None if original is None or original.blind else original,
         words=await asyncio.to_thread(proposal_html, text.text) if text else None,
         missing=missing,
+        requested=applicant.amount if applicant else None,
         opinion=opinion,
         sign_off=await context.reviewing.decisions.sign_off_of(context.tenant, JobId(id)),
         terms=terms,

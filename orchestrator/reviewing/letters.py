@@ -26,12 +26,21 @@ def unknown_placeholders(template: str) -> list[str]:
 
 
 def letter_text(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its placeholders replaced. A line with nothing but empty placeholders is left out, with
-    the blank line after it. Values are inserted as they are: braces in them are not placeholders."""
+    """Return the template with its placeholders replaced. Paragraphs whose placeholders are all empty, and lines with
+    nothing but empty placeholders, are left out. Values are inserted as they are: braces in them are not placeholders.
+    """
+    paragraphs = (_filled(paragraph, values) for paragraph in re.split(r"\n\s*\n", template.strip()))
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
+
+
+def _filled(paragraph: str, values: Mapping[str, str]) -> str:
+    """Return a paragraph with its placeholders replaced; empty if all of them are empty."""
+    names = _PLACEHOLDER.findall(paragraph)
+    if names and not any(values.get(name, name).strip() for name in names):
+        return ""
     lines = list[str]()
-    for line in template.strip().splitlines():
+    for line in paragraph.splitlines():
         filled = _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), line)
-        if _ONLY_PLACEHOLDERS.fullmatch(line) and not filled.strip():
-            continue
-        lines.append(filled)
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip() + "\n"
+        if filled.strip() or not _ONLY_PLACEHOLDERS.fullmatch(line):
+            lines.append(filled)
+    return "\n".join(lines)

@@ -61,8 +61,9 @@ _PROPOSALS = f"""
                           || jsonb_path_query_array(report, '$.idea.blinding.masked[*].text')
                    FROM evaluations WHERE evaluations.id = jobs.run_id
                ) ELSE request #> '{{idea,named_above}}'
-           END)) AS beside
-    FROM jobs WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
+           END)) || array_remove(ARRAY[applicants.name, applicants.institution], NULL) AS beside
+    FROM jobs LEFT JOIN applicants ON applicants.evaluation = jobs.id
+    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
     ORDER BY "row", id
 """
 _TITLES = """
@@ -146,7 +147,8 @@ class ProposalText(NamedTuple):
     text: str | None
     """Text of the proposal; None if it is in a document that has not been read yet."""
     beside: Sequence[str] = ()
-    """Parts of the document that name people apart from this text: fields above it, and words masked in it."""
+    """Parts of the document that name people apart from this text: fields above it, words masked in it, and the
+    applicant's name and institution."""
 
 
 class PgAssignments(LoggedStore):

@@ -34,6 +34,11 @@ _STORE = """
     SET keywords = $2, papers = $3, institutions = $4, people = $5, version = $6, changed_by = $8, changed_at = $9,
         declared_at = CASE WHEN $7 THEN $9 ELSE known.declared_at END
 """
+_NAMING = """
+    SELECT members.id, members.name FROM expertise JOIN members ON members.id = member
+    WHERE tenant = $1 AND strpos(lower(concat_ws(' ', array_to_string(people, ' '), papers::text)), $2) > 0
+    ORDER BY members.name, members.id
+"""
 _SINCE = """
     SELECT coalesce((terms ->> 'coauthor_years')::int, $3) AS years,
            extract(year FROM coalesce((terms ->> 'deadline')::date, created_at::date)) AS year
@@ -53,6 +58,12 @@ class PgExpertise(LoggedStore):
         wanted = None if members is None else list(members)
         rows = await self._database.fetch(_OF, tenant, wanted)
         return {row["member"]: from_row(Expertise, row) for row in rows}
+
+    async def naming(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
+        """Return id and name of the members whose papers or declared people include a name."""
+        wanted = storable_text(" ".join(name.lower().split()))
+        rows = await self._database.fetch(_NAMING, tenant, wanted) if len(wanted) > 2 else []
+        return [(MemberId(row["id"]), row["name"]) for row in rows]
 
     @in_transaction
     async def store(self, connection: Connection, tenant: TenantId, new: Expertise, by: ActBy) -> Expertise | None:

@@ -176,11 +176,13 @@ class PgMembers(LoggedStore):
 
     @in_transaction
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
-        """Remove a member; their keys and sessions end with the next request, and their opinions stay. Raises
-        ReviewRefused under the same conditions as `change`."""
+        """Remove a member; their keys and sessions end with the next request, and what is known of their
+        expertise and interests is deleted. Their opinions stay. Raises ReviewRefused under the same
+        conditions as `change`."""
         if await self._lock_member(connection, tenant, id, by.actor, "removed") is None:
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
+        await connection.execute("DELETE FROM expertise WHERE member = $1", id)
         await self._mails.stop(connection, id)
         await self._log.append(connection, tenant, by, "member removed", id)
         return member

@@ -164,4 +164,6 @@ def test_names_of_files_are_read_as_browsers_write_them() -> None:
 
 def test_fields_that_are_not_read_are_named_once_for_all_rows() -> None:
     rows = [{"tilte": "A", "text": WORDS}, {"tilte": "B", "text": f"{WORDS} again"}, {"title": "C", "text": words(40)}]
-    assert read_batch(as_jsonl(rows)).notices == ['Not read: the field "tilte", in 2 rows: too short to be prose.']
+    assert read_batch(as_jsonl(rows)).notices == [
+        'Kept, but not as text: the field "tilte", in 2 rows: too short to be prose.'
+    ]

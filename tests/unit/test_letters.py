@@ -10,6 +10,13 @@ def test_line_with_only_empty_placeholders_is_left_out() -> None:
     assert letter_text(template, VALUES) == "Dear Ada Byron,\n\nit is funded with 10 .\n\nYours\n"
 
 
+def test_paragraph_without_a_filled_placeholder_is_left_out_with_its_words() -> None:
+    template = "{applicant}\n{reason}\nYale\n\nFrom the reviews:\n{comments}\n\nYours"
+    assert letter_text(template, VALUES) == "Ada Byron\nYale\n\nYours\n"
+    filled = letter_text(template, VALUES | {"comments": "One.\n\nTwo."})
+    assert filled == "Ada Byron\nYale\n\nFrom the reviews:\nOne.\n\nTwo.\n\nYours\n"
+
+
 def test_braces_in_a_value_are_not_placeholders() -> None:
     told = letter_text("{comments}", VALUES | {"comments": "Use {title} and {unknown}."})
     assert told == "Use {title} and {unknown}.\n"

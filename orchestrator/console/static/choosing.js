@@ -1,5 +1,6 @@
 // Keeps the proposals chosen in a table while it is searched, sorted or turned over, and enables the “Compare” button
-// while their number is within its limits.
+// while their number is within its limits. A button with `data-ticks` ticks or unticks all boxes of that name in its
+// form.
 "use strict";
 {
   const kept = new Set();
@@ -22,6 +23,14 @@
     document.getElementById("chosen").textContent = fits ? counted : `${counted}: choose ${least} to ${most}`;
     document.getElementById("unchoose").hidden = !kept.size;
   };
+  const ticksOf = (button) => [...button.form.querySelectorAll(`[type=checkbox][name=${button.dataset.ticks}]`)];
+  const label = () => {
+    for (const button of document.querySelectorAll("[data-ticks]")) {
+      const boxes = ticksOf(button);
+      button.hidden = !boxes.length;
+      button.textContent = boxes.every((box) => box.checked) ? "Untick all" : `Tick all ${boxes.length}`;
+    }
+  };
   const restore = () => {
     const form = document.getElementById("comparing");
     if (form) for (const box of boxesOf(form)) box.checked = kept.has(box.value);
@@ -30,8 +39,14 @@
   document.addEventListener("change", ({ target }) => {
     if (target.matches("#comparing [type=checkbox][name=id]")) kept[target.checked ? "add" : "delete"](target.value);
     renew();
+    label();
   });
   document.addEventListener("click", ({ target }) => {
+    if (target.dataset.ticks) {
+      const boxes = ticksOf(target), all = boxes.every((box) => box.checked);
+      for (const box of boxes) box.checked = !all;
+      label();
+    }
     if (target.id !== "unchoose") return;
     kept.clear();
     restore();
@@ -41,5 +56,6 @@
     const form = document.getElementById("comparing");
     if (form) for (const box of boxesOf(form)) if (box.checked) kept.add(box.value);
     renew();
+    label();
   });
 }

@@ -99,7 +99,9 @@ async def test_declined_review_leaves_the_queue_with_its_reason_and_does_not_ret
     await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})
     async with signed_in(service, ada.key) as browser:
         form = {"kind": "expertise", "reason": "I know no chemistry."}
-        assert (await submit_form(browser, f"/console/review/{first}", "/conflict", **form)).status_code == 303
+        declined = await submit_form(browser, f"/console/review/{first}", "/conflict", **form)
+        assert "The proposal was removed from your queue" in (await browser.get(declined.headers["location"])).text
+        assert "was removed from your queue" not in (await browser.get("/console/queue")).text
     again = (await officer.post(f"/v1/batches/{batch}/assignments", json={"per_proposal": 1})).json()
     assert [item["evaluation"] for item in again["unfilled"]] == [first]
     async with signed_in(service, officer.key) as browser:

@@ -3,6 +3,7 @@
 import re
 
 from orchestrator.jobs.models import BatchId
+from tests.contract.api.browsing import PHONE_AND_DESK, at_the_console
 from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import (
@@ -116,6 +117,18 @@ async def test_invalid_invitation_is_explained_and_input_is_kept(service: Servic
         assert (
             await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace@example.org")
         ).status_code == 303
+
+
+async def test_form_stays_open_for_the_next_invitation(service: Service, officer: Person) -> None:
+    batch, _ = await call_of(service, "# One")
+    async with at_the_console(service, officer.key, PHONE_AND_DESK[1]) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}/assignments")
+        for name in ("Grace Hopper", "Jean Bartik"):
+            await page.get_by_label("Name", exact=True).fill(name)
+            await page.get_by_label("Email address").fill(f"{name.replace(' ', '.')}@example.org")
+            await page.get_by_role("button", name="Invite").click()
+            await page.get_by_role("rowheader").filter(has_text=name).wait_for()
+        assert await page.get_by_label("Name", exact=True).is_visible()
 
 
 async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(service: Service) -> None:

@@ -2,7 +2,7 @@
 
 from tests.contract.api.console_forms import hidden_field, signed_in
 from tests.contract.api.erasures import request_erasure, submit_rows_to_erase, tables_holding
-from tests.contract.api.people import person
+from tests.contract.api.people import Person, person
 from tests.contract.api.service import OTHER, Service
 from tests.contract.pdf_files import pdf_text
 
@@ -26,6 +26,16 @@ async def test_erasure_proof_lists_deleted_jobs_without_naming_the_applicant(ser
     assert "A-1" not in str(proof)
     assert proof["hash"] in pdf_text(paper.content).replace(" ", "")
     assert await tables_holding(service.database, "Reeds") == []
+
+
+async def test_page_names_reviewers_whose_interests_name_the_applicant(service: Service, ada: Person) -> None:
+    owner = await person(service, "owner", "Olga Owner")
+    stored = await ada.put(f"/v1/members/{ada.member.id}/expertise", json={"version": 0, "people": ["Cy Young"]})
+    assert stored.is_success, stored.text
+    async with signed_in(service, owner.key) as browser:
+        page = (await browser.get("/console/erase?source=Cy+Young")).text
+        assert f'<a href="/console/members/{ada.member.id}/expertise">Ada Byron</a>' in page
+        assert "expertise and interests" not in (await browser.get("/console/erase?source=Cy+Old")).text
 
 
 async def test_proof_page_and_pdf_name_who_erased_and_the_deleted_items(service: Service) -> None:

@@ -3,10 +3,11 @@
 import pytest
 
 from assayer.models import Paper, PaperId
+from tests.contract.api.erasures import tables_holding
 from tests.contract.api.funding_calls import TERMS, add_proposals, funding_call, proposals_of
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import assign_reviewers, choose_reviewers, member_ids
-from tests.contract.api.service import OTHER, Service
+from tests.contract.api.service import ACME, OTHER, Service
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.batch_bodies import WORDS
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -112,6 +113,32 @@ async def test_declared_people_and_institutions_bar_a_reviewer(officer: Person, 
         evaluations[1]: "affiliation",
     }
     assert [item["evaluation"] for item in outcome["assignments"]] == [evaluations[2]]
+
+
+async def test_applicant_and_institution_of_a_table_bar_a_reviewer(service: Service, officer: Person) -> None:
+    grace = await person(service, "reviewer", "Grace Hopper", affiliation="Yale University")
+    batch = await funding_call(officer)
+    texts = [f'Forgetting {number},"{WORDS}"' for number in range(3)]
+    people = ("Cy Young,Yale University", "Grace Hopper,Rice University", "Cy Young,Rice University")
+    rows = "\n".join(f"{text},{who}" for text, who in zip(texts, people, strict=True))
+    table = f"title,abstract,applicant,institution\n{rows}\n".encode()
+    form = [("file", ("table.csv", table))]
+    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "1", "reopen": "true"}, files=form)
+    assert added.status_code == 202, added.text
+    first, second, third = await proposals_of(officer, batch)
+    outcome = await assign_reviewers(officer, batch, per_proposal=1, reviewers=[grace.member.id])
+    conflicts = {item["evaluation"]: item["source"] for item in outcome["conflicts"]}
+    assert conflicts == {first: "affiliation", second: "name"}
+    assert [item["evaluation"] for item in outcome["assignments"]] == [third]
+
+
+async def test_expertise_is_deleted_when_its_member_is_removed(service: Service, owner: Person, ada: Person) -> None:
+    await _store(ada, ada, people=["Cy Young"])
+    naming = service.services.reviewing.expertise.naming
+    assert await naming(ACME, "cy  young") == [(ada.member.id, "Ada Byron")]
+    assert (await owner.delete(f"/v1/members/{ada.member.id}")).is_success
+    assert await naming(ACME, "cy young") == []
+    assert await tables_holding(service.database, "Cy Young") == ["audit_contents"]
 
 
 async def test_proposals_go_to_experts_with_the_reason_which_reviewers_do_not_see(

@@ -99,7 +99,7 @@ async def test_new_call_keeps_its_files_while_signing_in_again(service: Service,
             await page.get_by_role("link", name="sign in in another tab").click()
         other = await opened.value
         await _sign_in(other, officer.key)
-        await other.get_by_role("heading", name="New call").wait_for()
+        await other.get_by_role("heading", name="Submit proposals").wait_for()
         await page.get_by_role("button", name="Submit").click()
         await page.get_by_role("heading", name="1 proposal submitted").wait_for()
     (made,) = await service.services.jobs.batches(officer.member.tenant, after=None, limit=9)

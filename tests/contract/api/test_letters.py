@@ -39,7 +39,8 @@ async def test_letter_has_decision_amount_and_only_released_comments(
     released = await officer.put(f"/v1/evaluations/{first}/released-comments", json=chosen)
     assert [item["text"] for item in released.json()["items"]] == ["Name the users."]
     after = {item["evaluation"]: item for item in (await officer.get(here)).json()["items"]}
-    assert "By rank.\n\nName the users.\n" in after[first]["text"]
+    assert "By rank.\n\nFrom the reviews:\nName the users.\n" in after[first]["text"]
+    assert "From the reviews" not in before[first]["text"]
     assert "Name the users." not in after[second]["text"]
     assert (await ada.get(here)).status_code == 403
     assert (await service.machine.get(here)).status_code == 403
@@ -131,10 +132,11 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
         assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={})).status_code == 200
         await page.goto(f"{url}/console/calls/{batch}")
         await page.locator(".call-head").get_by_role("link", name="Letters").click()
-        await page.get_by_role("checkbox", name="Choose").first.check()
+        await page.get_by_role("button", name="Tick all 2").click()
+        await page.get_by_role("button", name="Untick all").wait_for()
         await look_over(page, "letters", look)
         await page.get_by_role("button", name="Mark the ticked letters as sent").click()
-        await page.get_by_text("Otto Officer", exact=True).wait_for()
+        await page.get_by_text("Otto Officer", exact=True).nth(1).wait_for()
         await page.goto(f"{url}/console/calls/{batch}/letters/{first}")
         await page.get_by_text("Record an objection …").click()
         await page.get_by_label("What the applicant objects to").fill("The budget was misread.")
