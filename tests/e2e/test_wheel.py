@@ -79,9 +79,7 @@ def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
     assert wheel.read(listed).decode().split() == ["assayer"]
 
 
-def test_wheel_refers_to_no_moved_package_by_its_old_name(
-    modules: dict[str, str], names: dict[str, Names]
-) -> None:
+def test_wheel_refers_to_no_moved_package_by_its_old_name(modules: dict[str, str], names: dict[str, Names]) -> None:
     old = {name.removeprefix("assayer._engine.") for name in modules if name.startswith("assayer._engine.")}
     for file, found in names.items():
         assert not {name for name in found.imports if name.partition(".")[0] in MOVED}, file

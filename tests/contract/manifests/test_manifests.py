@@ -201,7 +201,9 @@ def test_pods_with_a_bucket_use_no_shared_corpus_volume() -> None:
 
 def test_nightly_update_uses_the_same_image_as_the_service() -> None:
     night = (ROOT / "k8s" / "overlays" / "nightly" / "night.yaml").read_text("utf-8")
-    images = {item["image"] for pod in pods_of(build_folder("overlays/cpu")) for item in pod.containers if "image" in item}
+    images = {
+        item["image"] for pod in pods_of(build_folder("overlays/cpu")) for item in pod.containers if "image" in item
+    }
     assert {*re.findall(r"image: (\S+)", night)} == {image for image in images if image.startswith("assayer:")}
 
 
