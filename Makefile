@@ -21,8 +21,10 @@ create = test -x $(BIN)/python || { $(PYTHON) -m venv .venv && $(PIP) uv || $(BI
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 SLOWEST := --durations=20 --durations-min=5
+# The plugin takes a second to import.
+NO_FUZZING := -p no:schemathesis
 # A file's tests stay together, as they share what they look at.
-SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+SIDE_BY_SIDE := $(NO_FUZZING) -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Those on Ray, one after another; and those that schemathesis makes, which share one name, of which pytest-xdist runs one.
 FUZZING := tests/contract/api/test_schema_fuzzing.py
 ALONE := tests/cluster tests/chaos $(FUZZING)
@@ -58,7 +60,7 @@ test-side-by-side: .venv/.installed-dev browser
 
 # Collected once: every worker of pytest-xdist compiles and imports all test files of its run.
 test-in-one-process: .venv/.installed-dev
-	$(PYTEST) $(TIER) $(SLOWEST) tests/unit
+	$(PYTEST) $(TIER) $(SLOWEST) $(NO_FUZZING) tests/unit
 
 test-alone: .venv/.installed-dev
 	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)

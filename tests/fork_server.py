@@ -178,6 +178,17 @@ def _server() -> socket.socket:
     return ours
 
 
+def _build_models() -> None:
+    """Build what commands build at first use: the validators of all models, and the digests of all prompts."""
+    left: list[Any] = [import_module("assayer.models.base").Frozen]
+    while left:
+        left += (model := left.pop()).__subclasses__()
+        model.model_rebuild()
+    for method in import_module("cluster.methods").METHODS.values():
+        for task in method.tasks:
+            task.digest  # noqa: B018 - kept by its prompts
+
+
 def _next_command(control: socket.socket) -> dict[str, Any] | None:
     """Fork for every request; return it in the process that is to run it, and None in the server at the end."""
     running: dict[int, tuple[int, socket.socket]] = {}  # by the descriptor that becomes readable when the process ends
@@ -252,6 +263,7 @@ if __name__ == "__main__":
                 command.command()
     for module in _LIBRARIES:
         import_module(module)
+    _build_models()
     gc.freeze()
     command = _next_command(socket.socket(fileno=int(sys.argv[1])))
     if command is not None:

@@ -148,8 +148,8 @@ def _mode(
 def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats) -> Floats:
     """Solve (P + Xᵀ W X) x = right by conjugate gradients."""
     diagonal = precision + design.power(2).T @ weights
-    shape = (len(right), len(right))
-    hessian = LinearOperator(shape, lambda x: precision * x + design.T @ (weights * (design @ x)), dtype=np.float64)
+    shape, transposed = (len(right), len(right)), design.T
+    hessian = LinearOperator(shape, lambda x: precision * x + transposed @ (weights * (design @ x)), dtype=np.float64)
     scaled = LinearOperator(shape, lambda x: x / diagonal, dtype=np.float64)
     solution: Floats = cg(hessian, right, rtol=1e-6, M=scaled)[0]
     return solution

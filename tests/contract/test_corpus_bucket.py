@@ -23,7 +23,7 @@ from tests.contract.published_corpora import EMBEDDER, Builder, answers, reader
 from tests.object_store import KINDS, ObjectStore, empty_address
 
 
-@pytest.fixture(params=[pytest.param(kind, marks=() if kind == "s3" else pytest.mark.slow) for kind in KINDS])
+@pytest.fixture(params=[pytest.param(kind, marks=() if kind == "file" else pytest.mark.slow) for kind in KINDS])
 def address(request: pytest.FixtureRequest, tmp_path: Path, store: ObjectStore) -> str:
     return empty_address(request.param, tmp_path, store)
 

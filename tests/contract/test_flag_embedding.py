@@ -274,6 +274,7 @@ def test_missing_package_error_names_the_extra(bge_m3: Path) -> None:
     assert "pip install 'assayer-research[bge]'" in said
 
 
+@pytest.mark.slow
 def test_unavailable_hub_model_error_names_its_setting() -> None:
     code = (
         "import asyncio\n"

@@ -140,7 +140,7 @@ async def test_concurrent_runs_share_a_single_download_per_paper(bench: Bench) -
 
 async def test_two_processes_over_one_store_fetch_each_document_once(bench: Bench) -> None:
     bench.world.configure("files", latency_mean=0.2)
-    papers = bench.papers()[:8]
+    papers = bench.papers()[:3]
     claims = InMemoryClaims()
     async with (
         bench.open(claims=claims, claim_look_seconds=0.02) as one,

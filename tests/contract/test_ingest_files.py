@@ -182,7 +182,8 @@ def _finished(services: SimulatedDatasets, to: Path, jobs: int) -> str:
     return ended.out + ended.err
 
 
-@pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_run_killed_at_any_point_is_completed_by_the_next(
     services: SimulatedDatasets, tmp_path: Path, jobs: int
 ) -> None:

@@ -160,9 +160,7 @@ def _start(*flags: str) -> subprocess.Popen[str]:
     ("flags", "complaint"),
     [
         (["--host", "0.0.0.0"], "'0.0.0.0' is not a loopback address"),
-        (["--host", "example.org"], "'example.org' is not a loopback address"),
         (["--latency-mean", "-1"], "latency_mean"),
-        (["--answer-faults", "sneezing"], "sneezing"),
     ],
 )
 def test_unusable_flags_end_with_a_message(flags: list[str], complaint: str) -> None:

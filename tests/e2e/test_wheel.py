@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -41,23 +42,29 @@ def modules(wheel: zipfile.ZipFile) -> dict[str, str]:
     return {name.removesuffix(".py").removesuffix("/__init__").replace("/", "."): name for name in files}
 
 
+class Names(NamedTuple):
+    """Modules that a file imports, and its string constants."""
+
+    imports: set[str]
+    texts: set[str]
+
+
 @pytest.fixture(scope="module")
-def trees(wheel: zipfile.ZipFile, modules: dict[str, str]) -> dict[str, ast.Module]:
-    return {name: ast.parse(wheel.read(name)) for name in modules.values()}
+def names(wheel: zipfile.ZipFile, modules: dict[str, str]) -> dict[str, Names]:
+    """Names in each module of the wheel, by path."""
+    return {name: _names(ast.parse(wheel.read(name))) for name in modules.values()}
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _names(tree: ast.Module) -> Names:
+    found = Names(set(), set())
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.imports.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield node.module or ""
-
-
-def _texts(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+            found.imports.add(node.module or "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.texts.add(node.value)
+    return found
 
 
 def test_wheel_holds_every_file_of_its_packages(wheel: zipfile.ZipFile) -> None:
@@ -71,24 +78,22 @@ def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
     assert wheel.read(listed).decode().split() == ["assayer"]
 
 
-def test_wheel_refers_to_no_moved_package_by_its_old_name(
-    modules: dict[str, str], trees: dict[str, ast.Module]
-) -> None:
+def test_wheel_refers_to_no_moved_package_by_its_old_name(modules: dict[str, str], names: dict[str, Names]) -> None:
     old = {name.removeprefix("assayer._engine.") for name in modules if name.startswith("assayer._engine.")}
-    for file, tree in trees.items():
-        assert not {name for name in _imports(tree) if name.partition(".")[0] in MOVED}, file
-        assert not {text for text in _texts(tree) if "." in text and text.partition(":")[0] in old}, file
+    for file, found in names.items():
+        assert not {name for name in found.imports if name.partition(".")[0] in MOVED}, file
+        assert not {text for text in found.texts if "." in text and text.partition(":")[0] in old}, file
 
 
 def test_every_import_of_assayer_leads_to_a_module_of_the_wheel(
-    modules: dict[str, str], trees: dict[str, ast.Module]
+    modules: dict[str, str], names: dict[str, Names]
 ) -> None:
-    imported = {name for tree in trees.values() for name in _imports(tree) if name.partition(".")[0] == "assayer"}
+    imported = {name for found in names.values() for name in found.imports if name.partition(".")[0] == "assayer"}
     assert imported - modules.keys() == set()
 
 
-def test_only_texts_that_name_modules_are_renamed(modules: dict[str, str], trees: dict[str, ast.Module]) -> None:
-    texts = {text for tree in trees.values() for text in _texts(tree) if text.startswith("assayer._engine.")}
+def test_only_texts_that_name_modules_are_renamed(modules: dict[str, str], names: dict[str, Names]) -> None:
+    texts = {text for found in names.values() for text in found.texts if text.startswith("assayer._engine.")}
     assert {text.removeprefix("assayer._engine.") for text in texts} == RENAMED
     assert all(text.partition(":")[0] in modules for text in texts)
 

@@ -79,8 +79,9 @@ SHAPES = {
 }
 
 
-@pytest.mark.parametrize("number", range(12))
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("shape", "number"), [(shape, number) for shape in SHAPES for number in range(12 if shape == "titled" else 3)]
+)
 def test_masked_variants_are_identical_except_language_variants(shape: str, number: int) -> None:
     reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
     judged = blinded(reference.idea)

@@ -43,16 +43,13 @@ def _masked(text: str) -> str:
     return blinded(parse_idea(f"# Water between lakes and ground\n\n{text}", "idea.md")).text
 
 
-@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
-def test_names_above_the_text_are_masked(above: str) -> None:
-    text = _masked(f"{above}\n\n{BODY}")
-    assert BODY in text
-    assert [name for name in FAMILIES if name in text] == []
-
-
-@pytest.mark.parametrize("below", BELOW.values(), ids=BELOW)
-def test_names_in_and_below_the_text_are_masked(below: str) -> None:
-    text = _masked(f"{BODY}\n\n{below}")
+@pytest.mark.parametrize(
+    "text",
+    [*(f"{above}\n\n{BODY}" for above in ABOVE.values()), *(f"{BODY}\n\n{below}" for below in BELOW.values())],
+    ids=[*ABOVE, *BELOW],
+)
+def test_names_above_and_below_the_text_are_masked(text: str) -> None:
+    text = _masked(text)
     assert BODY in text
     assert [name for name in FAMILIES if name in text] == []
 

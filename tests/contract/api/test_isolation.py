@@ -24,7 +24,7 @@ async def test_every_route_but_the_probes_needs_a_key(service: Service) -> None:
 @pytest.mark.parametrize("role", ROLES)
 async def test_resources_of_another_tenant_are_inaccessible(service: Service, role: Role) -> None:
     """Each route with an id in its path gets the ids of things that do exist, from each role of the other tenant; a
-    machine comes with the widest key."""
+    machine comes with the widest key. Where a role may not ask at all, one id is enough."""
     stranger_key = (
         await service.key(tenant=OTHER) if role == "machine" else (await person(service, role, tenant=OTHER)).key
     )
@@ -51,7 +51,8 @@ async def test_resources_of_another_tenant_are_inaccessible(service: Service, ro
             body = request_body(method, path)
             at = path.replace("{id}", "ev_none").replace("{item}", "0").replace("{number}", "1")
             unknown = await stranger.request(method, at, params=needed, json=body)
-            for thing in (done, queued, curation, compared, ranked, rewards, key, batch, in_batch, member):
+            things = (done, queued, curation, compared, ranked, rewards, key, batch, in_batch, member)
+            for thing in things if unknown.status_code == 404 else things[:1]:
                 at = path.replace("{id}", thing).replace("{item}", "0").replace("{number}", "1")
                 answer = await stranger.request(method, at, params=needed, json=body)
                 assert answer.status_code in (403, 404), (method, path, answer.text)

@@ -119,8 +119,7 @@ async def test_pair_verdicts_use_the_latest_rankings_of_the_pair(service: Servic
     call = await evaluated_call_of_six(service)
     made = [await rank_call(service, call) for _ in range(4)]
     strangers = [{"text": f"Idea of worth {n + 50}. {WORDS}"} for n in range(3)]
-    for _ in range(3):
-        await rank_call(service, call, batch=None, ideas=strangers)
+    await rank_call(service, call, batch=None, ideas=strangers)
     ranking = await service.services.rankings.whole(ACME, JobId(made[0]))
     assert ranking is not None
     pair = [idea.id for idea in ranking.ideas[:2]]

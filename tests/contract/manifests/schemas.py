@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 import kubernetes_validate
+import kubernetes_validate.utils
 from jsonschema import Draft7Validator
 
 from tests.contract.manifests.resources import ROOT, Resource, Resources, named, pods_of
@@ -15,6 +16,10 @@ DEFINITIONS = ROOT.parent / "shared" / "data" / "kubernetes"
 """Schemas of KubeRay, CloudNativePG, Prometheus' operator and the Gateway API."""
 _KUBERNETES = "1.34"
 _CUSTOM_GROUPS = ("ray.io", "postgresql.cnpg.io", "monitoring.coreos.com", "gateway.networking.k8s.io")
+
+
+kubernetes_validate.utils.schema_contents = cache(kubernetes_validate.utils.schema_contents)
+"""The package reads megabytes for each resource."""
 
 
 def custom_kinds(resources: Resources) -> list[Resource]:
