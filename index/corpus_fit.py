@@ -1,10 +1,12 @@
 """Measure how well a corpus covers the field of a text, calibrated on the corpus itself; see docs/adr/0003.
 
 The statistic: split the text into passages of about 80 words, compute each passage's mean cosine similarity to its
-nearest papers, and average over the passages. The same statistic for the corpus's own abstracts, each computed without
-its own paper, shows which values are usual within the field."""
+nearest papers, and average over the third of the passages with the highest values, since worked examples, code and
+schedules resemble no abstract even within the field. The same statistic for the corpus's own abstracts, each computed
+without its own paper, shows which values are usual within the field."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -25,13 +27,15 @@ FEWEST_PAPERS = 10
 SAMPLE_SIZE = 500
 """Number of papers whose fit is measured for a calibration."""
 _WORDS = 80
+_PASSAGES_COUNTED = 3
+"""One in this many passages of a text counts, rounded up: those nearest to the corpus."""
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
 """Quantile of the corpus's own papers, and minimum share of their median. The minimum keeps outliers of a small or
 mixed corpus from lowering the threshold too far."""
 
-FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
+FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _PASSAGES_COUNTED, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
 """Constants that a calibration depends on."""
 
 
@@ -59,13 +63,14 @@ def fit_passages(text: str) -> list[str]:
 
 
 def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, without: int | None = None) -> float:
-    """Return the mean cosine similarity with the nearest papers, over all passages; `without` is a paper to exclude."""
+    """Return the mean cosine similarity with the nearest papers, over the third of the passages with the highest
+    values; `without` is a paper to exclude."""
     extra = 0 if without is None else 1
     means = []
     for nearest in search(passages, neighbours + extra):
         others = nearest.similarities[nearest.rows != without]
         means.append(others[:neighbours].mean())
-    return float(np.mean(means))
+    return float(np.mean(sorted(means, reverse=True)[: math.ceil(len(means) / _PASSAGES_COUNTED)]))
 
 
 def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int, papers: int) -> FitCalibration:
@@ -98,7 +103,8 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
         level=level,
         value=round(value, 3),
         criterion=(
-            f"Mean cosine of the idea's passages with the {calibration.neighbours} nearest of {papers:,} papers{when}. "
+            f"Mean cosine of the idea's nearest passages with the {calibration.neighbours} nearest of {papers:,} "
+            f"papers{when}. "
             f"Good from {calibration.good_from:.3f}, partial from {calibration.partial_from:.3f}: among the corpus's "
             f"own papers (median {calibration.median:.3f}) 5 % and 1 % score lower, and the thresholds are at least "
             "75 % and 65 % of the median."

@@ -1,5 +1,6 @@
 """Review of a plan by a panel: a verdict, findings in order of weight, and the passages that support them."""
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from assayer.models.base import Frozen
@@ -143,13 +144,15 @@ class PanelReview(Frozen):
         """Number of words in the review as printed on the first page, excluding scores."""
         texts = [self.verdict]
         for _, finding in self.numbered:
-            texts += [finding.lead, finding.text, finding.fix, *(self.evidence[at].shows for at in finding.evidence)]
-            texts += [self._reference(at) for at in finding.named]
+            texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
         if self.newness is not None:
-            texts += [self.newness.text, *(self.evidence[at].shows for at in self.newness.evidence)]
-            texts += [self._reference(at) for at in self.newness.named]
+            texts += [self.newness.text, *self._cited(self.newness)]
         texts += [f"{self.evidence[item.evidence].shows} {item.difference}" for item in self.closest]
         return sum(len(text.split()) for text in texts)
 
-    def _reference(self, at: int) -> str:
-        return f"{self.named[at].author} {self.named[at].year or ''}"
+    def _cited(self, item: PanelFinding | PanelNewness) -> Iterator[str]:
+        """Yield what is printed of an item's evidence and of the works named for it."""
+        for at in item.evidence:
+            yield f"Author et al., 2024 [P1]: {self.evidence[at].shows}"
+        for at in item.named:
+            yield f"{self.named[at].author} {self.named[at].year or ''}"

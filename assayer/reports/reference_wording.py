@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from assayer.literature.paper_identity import family_name
 from assayer.models import (
     Absent,
     OwnReference,
@@ -37,6 +38,13 @@ _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
     "retracted": "found, but retracted or withdrawn",
     "not_found": "not found",
 }
+
+
+def cited_as(reference: Reference) -> str:
+    """Return author and year as in running text: `Li et al., 2024`."""
+    families = [family for author in reference.authors if (family := family_name(author))]
+    authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
+    return f"{authors or 'unknown author'}, {year(reference)}"
 
 
 def year(reference: Reference | ReferenceRecord) -> str:

@@ -128,6 +128,9 @@ def _own(name: str, part: argparse.ArgumentParser) -> None:
         part.add_argument("tests", nargs="*", choices=[*TESTS, []], help="which tests; all by default")
         part.add_argument("--plans", nargs="+", default=(), help="names of plans in the data folder, or text files")
         part.add_argument(
+            "--rubrics", type=Path, default=DATA / "scholarideas", help="folder with the experts' points of each plan"
+        )
+        part.add_argument(
             "--contenders",
             nargs="+",
             default=["review", "scholareval", PARAGRAPH_NAME],

@@ -43,10 +43,9 @@ def judgement_lines(report: Report) -> Iterator[str]:
 
 
 def _page_one(report: Report) -> str:
-    """Return the first page of a panel's report as people see it, and the papers that it cites."""
-    page = as_markdown(report).partition("## Verdict")[2].partition("\n## Evidence")[0]
-    cited = "; ".join(f"[{reference.label}] {reference.title}" for reference in report.references)
-    return f"## Verdict{page}\nPapers: {cited}" if cited else f"## Verdict{page}"
+    """Return the text of a panel's first page as people see it, without its scores."""
+    before_scores, _, _ = as_markdown(report).partition("\n## Scores")
+    return f"## Verdict{before_scores.partition('## Verdict')[2]}"
 
 
 def plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]:

@@ -155,8 +155,8 @@ def plan_scores(soundness: int | None, contribution: int | None) -> Answerer:
 
     def answer(_: Any) -> PlanScores:
         return PlanScores(
-            soundness=PlanScore(thoughts="Clear.", limited_by=limits[0], score=soundness),
-            contribution=PlanContribution(thoughts="Useful.", limited_by=limits[1], score=contribution),
+            soundness=PlanScore(thoughts="Clear.", limited_by=limits[0], beats=9, score=soundness),
+            contribution=PlanContribution(thoughts="Useful.", limited_by=limits[1], beats=8, score=contribution),
         )
 
     return answer

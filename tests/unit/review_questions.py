@@ -48,8 +48,8 @@ PASSAGE = NotedPassage(
 )
 REFEREE = RefereeQuestion(idea=IDEA, most=8, most_named=4, day=dt.date(2024, 9, 24))
 SCORES = PlanScores(
-    soundness=PlanScore(thoughts="Clear.", limited_by="The baselines are weak.", score=52),
-    contribution=PlanContribution(thoughts="Useful.", limited_by="Parts are known.", score=61),
+    soundness=PlanScore(thoughts="Clear.", limited_by="The baselines are weak.", beats=9, score=52),
+    contribution=PlanContribution(thoughts="Useful.", limited_by="Parts are known.", beats=8, score=61),
 )
 NAMED = RememberedWork(
     label="N1",

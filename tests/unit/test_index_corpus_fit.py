@@ -6,7 +6,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.models import OPEN, Window
-from index.corpus_fit import FEWEST_PAPERS, calibrate_fit, fit_passages, judge_fit, neighbours_for
+from assayer.ports import Vectors
+from index.corpus_fit import FEWEST_PAPERS, calibrate_fit, fit_passages, judge_fit, mean_nearness, neighbours_for
+from index.segments.vector_index import VectorMatches
+
+
+def test_worked_examples_do_not_lower_the_fit() -> None:
+    text, examples = [0.6, 0.5, 0.55], [0.05] * 6
+
+    def search(passages: Vectors, _count: int) -> list[VectorMatches]:
+        return [VectorMatches(np.array([0, 1]), np.array([value, value])) for value in passages[:, 0].tolist()]
+
+    assert mean_nearness(_column(text), search, 2) == pytest.approx(0.6)
+    assert mean_nearness(_column(text + examples), search, 2) == pytest.approx(0.55)
+
+
+def _column(values: list[float]) -> Vectors:
+    return np.array(values, np.float32)[:, None]
 
 
 def test_calibration_thresholds_are_derived_from_quantiles() -> None:

@@ -48,7 +48,7 @@ _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
 _APPARATUS_WORDS = 110
 """Number of words that the page has in addition to the editor's text, passages and named works: headings, numbers,
 hints and the table of scores."""
-_CITED_PASSAGES, _PASSAGE_WORDS = 10, 11
+_CITED_PASSAGES, _PASSAGE_WORDS = 10, 15
 _REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
 

@@ -112,6 +112,7 @@ class PlanScoringQuestion(Frozen):
 class PlanScore(Frozen):
     thoughts: str = Field(description="At most 60 words of thinking, before the score.")
     limited_by: str = Field(description="At most 28 words: what keeps the score from being higher.")
+    beats: Annotated[int, Field(ge=0, le=20)] = Field(description="How many of twenty plans of its field it beats.")
     score: Annotated[int, Field(ge=10, le=100)] | None = Field(description="By the scale; null if one cannot tell.")
 
 

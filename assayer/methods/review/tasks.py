@@ -176,7 +176,7 @@ WALKTHROUGH = Task[WalkthroughQuestion, WalkthroughAnswer](
     bounds=_bound_walkthrough,
 )
 SCORES = Task[PlanScoringQuestion, PlanScores](
-    "review.scores", _PROMPTS, "scores.v1.md", PlanScores, tier="strong", max_tokens=1_500
+    "review.scores", _PROMPTS, "scores.v2.md", PlanScores, tier="strong", max_tokens=1_500
 )
 LOOK = Task[LookQuestion, LookAnswer](
     "review.look",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import Llm, Task, ask
@@ -42,6 +42,8 @@ class WrittenReview(Frozen):
     """One contender's review of a plan."""
 
     text: str
+    papers: dict[str, str] = Field(default_factory=dict)
+    """Titles of cited papers by their label in the text, in brackets."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
     spent: Spent
@@ -49,6 +51,13 @@ class WrittenReview(Frozen):
     @property
     def words(self) -> int:
         return len(self.text.split())
+
+    def first_words(self, most: int) -> str:
+        """Return the text cut to whole lines of at most `most` words, and after it the titles of the papers cited
+        there, which do not count."""
+        text = first_words(self.text, most)
+        cited = [f"{label} {title}" for label, title in self.papers.items() if label in text]
+        return f"{text}\n\nPapers: {'; '.join(cited)}" if cited else text
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,8 @@ class Answering:
             usd=usd(made.cost_usd),
         )
         scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
-        return WrittenReview(text=judgement_text(report), scores=scores, spent=spent)
+        papers = {f"[{reference.label}]": reference.title for reference in report.references}
+        return WrittenReview(text=judgement_text(report), papers=papers, scores=scores, spent=spent)
 
     async def _engine(self, repetition: int) -> Engine:
         """Return an engine whose model answers afresh for each repetition."""

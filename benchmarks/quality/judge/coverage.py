@@ -9,7 +9,7 @@ from pydantic import Field
 from assayer.models import Frozen, Idea
 from assayer.run.concurrency import Failed, as_result, gather_all, gather_pair
 from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview, first_words
+from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview
 from benchmarks.quality.judge.intervals import share, statistic
 from benchmarks.quality.judge.tasks import COMPARISON, ComparisonQuestion, ReviewVerdict, ShownReview
 from benchmarks.quality.kept import Outcome, Spent
@@ -52,9 +52,7 @@ async def coverage_of(
     if other is not None:
         written[OTHER] = await as_result(answering.review(contenders[0], other, 1))
     texts = {
-        name: first_words(review.text, answering.words)
-        for name, review in written.items()
-        if not isinstance(review, Failed)
+        name: review.first_words(answering.words) for name, review in written.items() if not isinstance(review, Failed)
     }
     statements = tuple(rubric.statement for rubric in rubrics)
     labels = {f"S{place}": rubric.number for place, rubric in enumerate(rubrics, start=1)}
@@ -64,7 +62,7 @@ async def coverage_of(
             return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
         question = CoverageQuestion(review=texts[name], statements=statements)
         answer = await as_result(answering.ask(COVERAGE, question, idea.source, seed + 1))
-        reviewed = JudgedReview(words=len(texts[name].split()), spent=review.spent)
+        reviewed = JudgedReview(words=min(review.words, answering.words), spent=review.spent)
         if isinstance(answer, Failed):
             return reviewed.model_copy(update={"failure": str(answer.error)})
         scores = {labels[item.label]: item.score for item in answer[0].judgements}

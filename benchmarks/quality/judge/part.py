@@ -78,7 +78,7 @@ def _from_file(path: Path) -> Idea:
 def _tests(given: Given, plans: Sequence[Idea]) -> dict[str, _Test]:
     """Return the chosen tests."""
     contenders, rounds = tuple(given.options.contenders), given.rounds
-    rubrics = read_rubrics(DATA / "scholarideas")
+    rubrics = read_rubrics(given.options.rubrics)
     numbers = {idea.source: number for number, idea in enumerate(plans)}
     copies = given.options.copies or given.settings.home / "judge-copies"
     copies.mkdir(parents=True, exist_ok=True)
@@ -117,8 +117,8 @@ async def _measure(given: Given, plans: Sequence[Idea]) -> tuple[dict[str, list[
     async with open_answering(given, methods) as answering:
         for name, test in _tests(given, plans).items():
             kept = _kept(given, name, test, methods)
-            if name == "coverage":  # only ScholarIdeas' plans have experts' points
-                chosen = [idea for idea in plans if (DATA / "scholarideas" / idea.source).is_dir()]
+            if name == "coverage":
+                chosen = [idea for idea in plans if (given.options.rubrics / idea.source).is_dir()]
             else:
                 chosen = [*plans]
             items = [(idea, idea.source, seed) for seed in given.asked.seeds for idea in chosen]

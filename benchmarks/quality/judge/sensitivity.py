@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 from assayer.models import Frozen, Idea
 from assayer.run.concurrency import Failed, as_result, gather_all
 from benchmarks.quality.grapheval.reporting import row
-from benchmarks.quality.judge.answering import Answering, WrittenReview, first_words, neutral_copy
+from benchmarks.quality.judge.answering import Answering, WrittenReview, neutral_copy
 from benchmarks.quality.judge.intervals import statistic
 from benchmarks.quality.judge.tasks import (
     FLAW,
@@ -117,7 +117,7 @@ async def sensitivity_of(
 async def _pair(answering: Answering, contender: str, pair: tuple[Idea, Idea], flaw: PlantedFlaw) -> PairReview:
     async def reviewed(idea: Idea) -> tuple[WrittenReview, bool]:
         review = await answering.review(contender, idea)
-        question = CoverageQuestion(review=first_words(review.text, answering.words), statements=(flaw.statement,))
+        question = CoverageQuestion(review=review.first_words(answering.words), statements=(flaw.statement,))
         answer, _ = await answering.ask(COVERAGE, question, pair[0].source)
         return review, answer.judgements[0].score >= _NAMED
 
