@@ -39,7 +39,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "code": "archive_url",
         "full_texts": "fetch store",
         "fetching": "allow ports",
-        "grobid": "urls slots",
+        "grobid": "urls slots client",
     },
     "Whoever builds a corpus": {
         "corpus": "path device source look_seconds grace_hours",

@@ -64,6 +64,7 @@ EXTRAS = {
     "transformers": "local",
     "trl": "rl",
     "typst": "pdf",
+    "urllib3": "grobid",
     "uvicorn": "api",
 }
 """Extras that provide the modules imported by assayer, keyed by module."""

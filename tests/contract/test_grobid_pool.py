@@ -1,7 +1,13 @@
-"""The pool against simulated GROBID servers that are busy, refuse, break, die, hang and come back."""
+"""The pool against simulated GROBID servers that are busy, refuse, break, die, hang and come back: over aiohttp, and
+with GROBID's own client."""
 
 import asyncio
+import logging
+import subprocess
+import sys
+import threading
 from collections.abc import AsyncIterator
+from typing import get_args
 
 import pytest
 from aiohttp import web
@@ -20,15 +26,18 @@ from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.grobid_tei import parse_tei
 
 NAMES = ("grobid_1", "grobid_2", "grobid_3")
+CLIENTS = get_args(GrobidSettings.model_fields["client"].annotation)
 LIBRARY = Library(SAMPLE)
 TITLES = [entry.record.title for entry in LIBRARY.entries]
 PDFS = [paper_pdf(entry, LIBRARY.references(entry)) for entry in LIBRARY.entries]
 
 
-@pytest.fixture
-def quick(world: OutsideWorld) -> GrobidSettings:
+@pytest.fixture(params=CLIENTS)
+def quick(world: OutsideWorld, request: pytest.FixtureRequest) -> GrobidSettings:
+    """Settings for each client."""
     return GrobidSettings(
         urls=tuple(world.url(name.replace("_", "-")) for name in NAMES),
+        client=request.param,
         busy_seconds=0.01,
         recover_seconds=0.05,
         look_seconds=0.3,
@@ -40,6 +49,20 @@ def quick(world: OutsideWorld) -> GrobidSettings:
 async def pool(quick: GrobidSettings) -> AsyncIterator[GrobidPool]:
     async with GrobidPool(quick) as opened:
         yield opened
+
+
+def threads() -> list[threading.Thread]:
+    """Return the threads of the client."""
+    return [item for item in threading.enumerate() if item.name == "grobid-client-python"]
+
+
+async def until_no_thread_is_left() -> None:
+    """Well before the servers here would answer."""
+
+    async def left() -> list[threading.Thread]:
+        return threads()
+
+    await wait_until_async(left, lambda those: not those, seconds=15)
 
 
 def with_(settings: GrobidSettings, **changes: float) -> GrobidSettings:
@@ -98,6 +121,7 @@ async def test_server_responses_and_outages_are_counted_in_metrics(world: Outsid
 async def test_hung_server_is_abandoned_after_a_health_check(world: OutsideWorld, pool: GrobidPool) -> None:
     world.configure("grobid_1", hung=True)
     assert await titles(pool, PDFS[:12]) == TITLES[:12]
+    await until_no_thread_is_left()
     world.configure("grobid_1", hung=False)
 
 
@@ -181,12 +205,13 @@ async def test_cancelled_documents_give_their_slots_back(world: OutsideWorld, po
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await until_no_thread_is_left()
     for name in NAMES:
         world.configure(name, parse_mean=0.0)
     assert await titles(pool, PDFS) == TITLES
 
 
-async def test_document_is_sent_with_all_options_stated() -> None:
+async def test_both_clients_send_the_same_form() -> None:
     received: list[dict[str, object]] = []
 
     async def note(request: web.Request) -> web.Response:
@@ -194,26 +219,38 @@ async def test_document_is_sent_with_all_options_stated() -> None:
         pdf = form["input"]
         assert isinstance(pdf, web.FileField)
         texts = {name: value for name, value in form.items() if isinstance(value, str)}
-        received.append({"accept": request.headers["Accept"], "pdf": pdf.file.read(), **texts})
+        sent = (pdf.filename, pdf.content_type, pdf.file.read())
+        received.append({"accept": request.headers["Accept"], "input": sent, **texts})
         return web.Response(status=204)
 
     application = web.Application()
     application.router.add_post("/behind/api/processFulltextDocument", note)
     async with TestServer(application) as server:
-        pool = GrobidPool(GrobidSettings(urls=(str(server.make_url("/behind")),)))
-        async with pool:
-            with pytest.raises(Unreadable, match="found no text"):
-                await pool.parse(PDFS[0], "paper", 30.0)
-    assert received == [
-        {
-            "accept": "application/xml",
-            "pdf": PDFS[0],
-            "consolidateHeader": "0",
-            "consolidateCitations": "0",
-            "consolidateFunders": "0",
-            "includeRawCitations": "1",
-        }
-    ]
+        url = str(server.make_url("/behind"))
+        for client in CLIENTS:
+            async with GrobidPool(GrobidSettings(urls=(url,), client=client)) as pool:
+                with pytest.raises(Unreadable, match="found no text"):
+                    await pool.parse(PDFS[0], "paper", 30.0)
+    assert received[0] == received[1]
+    assert received[0]["includeRawCitations"] == "1"
+    assert received[0]["consolidateHeader"] == "0"
+
+
+def test_grobid_client_does_not_change_process_logging() -> None:
+    """The client configures logging when it is imported."""
+    program = (
+        "import asyncio, logging\n"
+        "from workers.full_texts import GrobidSettings\n"
+        "from workers.full_texts.grobid_pool import GrobidPool\n"
+        "async def main():\n"
+        "    async with GrobidPool(GrobidSettings(urls='http://127.0.0.1:9', client='grobid-client-python')):\n"
+        "        pass\n"
+        "asyncio.run(main())\n"
+        "import grobid_client.grobid_client\n"
+        "print(logging.root.handlers, logging.root.level)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == (f"[] {logging.WARNING}\n", "")
 
 
 def test_pool_without_servers_is_a_configuration_error() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, FormData
 
@@ -23,7 +23,7 @@ _FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
     "TOO_MANY_TOKENS": "too_much_text",
 }
 """Error codes in the body of a GROBID 500 response that indicate a fault of the document, not of the server."""
-_FORM_OPTIONS: Mapping[str, str] = {
+FORM_OPTIONS: Mapping[str, str] = {
     "consolidateHeader": "0",
     "consolidateCitations": "0",
     "consolidateFunders": "0",
@@ -69,12 +69,22 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
 """Outcome names used in metrics."""
 
 
-async def send_document(session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings) -> GrobidOutcome:
+class GrobidTransport(Protocol):
+    """Transport that sends documents to GROBID."""
+
+    async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
+        """Send the document and return the outcome, without a timeout. Cancellation aborts the request."""
+        ...
+
+
+async def send_document(
+    transport: GrobidTransport, session: ClientSession, url: str, pdf: bytes, settings: GrobidSettings
+) -> GrobidOutcome:
     """Send a document and return the outcome. Until the server responds, check periodically that it is alive, and give
     up if it is not."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + settings.document_seconds
-    request = asyncio.create_task(_post(session, url, pdf))
+    request = asyncio.create_task(transport.post(url, pdf))
     try:
         while True:
             left = max(0.0, deadline - loop.time())
@@ -116,31 +126,36 @@ async def server_version(session: ClientSession, url: str, seconds: float) -> st
     return str(answer.get("version", "")) if isinstance(answer, dict) else text
 
 
-async def _post(session: ClientSession, url: str, pdf: bytes) -> GrobidOutcome:
-    """Send the document and return the outcome, without a timeout. Cancellation aborts the request."""
-    form = FormData()
-    form.add_field("input", pdf, filename="document.pdf", content_type="application/pdf")
-    for name, value in _FORM_OPTIONS.items():
-        form.add_field(name, value)
-    try:
-        async with session.post(
-            f"{url}/api/processFulltextDocument",
-            data=form,
-            headers={"Accept": "application/xml"},
-            allow_redirects=False,
-        ) as response:
-            return _outcome(response.status, await _read(response, _most_bytes(response.status)))
-    except (ClientError, TimeoutError, OSError) as error:
-        return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
+class AiohttpGrobidTransport:
+    """Transport that uses aiohttp, without threads and with reused connections."""
+
+    def __init__(self, session: ClientSession) -> None:
+        self._session = session
+
+    async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
+        form = FormData()
+        form.add_field("input", pdf, filename="document.pdf", content_type="application/pdf")
+        for name, value in FORM_OPTIONS.items():
+            form.add_field(name, value)
+        try:
+            async with self._session.post(
+                f"{url}/api/processFulltextDocument",
+                data=form,
+                headers={"Accept": "application/xml"},
+                allow_redirects=False,
+            ) as response:
+                return grobid_outcome(response.status, await _read(response, most_bytes(response.status)))
+        except (ClientError, TimeoutError, OSError) as error:
+            return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
 
 
-def _most_bytes(status: int) -> int:
+def most_bytes(status: int) -> int:
     """Return the maximum number of body bytes to read for a status."""
     return MAX_TEI_BYTES + 1 if status == 200 else _SHOWN
 
 
-def _outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Return the outcome indicated by a response. `body` is its beginning, at most `_most_bytes(status)` bytes."""
+def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
+    """Return the outcome indicated by a response. `body` is its beginning, at most `most_bytes(status)` bytes."""
     if status == 200:
         return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too large")
     if status == 204:

@@ -13,12 +13,14 @@ from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 from assayer.errors import ConfigurationError, ParserUnavailable, Unreadable
 from workers.full_texts import grobid_client
 from workers.full_texts.grobid_client import (
+    AiohttpGrobidTransport,
     GrobidBroken,
     GrobidBusy,
     GrobidEmpty,
     GrobidOutcome,
     GrobidRefused,
     GrobidTei,
+    GrobidTransport,
 )
 from workers.full_texts.metrics import GROBID_ANSWERS, GROBID_UP
 from workers.full_texts.settings import GrobidSettings
@@ -120,6 +122,7 @@ class GrobidPool:
             settings.urls, settings.slots, settings.busy_seconds, settings.busy_seconds_max
         )
         self._session: ClientSession | None = None
+        self._transport: GrobidTransport | None = None
         self._arrivals = count()
         self._out_since: float | None = None
         """Time at which the last available server went down; None while a server is available."""
@@ -136,6 +139,7 @@ class GrobidPool:
             timeout=ClientTimeout(total=None, sock_connect=self._settings.alive_seconds),
             cookie_jar=DummyCookieJar(),
         )
+        self._transport = _transport(self._settings, self._session)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -220,8 +224,10 @@ class GrobidPool:
 
     async def _send(self, url: str, pdf: bytes) -> GrobidOutcome:
         """Send the document, and report the outcome to the load balancer."""
+        session = self._open_session
+        transport = self._transport or AiohttpGrobidTransport(session)
         try:
-            outcome = await grobid_client.send_document(self._open_session, url, pdf, self._settings)
+            outcome = await grobid_client.send_document(transport, session, url, pdf, self._settings)
         except BaseException:
             self._gate.release(url)
             raise
@@ -259,6 +265,20 @@ class GrobidPool:
         self._out_since = None
         self._version = None
         self._gate.admit()
+
+
+def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransport:
+    """Return the transport according to the settings. Raises ModuleNotFoundError if GROBID's own client is configured
+    but not installed."""
+    if settings.client == "aiohttp":
+        return AiohttpGrobidTransport(session)
+    handled = logging.NullHandler()
+    logging.root.addHandler(handled)  # without a root handler, importing the client would configure logging
+    try:
+        from workers.full_texts.grobid_official_client import OfficialGrobidTransport
+    finally:
+        logging.root.removeHandler(handled)
+    return OfficialGrobidTransport(settings)
 
 
 def _tei(outcome: GrobidTei | GrobidEmpty | GrobidRefused, source: str) -> bytes:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import os
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -69,6 +69,9 @@ class GrobidSettings(Frozen):
     urls: Annotated[tuple[Address, ...], BeforeValidator(comma_separated)] = ()
     """URLs of the servers, without `/api`; separated by commas in an environment variable. If empty, PDFs are read
     in this process's own child processes."""
+    client: Literal["aiohttp", "grobid-client-python"] = "aiohttp"
+    """Client that sends requests: aiohttp, or GROBID's own client (extra `grobid`), with the same requests and
+    results. GROBID's client needs a thread per document in progress and more CPU time."""
     slots: int = Field(default=4, ge=1)
     """Maximum documents that each server processes at the same time; set it to the server's own `concurrency`."""
     document_seconds: float = Field(default=120.0, gt=0)

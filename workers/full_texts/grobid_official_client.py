@@ -1,0 +1,213 @@
+"""Transport that sends documents with GROBID's own Python client (grobid-client-python).
+
+That client only makes the request; its handling of errors and of 503 is overridden. By default it treats a missing
+response as the document's result, retries without limit, opens a connection per document, and blocks a thread after a
+cancellation until the server responds. This module avoids all of that."""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from socket import SHUT_RDWR
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+from grobid_client.grobid_client import GrobidClient
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, Timeout
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import HTTPError
+from urllib3.fields import RequestField
+
+from workers.full_texts.grobid_client import FORM_OPTIONS, GrobidBroken, GrobidOutcome, grobid_outcome, most_bytes
+from workers.full_texts.settings import GrobidSettings
+
+_LOG = logging.getLogger(__name__)
+_PIECE = 65_536
+_KEEP_SECONDS = 4.0
+"""Seconds for which an idle connection is reused. Servers usually close idle connections after five seconds or more."""
+_SHOWN = 2_000
+
+
+class OfficialGrobidTransport:
+    """Transport that uses one thread per document in progress; implements
+    `workers.full_texts.grobid_client.GrobidTransport`."""
+
+    def __init__(self, settings: GrobidSettings) -> None:
+        self._clients = {url: _Client(url, settings) for url in settings.urls}
+
+    async def post(self, url: str, pdf: bytes) -> GrobidOutcome:
+        """Send the document and return the outcome. Cancellation closes the connection and ends the thread."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[GrobidOutcome] = loop.create_future()
+        request = _Request()
+
+        def settle(outcome: GrobidOutcome) -> None:
+            if not answer.done():
+                answer.set_result(outcome)
+
+        def work() -> None:
+            outcome = self._clients[url].outcome(pdf, request)
+            with suppress(RuntimeError):  # the loop may have been closed
+                loop.call_soon_threadsafe(settle, outcome)
+
+        # A daemon thread, so that a waiting request does not keep the process from ending.
+        threading.Thread(target=work, daemon=True, name="grobid-client-python").start()
+        try:
+            return await answer
+        finally:
+            request.end()
+
+
+class _Request:
+    """Request that another thread can abort."""
+
+    def __init__(self) -> None:
+        self._connection: _Connection | None = None
+        self._ended = False
+
+    def takes(self, connection: "_Connection") -> None:
+        with _OWNERS:
+            self._connection, connection.owner = connection, self
+            if self._ended:
+                _cut(connection)
+
+    def end(self) -> None:
+        """Abort the request by closing its connection, unless it is already answered or the connection now belongs to
+        another request."""
+        with _OWNERS:
+            self._ended = True
+            if self._connection is not None and self._connection.owner is self:
+                _cut(self._connection)
+
+    def is_answered(self) -> None:
+        with _OWNERS:
+            if self._connection is not None and self._connection.owner is self:
+                self._connection.owner, self._connection.idle_since = None, time.monotonic()
+
+
+def _cut(connection: "_Connection") -> None:
+    """Shut down the connection, which wakes a thread that reads from it."""
+    if connection.sock is not None:
+        with suppress(OSError):
+            connection.sock.shutdown(SHUT_RDWR)
+
+
+class _ServerLost(Exception):
+    """Failed connection to the server. It is not an OSError, because the client interprets an OSError as a file that
+    cannot be opened."""
+
+
+_OWNERS = threading.Lock()
+_current = threading.local()
+"""Per-thread state; `request` is the _Request that the thread is processing."""
+
+
+class _Connection(HTTPConnection):
+    owner: _Request | None = None
+    idle_since: float | None = None
+
+    def connect(self) -> None:
+        super().connect()
+        _current.request.takes(self)
+
+    def putrequest(self, *args: Any, **kwargs: Any) -> None:
+        """Start the request, on a new connection if the server may be about to close the old one."""
+        if self.idle_since is not None and time.monotonic() - self.idle_since > _KEEP_SECONDS:
+            self.close()
+        if self.sock is not None:
+            _current.request.takes(self)
+        super().putrequest(*args, **kwargs)
+
+
+class _SecureConnection(_Connection, HTTPSConnection):
+    """Connection over TLS."""
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+class _Client(GrobidClient):
+    """GROBID client for one server; any number of threads can use it."""
+
+    def __init__(self, url: str, settings: GrobidSettings) -> None:
+        super().__init__(grobid_server=url, check_server=False)
+        place = urlsplit(url)
+        kind = _SecurePool if place.scheme == "https" else _Pool
+        self._pool = kind(
+            place.hostname or "",
+            place.port,
+            maxsize=settings.slots,
+            timeout=Timeout(connect=settings.alive_seconds, read=settings.document_seconds),
+            retries=False,
+        )
+
+    def outcome(self, pdf: bytes, request: _Request) -> GrobidOutcome:
+        _current.request = request
+        try:
+            body: Any  # bytes from `call_api`, although the client declares text
+            _, status, body = self.process_pdf(
+                "processFulltextDocument",
+                pdf,
+                consolidate_header=False,
+                consolidate_citations=False,
+                include_raw_citations=True,
+            )
+        except Exception as error:  # noqa: BLE001 - reported to the pool, which sends the document to another server
+            return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
+        finally:
+            request.is_answered()
+        return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
+
+    def _configure_logging(self) -> None:
+        """Use this module's logger; the client's own method would remove other code's handlers and print to stdout."""
+        self.logger = _LOG
+
+    def call_api(
+        self,
+        method: str,
+        url: str,
+        headers: dict[str, str] | None = None,
+        params: dict[str, str] | None = None,
+        data: dict[str, str] | None = None,
+        files: dict[str, Any] | None = None,
+        timeout: int | None = None,
+    ) -> tuple[Any, int]:
+        """Send a request on a reused connection, without redirects, and limit the size of the response. The form is
+        that of the client, with all options stated explicitly."""
+        fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
+        for name, (filename, handle, kind, more) in (files or {}).items():
+            part = RequestField(name, handle.read(), filename=filename, headers=dict(more))
+            part.make_multipart(content_type=kind)
+            fields.append(part)
+        try:
+            response = self._pool.request(
+                method, urlsplit(url).path, fields=fields, headers={"Accept": "application/xml"},
+                preload_content=False, redirect=False, retries=False,
+            )  # fmt: skip
+            with response:
+                most = most_bytes(response.status)
+                body = bytearray()
+                for piece in response.stream(_PIECE, decode_content=True):
+                    body += piece
+                    if len(body) >= most:
+                        response.close()
+                        break
+                _current.request.is_answered()
+        except (HTTPError, OSError) as error:
+            raise _ServerLost(f"{type(error).__name__}: {error}") from None
+        return SimpleNamespace(text=bytes(body[:most])), response.status
+
+    def _handle_server_busy_retry(self, file_path: str, retry_func: Callable[..., Any], *_: Any, **__: Any) -> Any:
+        """Return status 503 without retrying: the pool decides which server gets the document next."""
+        return file_path, 503, b""
+
+    def _handle_unexpected_error(self, file_path: str, error: Exception) -> tuple[str, int, str]:
+        raise error
