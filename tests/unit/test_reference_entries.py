@@ -4,6 +4,7 @@ import pytest
 
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.parting import part_lists
+from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
 
 ENTRIES = {
@@ -126,3 +127,11 @@ def test_numbers_of_a_table_in_a_pdf_are_kept() -> None:
     texts = [f"{number} trams in town" for number in range(1, 19)] + ["Trams carry people."] * 10
     lines = [PdfLine(0, body, True, text) for text in texts]
     assert "7 trams" in detect_layout(lines).sections[0].text
+
+
+def test_entries_in_the_style_of_a_heading_are_not_lost() -> None:
+    entries = ["Moor, A. (2019). Trams in towns. Rails, 3, 1-9.", "Crow, B. (2020). Buses in towns. Roads, 4, 2-8."]
+    headings = [(3, "Plan"), (0, "Trams carry people."), (3, "References"), *[(3, entry) for entry in entries]]
+    sections = ParsedText(kind="text", title="", paragraphs=tuple(headings), hidden=()).sections()
+    assert [section.title for section in sections] == ["Plan", "References"]
+    assert [work.authors for work in parse_references(sections[1].text)] == [("Moor, A",), ("Crow, B",)]
