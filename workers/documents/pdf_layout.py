@@ -127,20 +127,15 @@ def _running_key(line: PdfLine) -> str:
 
 def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line."""
-    marks = [_LINE_NUMBER.match(line.text) for line in lines]
-    numbers = [int(mark["number"]) for mark in marks if mark]
-    rising = sum(0 < after - before <= _LARGEST_STEP for before, after in pairwise(numbers))
-    if rising < max(_FEWEST_NUMBERED, len(lines) / 2):
+    marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
+    rising: dict[int, re.Match[str]] = {}
+    for before, after in pairwise(marks):
+        if 0 < int(after[1]["number"]) - int(before[1]["number"]) <= _LARGEST_STEP:
+            rising.update((before, after))
+    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 2):
         return lines
-    left: list[PdfLine] = []
-    last = 0
-    for line, mark in zip(lines, marks, strict=True):
-        number = int(mark["number"]) if mark else 0
-        is_line_number = mark and (number == 1 or 0 < number - last <= _LARGEST_STEP)
-        text = line.text[mark.end() :] if mark and is_line_number else line.text
-        last = number if is_line_number else last
-        left += [line._replace(text=text)] * bool(text)
-    return left
+    texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
+    return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
 def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
