@@ -43,8 +43,10 @@ class PreprintVersions(Frozen):
 
 
 _RETRACTED = re.compile(
-    r"^\W{0,3}(?:article |paper )?(?P<kind>(?:retracted|withdrawn|removed)(?: article| paper| chapter)?"
-    r"|(?:editorial )?retraction(?: note| notice| statement)?(?: to)?|(?:notice|statement) of retraction(?: to)?"
+    r"^\W{0,3}(?:article |paper )?(?P<kind>temporary removal"
+    r"|(?:retracted|withdrawn|removed)(?: article| paper| chapter)?"
+    r"|art(?:ículo|igo) retrac?tado|article rétracté|(?:notice|statement) of retraction(?: to)?"
+    r"|(?:editorial )?retraction(?: note| notice| statement)?(?: to)?"
     r"|withdrawal notice(?: to)?|撤稿(?:声明)?|撤回)(?:\W{0,3}[:：.\])】*–—-]|(?<= to)\s{1,3}[\"“‘'])\W*"
     r"(?:administrative duplicate publication\W+)?"
     r"|^\W{0,3}(?P<notice>notice of retraction\s|retraction for [^,]{3,60},|(?-i:RETRACTED ARTICLE)\s)\W*"
@@ -64,7 +66,7 @@ def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
     if match is None:
         return None
     kind = (match["kind"] or match["notice"] or match["after"]).casefold()
-    return "withdrawn" if kind.startswith(("withdraw", "removed")) else "retracted"
+    return "withdrawn" if kind.startswith(("withdraw", "removed", "temporary")) else "retracted"
 
 
 def title_without_retraction(title: str) -> str:

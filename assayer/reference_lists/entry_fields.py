@@ -12,7 +12,7 @@ _LONGEST_TITLE = 300
 _YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
     r"|(?<![\d–-])[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+    r"|\b(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
@@ -20,6 +20,9 @@ _QUOTED = re.compile(
 )
 """Pattern for a title in quotation marks. Single quotation marks (Harvard style) must open directly after the year or
 the authors."""
+_CONTINUED = re.compile(r"\s+(?!in\b|at\b|from\b)[a-z]")
+_STOPPED = re.compile(r"[,.?!]\s?\W$")
+"""Punctuation before a closing quotation mark, which ends a title; without it, a lower-case word may continue it."""
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+")
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
@@ -45,7 +48,7 @@ _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
 _INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
-    rf"(?:(?:and|&) )?(?:[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
+    rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
     rf"(?: {_PARTICLE_AFTER}){{0,3}}"
     r"|et al|(?:the )?[\w -]*[Gg]roup"
 )
@@ -55,7 +58,7 @@ _INITIALS_FIRST = re.compile(
     rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.)"
 )
 """Names with initials before the family names, and the comma after the last of them."""
-_POINTED = rf"(?:{UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
+_POINTED = rf"(?:(?!St\.){UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
 _FAMILY_FIRST = re.compile(
     rf"(?P<names>{SURNAME},? {_POINTED}(?:(?:[,;] |,? & |,? and |,? и |,? und ){SURNAME},? {_POINTED})*)"
     r"(?P<others>,? (?:et al\.?|и др\.|u\. ?a\.))?(?: \([Ee]ds?\.\))?[:.]?\s+"
@@ -77,7 +80,7 @@ _PARTICLE = re.compile(
 )
 ORGANISATION = re.compile(
     r"\b(?:collab(?:oration|s)?|consorti(?:um|a)|group|team|organi[sz]ation|university|institut(?:e|ion)|ministry|office|"
-    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)|bank|"
+    r"agency|association|society|council|commission|committee|foundation|department|network|project|cent(?:re|er)s?|bank|"
     r"nations|academy|bureau|board|initiative|corporation|investigators|authors|inc|ltd|gmbh|federation|union|service)\b",
     re.IGNORECASE,
 )
@@ -128,6 +131,8 @@ def _quoted(entry: str) -> EntryFields | None:
     people = authors_in(before)
     if not people and before.rstrip()[-1:].isalpha():
         return None  # `Fitting models with the package “lavaan”`: the words in quotation marks are part of the title
+    if _CONTINUED.match(entry, quoted.end()) and not _STOPPED.search(quoted[0]):
+        return None  # `(2015). “Utilitarian” judgments in moral dilemmas`
     return EntryFields(people, quoted["double"] or quoted["single"])
 
 
@@ -206,7 +211,7 @@ def _title_before_names(entry: str) -> EntryFields | None:
     """Parse an entry of the form `A title (Lee et al., 2019)`."""
     title, bracket, rest = entry.partition(" (")
     named, comma, year = rest.partition(")")[0].rpartition(" ")
-    people = authors_in(named)
+    people = () if _SENTENCE_END.search(title) else authors_in(named)
     if bracket and comma and people and _may_be_title(title) and re.fullmatch(YEAR, year):
         return EntryFields(people, title.rstrip(" .,"))
     return None
@@ -215,9 +220,10 @@ def _title_before_names(entry: str) -> EntryFields | None:
 def _surnames_first(entry: str) -> EntryFields | None:
     """Parse an entry of the form `Lee A, Chen B. A title. A journal.`, in which the full stop after the initials ends
     the list of authors."""
-    listed, point, rest = entry.partition(". ")
+    listed, *others = re.split(r"(?<!\bSt)\. ", entry, maxsplit=1)
+    rest = "".join(others)
     names = [name.strip() for name in listed.split(",")]
-    if not point or not all(map(_SURNAME_FIRST.fullmatch, names)):
+    if not others or not all(map(_SURNAME_FIRST.fullmatch, names)):
         return None
     if len(names) == 1 and _MORE_NAMES.match(rest) and authors_in(_SENTENCE_END.split(rest, maxsplit=1)[0]):
         return None  # `Ann J. Lee, Bo Chen`
@@ -231,7 +237,7 @@ def authors_in(text: str) -> tuple[str, ...]:
     text = _OTHERS.sub("", text).strip(" .,;:，。")
     if not text or len(text) > 4_000 or re.search(r"\d{3}|\d\D*$", text):
         return ()
-    if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]", text):
+    if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]|\w{3}\. ", text):
         return tuple(part.strip() for part in text.split(", and ") if part.strip())
     parts = [part.strip(" .,") for part in _AND.split(text) if part.strip(" .,")]
     names = list(_inverted(parts) if _is_inverted(parts) else _joined(parts))

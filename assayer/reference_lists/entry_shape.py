@@ -52,6 +52,9 @@ _SAME = re.compile(r"[—―–_-]{2,}")
 """Dashes that stand for the names of the previous entry."""
 _DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;]")
 _BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
+_DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
+"""Title in quotation marks before the date, as Chicago style prints works without authors."""
+_SENTENCE = re.compile(r"[^\W\d_]{4}[.:] ")
 _CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
 _PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
 _ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")
@@ -122,6 +125,8 @@ def reads_like_entry(line: str) -> bool:
     text = without_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
+    if _DATED_TITLE.match(text):
+        return True
     bracketed = _BRACKETED_DATE.match(text)
     dated = [match["names"] for match in (_DATED_NAMES.match(text), bracketed) if match]
     if begins_with_names(text) and any(map(_holds_only_names, dated)):
@@ -133,7 +138,15 @@ def reads_like_entry(line: str) -> bool:
     return people or _ORGANISATION.match(names) is not None
 
 
+def is_dated_names(piece: str) -> bool:
+    """Return whether a piece of an entry is only its names and the date after them."""
+    match = _BRACKETED_DATE.match(piece)
+    return match is not None and not piece[match.end() :].strip(" .,:") and _holds_only_names(match["names"])
+
+
 def _holds_only_names(text: str) -> bool:
-    """Return whether a text has no numbers, and no lower-case words other than those that occur in and between
-    names."""
-    return not re.search(r"\d", text) and all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))
+    """Return whether a text has no numbers, no end of a sentence such as in `Boston: Post Press. Lee, A.`, and no
+    lower-case words other than those that occur in and between names."""
+    if re.search(r"\d", text) or _SENTENCE.search(text):
+        return False
+    return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

@@ -12,6 +12,7 @@ from assayer.reference_lists.entry_shape import (
     begins_with_names,
     entry_number,
     is_dated,
+    is_dated_names,
     reads_like_entry,
     without_mark,
 )
@@ -96,7 +97,10 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
     entries: list[tuple[int, list[str]]] = []
     for line in lines:
         found = entry_number(line)
-        if found and found[0] == style and 0 < found[1] - last <= (_LARGEST_GAP if style == "bracket" else 2):
+        step = found[1] - last if found and found[0] == style else -1
+        # A number may be printed twice by mistake.
+        repeated = step == 0 and style == "bracket" and entries and is_dated("\n".join(entries[-1][1]))
+        if found and (repeated or 0 < step <= (_LARGEST_GAP if style == "bracket" else 2)):
             last = found[1]
             entries.append((last, [without_mark(line)]))
         elif entries:
@@ -267,7 +271,7 @@ def _run_on(piece: str) -> Iterator[str]:
         yield piece
         return
     for cut in cuts:
-        if is_dated(flat[start:cut]):
+        if is_dated(flat[start:cut]) and not is_dated_names(flat[start:cut]):
             yield flat[start:cut]
             start = cut
     yield flat[start:]

@@ -37,6 +37,9 @@ _FOLLOWS = re.compile(
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
+_ABOUT_AUTHORS = re.compile(
+    r"\s*(?:affiliations?|correspondence|corresponding authors?|about the authors?):?\s*$", re.I
+)
 _ENDED = re.compile(r"[.)\]\d»”\"’>/]\s*\Z")
 _ROW = re.compile(r"\s*\|.*\|\s*$|(?:[^|\n]* \| ){1,40}[^|\n]*$|(?:[^\t\n]*\t){2,40}[^\t\n]*$")
 """Row of a table: cells separated by bars or tabs."""
@@ -135,6 +138,8 @@ def _end(
         if is_table is None and line.start > inner:
             is_table = _ROW.match(line.text) is not None
         if is_table is False and _begins_table(line):
+            return line.start
+        if line.start > inner and _ABOUT_AUTHORS.match(line.text):
             return line.start
         if line.start > inner and _continues(own, line.text) and _ENDED.search(text, 0, line.start):
             return line.start

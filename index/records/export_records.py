@@ -1,5 +1,6 @@
 """Convert exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API, works of
-Crossref's API, and CSL-JSON. Exports that another command reads are only recognized, to name that command."""
+Crossref's API, and CSL-JSON; other services by the usual names of fields. Exports that another command reads are only
+recognized, to name that command."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from assayer.literature.withdrawals import says_withdrawn
 from assayer.reference_lists.bibtex import names_in_bibtex
 from assayer.text.markup import strip_markup
 from assayer.text.tex import plain_tex
+from index.records.foreign_records import record_of_other_service
 from index.records.paper_record import PaperRecord, first_problem
 
 _EXPORTS = (
@@ -30,6 +32,10 @@ _ELSEWHERE = (
     ({"results", "meta"}, "a complete response of OpenAlex's API: use `assayer corpus ingest openalex`"),
     ({"content", "forum"}, "a note from OpenReview, which is a proposal, not a paper record"),
 )
+
+
+_OWN = {"id", "title", "abstract"}
+"""Fields that tell a record in our format from one of a service without a reader of its own."""
 
 
 def validated_record(data: Mapping[str, Any]) -> PaperRecord:
@@ -57,7 +63,8 @@ def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
         return _semantic_scholar(data)
     if "title" in data and (isinstance(data.get("DOI"), str) or {"author", "issued"} <= data.keys()):
         return _crossref(data)
-    return data
+    has_parts_of_names = any(isinstance(author, dict) for author in _list(data.get("authors")))
+    return data if data.keys() >= _OWN and not has_parts_of_names else record_of_other_service(data)
 
 
 def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:

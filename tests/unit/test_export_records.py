@@ -93,6 +93,41 @@ def test_ingest_reads_the_same_exports(tmp_path: Path) -> None:
     ]
 
 
+OTHER_SERVICES: dict[str, dict[str, Any]] = {
+    "Europe PMC": {"id": "34", "source": "MED", "authorString": "Lee A, Chen B.", "abstractText": ABSTRACT}
+    | {"title": "Plans", "pubYear": "2021", "firstPublicationDate": "2021-02-03"},
+    "DataCite": {
+        "id": "34",
+        "attributes": {
+            "titles": [{"title": "Plans"}],
+            "creators": [{"name": "Lee, A"}, {"name": "Chen, B"}],
+            "publicationYear": 2021,
+            "descriptions": [{"description": ABSTRACT}],
+        },
+    },
+    "ADS": {"bibcode": "34", "title": ["Plans"], "author": ["Lee, A", "Chen, B"], "abstract": ABSTRACT}
+    | {"pubdate": "2021-02-00"},
+    "Dimensions": {"id": "34", "title": "Plans", "abstract": ABSTRACT, "year": 2021}
+    | {"authors": [{"first_name": "A", "last_name": "Lee"}, {"first_name": "B", "last_name": "Chen"}]},
+    "CORD-19": {"cord_uid": "34", "title": "Plans", "abstract": ABSTRACT, "authors": "Lee, A; Chen, B"}
+    | {"publish_time": "2021"},
+    "HAL": {"docid": "34", "title_s": ["Plans"], "abstract_s": [ABSTRACT], "authFullName_s": ["A Lee", "B Chen"]},
+}
+
+
+@pytest.mark.parametrize("service", OTHER_SERVICES)
+def test_record_of_another_service_is_read_by_the_usual_names_of_its_fields(service: str, tmp_path: Path) -> None:
+    read = record(OTHER_SERVICES[service], tmp_path)
+    assert (read.id, read.title, read.abstract) == ("34", "Plans", ABSTRACT)
+    assert {tuple(sorted(name.replace(".", "").split())) for name in read.authors} == {("A", "Lee"), ("B", "Chen")}
+    assert read.publication_date is None or read.publication_date.year == 2021
+
+
+def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_path: Path) -> None:
+    read = record({"id": "a", "title": "T", "abstract": "A", "venue": "Plans", "year": 2020}, tmp_path)
+    assert read.venue == "Plans"
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [

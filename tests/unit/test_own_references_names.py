@@ -54,6 +54,7 @@ MARKED = [
     f"Notice of Retraction {PLAIN}", f"ARTICLE WITHDRAWN: {PLAIN}", f"撤稿：{PLAIN}", f"*RETRACTED* {PLAIN}",
     f"{PLAIN} (Retracted article. See vol. 12, pg. 3, 2015)", f"{PLAIN} (Retraction of vol 12, pg 3, 2011)",
     f"Retraction notice to “{PLAIN}” [J. Lett. 12 (2011) 1–9]", f"Retraction for Lee et al., {PLAIN}",
+    f"Temporary removal: {PLAIN}", f"Artículo retractado: {PLAIN}",
     f"WITHDRAWN – Administrative Duplicate Publication: {PLAIN}", f"RETRACTED ARTICLE {PLAIN}",
 ]  # fmt: skip
 

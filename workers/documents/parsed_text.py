@@ -6,6 +6,7 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
 from assayer.ideas.tables import IdeaTable
 from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, LeftOut, Note, Section
+from assayer.reference_lists.entry_shape import reads_like_entry
 from assayer.text.sanitise import hidden_flags
 from assayer.text.section_titles import is_known_title, without_number
 
@@ -84,9 +85,10 @@ class ParsedText(Frozen):
         )
 
     def sections(self) -> tuple[Section, ...]:
-        """Return the sections, split at the highest heading level that occurs more than once. Lower headings stay in
-        the text."""
-        _, paragraphs = self._parted_title()
+        """Return the sections, split at the highest heading level that occurs more than once. Lower headings, and
+        entries of a reference list in the style of a heading, stay in the text."""
+        _, styled = self._parted_title()
+        paragraphs = [(0 if reads_like_entry(text) else level, text) for level, text in styled]
         levels = [level for level, _ in paragraphs if level > 0]
         main = min((item for item in levels if levels.count(item) >= _MAIN_HEADINGS), default=min(levels, default=0))
         parts: list[tuple[str, list[str]]] = [(UNTITLED, [])]

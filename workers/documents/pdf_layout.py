@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
@@ -106,6 +106,9 @@ _EDGE = 3
 _MOST_HEADS = 12
 _LONGEST_PAGE_NUMBER = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
+_LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
+_FEWEST_NUMBERED, _LARGEST_STEP = 20, 4
+"""Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -120,6 +123,19 @@ def _has_word(text: str) -> bool:
 def _running_key(line: PdfLine) -> str:
     """Return the line's text with all numbers replaced, so that a running head is the same on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
+
+
+def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
+    """Remove the numbers that manuscripts for review have in the margin of each line."""
+    marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
+    rising: dict[int, re.Match[str]] = {}
+    for before, after in pairwise(marks):
+        if 0 < int(after[1]["number"]) - int(before[1]["number"]) <= _LARGEST_STEP:
+            rising.update((before, after))
+    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 2):
+        return lines
+    texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
+    return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
 def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -256,6 +272,7 @@ def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
+    lines = _without_line_numbers(lines)
     printed, lines = lines, _without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())

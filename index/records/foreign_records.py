@@ -1,0 +1,75 @@
+"""Convert records of other services to our format by the names that their exports give to the usual fields."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assayer.literature.paper_identity import doi
+from assayer.text.markup import strip_markup
+
+_WRAPPERS = ("metadata", "attributes", "info", "data", "bib")
+_TITLE = ("title", "titles", "mainTitle", "display_name", "title_s", "rel_title")
+_ABSTRACT = (
+    "abstract", "abstracts", "abstractText", "abstractNote", "abstract_s", "rel_abs", "descriptions", "description",
+)  # fmt: skip
+_AUTHORS = (
+    "authors", "author", "creators", "creator", "authorString", "authFullName_s", "z_authors", "rel_authors",
+)  # fmt: skip
+_DATE = (
+    "publication_date", "publicationDate", "firstPublicationDate", "date", "pubdate", "publish_time", "rel_date",
+    "year", "pubYear", "publicationYear", "pub_year", "year_published", "yearPublished",
+)  # fmt: skip
+_IDS = (
+    "id", "pmid", "uid", "lens_id", "bibcode", "cord_uid", "paper_id", "docid", "ID", "key", "@id", "doi", "rel_doi",
+    "paper_url", "identifier",
+)  # fmt: skip
+_WHOLE_NAME = ("name", "full_name", "fullName", "display_name", "creator", "author", "literal", "text", "author_name")
+_GIVEN, _FAMILY = ("given", "first", "first_name", "firstName"), ("family", "last", "last_name", "lastName")
+_INVERTED = re.compile(r"(?P<family>[^,;]+), (?P<given>[^,;]+)")
+_DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
+
+
+def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the usual fields of a record of a service without a reader of its own. What is not found is left out."""
+    inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
+    fields = {**inner, **data}
+    name = doi(str(fields.get("doi") or fields.get("rel_doi") or ""))
+    date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
+    found = {
+        "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
+        "title": next(_texts(fields, _TITLE), None),
+        "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
+        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(field))))), []),
+        "publication_date": date,
+        "identifiers": {"doi": name, "arxiv": str(fields.get("arxiv_id") or "")},
+    }
+    return {field: value for field, value in found.items() if value is not None}
+
+
+def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the texts of the fields with these names, in their order; of a list, its first."""
+    for name in names:
+        value = fields.get(name)
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, dict):
+            first = next((text for text in first.values() if isinstance(text, str)), "")
+        if isinstance(first, str | int) and str(first).strip():
+            yield str(first).strip()
+
+
+def _names(value: Any) -> Iterator[str]:
+    """Yield the names in a list of texts or objects, or in a text with names between semicolons, ` and ` or commas."""
+    if isinstance(value, dict):
+        value = next((part for part in value.values() if isinstance(part, list)), [])
+    if isinstance(value, str):
+        value = re.split(r";\s*| and |(?<! and), (?=[^,]*,|[^,]*$)", value) if ";" not in value else value.split(";")
+    for author in value if isinstance(value, list) else ():
+        name = _name(author) if isinstance(author, dict) else author if isinstance(author, str) else ""
+        turned = _INVERTED.fullmatch(name.strip())
+        if name.strip():
+            yield f"{turned['given']} {turned['family']}" if turned else name.strip(" .")
+
+
+def _name(author: Mapping[str, Any]) -> str:
+    whole = next(_texts(author, _WHOLE_NAME), "")
+    return whole or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(author, names), "")))

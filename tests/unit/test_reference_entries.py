@@ -1,0 +1,140 @@
+"""Entries whose form misled the parser in real documents; names and titles are invented."""
+
+import pytest
+
+from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.parting import part_lists
+from workers.documents.parsed_text import ParsedText
+from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+
+ENTRIES = {
+    "date in the middle": (
+        "S. Moor, H. Li, and P.A. Crow. Load shedding in a small network. In Sustainable Power, 2009. SUPER '09. "
+        "Conference on, pages 1-6.",
+        ("S. Moor", "H. Li", "P.A. Crow"),
+        "Load shedding in a small network",
+        2009,
+    ),
+    "publisher with a month": (
+        "John Gast and Kate Knob. Hope for parks: how citizens plan. Oxford University Press, February 2020. ISBN 9.",
+        ("John Gast", "Kate Knob"),
+        "Hope for parks: how citizens plan",
+        2020,
+    ),
+    "first name in full before an initial": (
+        "Chua-Liang Su and D. Kirsch. Quantifying the effect of prices. Power Systems, 24(3):1199-1207, Aug 2009.",
+        ("Chua-Liang Su", "D. Kirsch"),
+        "Quantifying the effect of prices",
+        2009,
+    ),
+    "family name with St.": (
+        "Frank DN, Harp N, St. Amand AL, Pace NR. Imbalances of gut bacteria in mice. Proc Mice 2007;104:13780.",
+        ("Frank DN", "Harp N", "St. Amand AL", "Pace NR"),
+        "Imbalances of gut bacteria in mice",
+        2007,
+    ),
+    "organisation before a title": (
+        "R Core Team. R: A language for statistics. (R Foundation for Statistical Computing, 2022).",
+        ("R Core Team",),
+        "R: A language for statistics",
+        2022,
+    ),
+    "centres": (
+        "Centers for Post and Parcels. Museum of stamps timeline. (2022).",
+        ("Centers for Post and Parcels",),
+        "Museum of stamps timeline",
+        2022,
+    ),
+    "quoted word that begins a title": (
+        "Kahn, G., & Savu, J. (2015). “Utilitarian” judgments in dilemmas of trams. Cognition, 134, 193-209.",
+        ("Kahn, G", "Savu, J"),
+        "“Utilitarian” judgments in dilemmas of trams",
+        2015,
+    ),
+    "pages that read like years": (
+        "M. Toom, S. M. Druck, and J. A. Land. Attaching buttons to web pages. In Proceedings of HCI, pp. 1859–1868.",
+        ("M. Toom", "S. M. Druck", "J. A. Land"),
+        "Attaching buttons to web pages",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", ENTRIES)
+def test_authors_title_and_year_of_an_entry_are_told_apart(form: str) -> None:
+    entry, authors, title, year = ENTRIES[form]
+    (work,) = parse_references(entry)
+    assert (work.authors, work.title, work.year) == (authors, title, year)
+
+
+def numbered_twice() -> str:
+    return (
+        "[1] A. Moor, “Trams in towns,” Rails, 2019.\n[2] B. Crow, “Buses in towns,” Roads, 2020.\n"
+        "[2] C. Lind, “Bikes in towns,” Paths, 2021.\n[3] D. Park, “Boats in towns,” Canals, 2022."
+    )
+
+
+LISTS = {
+    "number printed twice": (numbered_twice(), ["A. Moor", "B. Crow", "C. Lind", "D. Park"]),
+    "publisher on a line of its own": (
+        "Gold, R. J. (1995). Saving old flags: the history of a controversy in\nfour towns.\nBoulder: West Press.\n"
+        "Green, J., & Port, S. (1996). Evidence of terror\nin trams. Rails, 3, 1-9.\nKamm, M. (1991). Chords of\n"
+        "memory.\nNew York: Knot Press.\nSchatz, R. T. (1999). Varieties of attachment. Paths, 2, 1-4.",
+        ["Gold, R. J", "Green, J", "Kamm, M", "Schatz, R. T"],
+    ),
+    "name and year within a title": (
+        "Brand, M. J., & Blank, I. (2014). Does Recalling Good Deeds Change the Perception of Lamps: A Replication "
+        "of Baner, Chatt, and Sinha (2012). Social Lamps, 45(3), 246-252.",
+        ["Brand, M. J"],
+    ),
+    "works without authors, by date": (
+        "Chen, Guo, and Eva Zhang. 2008. “Street Modeling of Towns.” In Maps, 103:1-10.\n"
+        "“City Engine for Urban Environments.” 2015. Accessed November 8. http://city.example/engine.\n"
+        "“Perlin Clouds.” 2012. Wiki. https://wiki.example/clouds.\n"
+        "Focas, Carl, and Ann Moor. 1998. The Four World Cities. London: Stationery Office.",
+        ["Chen, Guo", "", "", "Focas, Carl"],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_entries_of_a_list_are_told_apart(kind: str) -> None:
+    listed, first_authors = LISTS[kind]
+    assert [(work.authors or ("",))[0] for work in parse_references(listed)] == first_authors
+
+
+def test_block_on_authors_below_a_list_is_not_part_of_its_last_entry() -> None:
+    text = f"{'Trams carry people through towns. ' * 9}\n\nReferences\n{LISTS['number printed twice'][0]}\n"
+    parted = part_lists(f"{text}Affiliation:\nAnn Moor\nDepartment of Trams\n")
+    assert "Department" in parted.text
+    assert "Department" not in parted.lists[0]
+
+
+def test_line_numbers_of_a_manuscript_are_removed() -> None:
+    body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
+    texts = ["Introduction", *["Trams carry 12 people through towns [1]."] * 24, "References"]
+    texts += ["[1] A. Moor, “Trams in towns,” Rails, 2019.", "[2] B. Crow, “Buses in towns,”", "Roads, 2020."]
+    numbers = [*range(1, 10), *range(20, 50)]
+    lines = [
+        PdfLine(number // 30, body, True, f"{number} {text}") for number, text in zip(numbers, texts, strict=False)
+    ]
+    sections = detect_layout(lines).sections
+    assert [section.title for section in sections] == ["Introduction", "References"]
+    assert "2 Trams" not in sections[0].text
+    assert sections[0].text.count("Trams carry 12 people") == 24
+    assert [work.authors[0] for work in parse_references(sections[1].text)] == ["A. Moor", "B. Crow"]
+
+
+def test_numbers_of_a_table_in_a_pdf_are_kept() -> None:
+    body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
+    texts = [f"{number} trams in town" for number in range(1, 19)] + ["Trams carry people."] * 10
+    lines = [PdfLine(0, body, True, text) for text in texts]
+    assert "7 trams" in detect_layout(lines).sections[0].text
+
+
+def test_entries_in_the_style_of_a_heading_are_not_lost() -> None:
+    entries = ["Moor, A. (2019). Trams in towns. Rails, 3, 1-9.", "Crow, B. (2020). Buses in towns. Roads, 4, 2-8."]
+    headings = [(3, "Plan"), (0, "Trams carry people."), (3, "References"), *[(3, entry) for entry in entries]]
+    sections = ParsedText(kind="text", title="", paragraphs=tuple(headings), hidden=()).sections()
+    assert [section.title for section in sections] == ["Plan", "References"]
+    assert [work.authors for work in parse_references(sections[1].text)] == [("Moor, A",), ("Crow, B",)]
