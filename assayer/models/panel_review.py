@@ -7,7 +7,7 @@ from assayer.models.base import Frozen
 from assayer.models.plan_review import PlanQuote
 from assayer_client.points import Citation, Label
 
-PAGE_WORDS = 80
+PAGE_WORDS = 120
 """Number of words on the page of a review besides its texts: headings, numbers and hints."""
 
 Axis = Literal["soundness", "contribution"]
