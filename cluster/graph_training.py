@@ -142,7 +142,7 @@ def train(
 def _write_files(
     folder: Path, calibration: ProbabilityCalibration, model: VerdictModel | None, checkpoint: "Checkpoint | None"
 ) -> None:
-    """Write the files of a training, and remove those of an earlier one, so that verdicts use the last training."""
+    """Write the files of a training run and remove those of an earlier run, so that verdicts use the last one."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MODEL_FILE, CALIBRATION_FILE, NETWORK_FILE):
         (folder / name).unlink(missing_ok=True)

@@ -56,7 +56,7 @@ def remasked(idea: Idea, names: Sequence[str]) -> Idea:
     """Return a masked idea without these names, which a language model found in it: each is masked where it stands, and
     whole names also in their other forms. Then names may remain only if the text still has one of a masked person."""
     if idea.blinding is None:
-        raise ValueError("Only a masked idea can be masked again.")
+        raise ValueError("The idea is not masked yet: mask it before masking further names.")
     whole = [person for name in names if (person := person_of(name)) is not None]
     spans, in_title = (disjoint([*verbatim(text, names), *mentions(text, whole)]) for text in (idea.text, idea.title))
     masked = _applied(idea, spans, in_title, whole)

@@ -59,6 +59,7 @@ from assayer.models.idea import Idea, suspicious_kinds, with_reference_list
 from assayer.models.llm import CachedAnswer, CallOutcome, CallRecord, LedgerRow
 from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.panel_review import (
+    PAGE_WORDS,
     Axis,
     ClosestWork,
     EvidenceRelation,

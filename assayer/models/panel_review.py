@@ -1,11 +1,14 @@
 """Review of a plan by a panel: a verdict, findings in order of weight, and the passages that support them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from assayer.models.base import Frozen
 from assayer.models.plan_review import PlanQuote
 from assayer_client.points import Citation, Label
+
+PAGE_WORDS = 120
+"""Number of words on the page of a review besides its texts: headings, numbers and hints."""
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
@@ -146,13 +149,21 @@ class PanelReview(Frozen):
         for _, finding in self.numbered:
             texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
         if self.newness is not None:
-            texts += [self.newness.text, *self._cited(self.newness)]
-        texts += [f"{self.evidence[item.evidence].shows} {item.difference}" for item in self.closest]
-        return sum(len(text.split()) for text in texts)
+            texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence)]
+        for item in self.closest:
+            texts += [self._shown(item.evidence), "The plan adds:", item.difference]
+        return PAGE_WORDS + sum(len(text.split()) for text in texts)
 
-    def _cited(self, item: PanelFinding | PanelNewness) -> Iterator[str]:
+    @property
+    def closest_evidence(self) -> tuple[int, ...]:
+        """Evidence printed with the closest works, and therefore not with `newness`."""
+        return tuple(work.evidence for work in self.closest)
+
+    def _shown(self, at: int) -> str:
+        return f"Author et al., 2024 [P1]: {self.evidence[at].shows}"
+
+    def _cited(self, item: PanelFinding | PanelNewness, elsewhere: Sequence[int] = ()) -> Iterator[str]:
         """Yield what is printed of an item's evidence and of the works named for it."""
-        for at in item.evidence:
-            yield f"Author et al., 2024 [P1]: {self.evidence[at].shows}"
+        yield from (self._shown(at) for at in item.evidence if at not in elsewhere)
         for at in item.named:
             yield f"{self.named[at].author} {self.named[at].year or ''}"

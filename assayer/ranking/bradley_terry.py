@@ -4,7 +4,7 @@ logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logi
 and one for b, a judge's bias towards the idea shown first. A tie counts as half a win each way. Strengths are s = u + β
 · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas that won or
 lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode, computed
-with sparse matrices only. The width of the prior is chosen by cross-validation."""
+with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +27,8 @@ _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
 pair in about 7 of 10 cases."""
 _FOLDS = 4
 _MAX_STEPS = 50
+_SOLVED_AT_ONCE = 1_000
+"""Largest number of unknowns for which samples are solved with one dense matrix."""
 _CONVERGED, _NEARLY_CONVERGED = 1e-6, 1e-2
 """Convergence tolerances in logits; the second is used when widths are compared."""
 
@@ -74,12 +76,14 @@ class StrengthPosterior:
         covariance H⁻¹ (Papandreou and Yuille, 2010).
         """
         generator = np.random.default_rng(seed)
-        drawn = np.empty((count, len(self.seeds)))
-        for row in range(count):
+        transposed, right = self._design.T, np.empty((len(self.state), count))
+        for column in range(count):
             prior = np.sqrt(_precision(self.verdicts.ideas, self.width)) * generator.standard_normal(len(self.state))
             noise = np.sqrt(self._weights) * generator.standard_normal(len(self.verdicts))
-            state = self.state + self._solve(prior + self._design.T @ noise)
-            drawn[row] = state[:-2] + state[-2] * self.seeds
+            right[:, column] = prior + transposed @ noise
+        precision = _precision(self.verdicts.ideas, self.width)
+        states = self.state + _solve_columns(self._design, self._weights, precision, right).T
+        drawn: Floats = states[:, :-2] + np.outer(states[:, -2], self.seeds)
         return drawn
 
     @cached_property
@@ -152,6 +156,15 @@ def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats)
     hessian = LinearOperator(shape, lambda x: precision * x + transposed @ (weights * (design @ x)), dtype=np.float64)
     scaled = LinearOperator(shape, lambda x: x / diagonal, dtype=np.float64)
     solution: Floats = cg(hessian, right, rtol=1e-6, M=scaled)[0]
+    return solution
+
+
+def _solve_columns(design: csr_array, weights: Floats, precision: Floats, right: Floats) -> Floats:
+    """Solve (P + Xᵀ W X) x = right for every column of `right`: at once, in a dense matrix, if there are few ideas."""
+    if len(right) > _SOLVED_AT_ONCE:
+        return np.column_stack([_solve(design, weights, precision, column) for column in right.T])
+    hessian = np.diag(precision) + (design.T @ design.multiply(weights[:, None]).tocsr()).toarray()
+    solution: Floats = np.linalg.solve(hessian, right)
     return solution
 
 

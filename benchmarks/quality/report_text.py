@@ -43,9 +43,12 @@ def judgement_lines(report: Report) -> Iterator[str]:
 
 
 def _page_one(report: Report) -> str:
-    """Return the text of a panel's first page as people see it, without its scores."""
+    """Return the text of a panel's first page as people see it, without its scores and without the hint on how to read
+    labels, as what the labels stand for is not shown."""
     before_scores, _, _ = as_markdown(report).partition("\n## Scores")
-    return f"## Verdict{before_scores.partition('## Verdict')[2]}"
+    page = before_scores.partition("## Verdict")[2]
+    lines = [line for line in page.split("\n") if "panel's own judgement" not in line]
+    return "\n".join(["## Verdict", *lines[1:]])
 
 
 def plan_lines(review: PlanReview, titles: Mapping[Label, str]) -> Iterator[str]:

@@ -60,6 +60,6 @@ def _content(name: str) -> bytes:
 
 
 def _with_corpus(settings: Settings, path: Path) -> Settings:
-    """Return the settings with the corpus in a folder of the example, so that the user's own is left alone."""
+    """Return settings that use the example's own corpus folder and leave the user's corpus alone."""
     corpus = settings.corpus.model_copy(update={"path": path, "source": None})
     return settings.model_copy(update={"corpus": corpus})

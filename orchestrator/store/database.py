@@ -58,8 +58,8 @@ class Outage(NamedTuple):
 
 @contextmanager
 def at_most_in_an_outage(seconds: float) -> Iterator[None]:
-    """Let database work in this context give up an unreachable server after this many seconds: whoever waits for a
-    response learns of an outage soon. Slow statements keep their time."""
+    """Within this context, stop trying to reach an unreachable database server after this many seconds, so that callers
+    learn of an outage quickly. The time limits of statements stay as they are."""
     token = _OUTAGE_SECONDS.set(seconds)
     try:
         yield

@@ -149,7 +149,7 @@ class TrainingPlan(Frozen):
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Return the source of the rewards, as shown with the learning curve."""
+        """Return the source of the rewards, in the words shown beside the learning curve."""
 
     def goes_on_from(self, earlier: "TrainingPlan") -> bool:
         """Return whether training can resume from checkpoints of the earlier plan: the plans must differ only in

@@ -37,7 +37,7 @@ def run_training(
     progress: Callable[[LearningPoint], None],
     groups: RolloutGroups | None = None,
 ) -> LearningCurve:
-    """Run a training, resuming from the last complete checkpoint in the plan's folder. The learning curve is written
+    """Train a policy, resuming from the last complete checkpoint in the plan's folder. The learning curve is written
     after every step, as CSV and as an HTML page; the final policy is written to `policy/`. Raises InputError if the
     folder contains a different training, ConfigurationError without the extra `rl`, and all errors of the reward
     function."""
@@ -92,7 +92,7 @@ def _claim(plan: TrainingPlan) -> None:
         ) from None
     if not plan.goes_on_from(earlier):
         raise InputError(
-            f"{plan.folder} contains checkpoints of a training with other settings.", "Choose another folder."
+            f"{plan.folder} contains checkpoints of a training run with different settings.", "Choose another folder."
         )
     plan.folder.mkdir(parents=True, exist_ok=True)
     _write(file, plan.model_dump_json(indent=1) + "\n")

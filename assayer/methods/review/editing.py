@@ -28,6 +28,7 @@ from assayer.methods.review.schemas import (
     RememberedWork,
 )
 from assayer.models import (
+    PAGE_WORDS,
     ClaimSupport,
     ClosestWork,
     EvidenceRelation,
@@ -45,9 +46,8 @@ from assayer.models import (
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
-_APPARATUS_WORDS = 110
-"""Number of words that the page has in addition to the editor's text, passages and named works: headings, numbers,
-hints and the table of scores."""
+_SCORES_WORDS = 30
+"""Number of words of the scores' table besides the editor's."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 10, 15
 _REFERRED_WORKS, _WORK_WORDS = 5, 5
 """Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
@@ -97,7 +97,7 @@ async def ask_editor(
         )
         for label, item in passages.items()
     )
-    apparatus = _APPARATUS_WORDS + _PASSAGE_WORDS * min(len(noted), _CITED_PASSAGES)
+    apparatus = PAGE_WORDS + _SCORES_WORDS + _PASSAGE_WORDS * min(len(noted), _CITED_PASSAGES)
     apparatus += _WORK_WORDS * min(len(named), _REFERRED_WORKS)
     question = EditorQuestion(
         idea=context.text,

@@ -209,7 +209,7 @@ READING_BRIEF = replace(
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v7.md",
+    "editor.v9.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -226,7 +226,7 @@ EDITOR_BRIEF = replace(
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v6.md",
+    "editor_by_criteria.v8.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,
