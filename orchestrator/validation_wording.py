@@ -25,6 +25,12 @@ _BOUNDS = {
     "less_than_equal": "at most {le}",
     "literal_error": "{expected}",
 }
+_LENGTHS = {
+    "string_too_short": ("min_length", "character"),
+    "string_too_long": ("max_length", "character"),
+    "too_short": ("min_length", "item"),
+    "too_long": ("max_length", "item"),
+}
 _PATTERNS = {
     **dict.fromkeys((r"^[^\n\r]*$", r"^[^\x00-\x1f]*$"), "It must be one line of text."),
     r"^[A-Z]{3}$": "It must be three capital letters, such as EUR.",
@@ -35,24 +41,23 @@ def fault_in_words(error: Mapping[str, Any]) -> str:
     """Return a sentence that states what is wrong with a value, for an item of `ValidationError.errors()`."""
     kind, context = error["type"], error.get("ctx", {})
     if kind in _BOUNDS:
-        return f"It must be {_BOUNDS[kind].format_map(context)}."
-    match kind:
-        case "string_too_short":
-            return f"It must have at least {_count(context['min_length'], 'character')}."
-        case "string_too_long":
-            return f"It may have at most {_count(context['max_length'], 'character')}."
-        case "too_short":
-            return f"It must have at least {_count(context['min_length'], 'item')}."
-        case "too_long":
-            items = context["actual_length"]
-            return f"It may have at most {context['max_length']} items, not {'more' if items is None else items}."
-        case "string_pattern_mismatch" if context["pattern"] in _PATTERNS:
-            return _PATTERNS[context["pattern"]]
+        whole = {name: int(value) for name, value in context.items() if isinstance(value, float) and value % 1 == 0}
+        return f"It must be {_BOUNDS[kind].format_map(context | whole)}."
+    if kind in _LENGTHS:
+        return _length(context, *_LENGTHS[kind])
+    if kind == "string_pattern_mismatch" and context["pattern"] in _PATTERNS:
+        return _PATTERNS[context["pattern"]]
     return _MESSAGES.get(kind) or _sentence(str(error["msg"]))
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
+def _length(context: Mapping[str, Any], bound: str, what: str) -> str:
+    number = context[bound]
+    count = f"{number:,} {what}{'s' * (number != 1)}"
+    if bound == "min_length":
+        return f"It must have at least {count}."
+    if what == "item":
+        count += f", not {context['actual_length'] or 'more'}"
+    return f"It may have at most {count}."
 
 
 def _sentence(message: str) -> str:

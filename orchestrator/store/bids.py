@@ -79,7 +79,7 @@ _UNSEARCHED = f"""
 _SEARCHED = """
     INSERT INTO bid_searches (evaluation, member, changed_at, similarity)
     SELECT jobs.id, $2, $5, searched.similarity
-    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS searched (evaluation, similarity) ON searched.evaluation = jobs.id
+    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS searched (id, similarity) ON searched.id = jobs.id
     WHERE jobs.tenant = $1 FOR KEY SHARE OF jobs
     ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $5, similarity = excluded.similarity
 """
@@ -106,9 +106,7 @@ class CallForBids(NamedTuple):
 
 
 class PgBids(LoggedStore):
-    def __init__(
-        self, database: Database, audit_log: PgAuditLog, assignments: PgAssignments, mails: PgMails
-    ) -> None:
+    def __init__(self, database: Database, audit_log: PgAuditLog, assignments: PgAssignments, mails: PgMails) -> None:
         super().__init__(database, audit_log)
         self._assignments, self._mails = assignments, mails
 
