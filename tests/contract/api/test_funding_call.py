@@ -233,6 +233,7 @@ async def test_reviewer_still_sees_their_answers_after_sign_off(
             assert answer in shown
         assert "Comments to the panel Sound. Comments to the applicant Name the users." in shown
         assert await review.get_by_role("radio").count() == 0, "nothing can be changed"
+        assert await page.get_by_text("say whether you agree").count() == 0
         await look_over(page, "review-signed-off", look)
 
 
