@@ -13,8 +13,9 @@ _MESSAGES = {
     **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
     **dict.fromkeys(("datetime_from_date_parsing", "datetime_parsing"), _TIME),
     **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), _WHOLE),
-    **dict.fromkeys(("float_parsing", "float_type", "finite_number"), _NUMBER),
+    **dict.fromkeys(("float_parsing", "float_type"), _NUMBER),
     **dict.fromkeys(("bool_parsing", "bool_type"), "It must be true or false."),
+    "finite_number": "It must be a finite number.",
     "string_type": "It must be text.",
     "string_unicode": "It contains an incomplete character (a lone surrogate).",
 }
