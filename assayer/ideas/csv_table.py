@@ -10,6 +10,7 @@ from typing import NamedTuple
 from assayer.errors import InputError
 from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
+from assayer.ideas.reference_column import reference_column, with_reference
 from assayer.ideas.tables import MOST_COLUMNS, IdeaOfRow, TableIdeas, check_columns
 from assayer.models import Idea
 from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
@@ -37,11 +38,39 @@ def csv_ideas(
     most: int,
     row_name: Callable[[int], str],
     latest_cutoff: dt.date | None,
+    references: str = "",
 ) -> TableIdeas:
     """Read the header of a CSV file at once and its ideas on demand, each of at most `most` characters. `row_name`
-    names a row by its number. Raises InputError if no row can be an idea."""
+    names a row by its number; `references` is the column with the sender's ids, if it is not `id`. Raises InputError if
+    no row can be an idea."""
     header = _read_header(lines, what, encoding)
-    return TableIdeas(header.above, [], _ideas(lines, header, encoding, most, row_name, latest_cutoff))
+
+    def rows() -> Iterator[IdeaOfRow]:
+        for number, record in enumerate(_records(lines, header, most), 1):
+            name = row_name(number)
+            fields: dict[str, str] = {}
+            idea: Idea | InputError
+            try:
+                where = f"{name} (line {record.line})"
+                fields = with_reference(_fields(record.cells, header.names, encoding, where), references)
+                idea = idea_of_record(fields, name, latest_cutoff)
+            except InputError as error:
+                idea = error
+            yield IdeaOfRow(number, fields, idea)
+
+    return TableIdeas(header.above, [], rows())
+
+
+def csv_reference_column(lines: Iterator[BoundedLine], what: str, encoding: str, most: int) -> str:
+    """Return the column of a CSV file with a reference for each row, or an empty string (see `reference_column`). Only
+    the header is read if none is named like one. Raises InputError as `csv_ideas` does."""
+    header = _read_header(lines, what, encoding)
+    rows = (
+        {name.strip(): cell for name, cell in zip(header.names, record.cells, strict=False)}
+        for record in _records(lines, header, most)
+        if isinstance(record.cells, list) and len(record.cells) >= len(header.names)
+    )
+    return reference_column(header.names, rows)
 
 
 def _read_header(lines: Iterator[BoundedLine], what: str, encoding: str) -> _Header:
@@ -80,31 +109,14 @@ def _header(line: BoundedLine, delimiters: Sequence[str], what: str, encoding: s
     return max(parsed, key=lambda item: (holds_idea(item.names), len(item.names)))
 
 
-def _ideas(
-    lines: Iterator[BoundedLine],
-    header: _Header,
-    encoding: str,
-    most: int,
-    row_name: Callable[[int], str],
-    latest_cutoff: dt.date | None,
-) -> Iterator[IdeaOfRow]:
+def _records(lines: Iterator[BoundedLine], header: _Header, most: int) -> "Iterator[_Record]":
+    """Yield the records after the header, without blank ones."""
     # The csv module's limit applies to the whole process, and its default is shorter than an idea can be.
     csv.field_size_limit(max(csv.field_size_limit(), most))
     records = _Records(lines, most, header.line)
-    number = 0
     while record := records.next(header.delimiter):
-        if isinstance(record.cells, list) and not any(cell.strip() for cell in record.cells):
-            continue
-        number += 1
-        name = row_name(number)
-        fields: dict[str, str] = {}
-        idea: Idea | InputError
-        try:
-            fields = _fields(record.cells, header.names, encoding, f"{name} (line {record.line})")
-            idea = idea_of_record(fields, name, latest_cutoff)
-        except InputError as error:
-            idea = error
-        yield IdeaOfRow(number, fields, idea)
+        if not isinstance(record.cells, list) or any(cell.strip() for cell in record.cells):
+            yield record
 
 
 class _Record(NamedTuple):

@@ -66,8 +66,12 @@ def record_source(record: Any, source: str) -> str:
     value = next((value for name, value in record.items() if normal_name(str(name)) == "id"), None)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         return source
-    shown = re.sub(r"[^\w.-]+", "_", str(value).strip())[:80]
-    return f"{source} ({shown})"
+    return f"{source} ({shown_reference(str(value))})"
+
+
+def shown_reference(value: str) -> str:
+    """Return an id of the sender as it is displayed."""
+    return re.sub(r"[^\w.-]+", "_", value.strip())[:80]
 
 
 class _ReadFields(NamedTuple):

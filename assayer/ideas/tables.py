@@ -8,6 +8,7 @@ from typing import NamedTuple
 from assayer.errors import InputError
 from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
+from assayer.ideas.reference_column import reference_column, with_reference
 from assayer.models import Frozen, Idea
 from assayer.text.sanitise import clean_text, hidden_flags
 
@@ -89,7 +90,11 @@ def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = N
     names = rows[place].cells
     check_columns(names, source)
     above = tuple(" ".join(filter(None, row.cells)) for row in rows[:place])
-    ideas = (_idea(row, number, names, source, latest_cutoff) for number, row in enumerate(rows[place + 1 :], 1))
+    references = reference_column(names, (_fields(row, names) for row in rows[place + 1 :]))
+    ideas = (
+        _idea(row, number, names, f"{source}:{number}", latest_cutoff, references)
+        for number, row in enumerate(rows[place + 1 :], 1)
+    )
     return TableIdeas(above, _notices(table, source), ideas)
 
 
@@ -99,13 +104,23 @@ def _header_place(rows: Sequence[IdeaTableRow]) -> int:
     return next((place for place, row in near if len(row.cells) <= MOST_COLUMNS and holds_idea(row.cells)), 0)
 
 
-def _idea(
-    row: IdeaTableRow, number: int, names: Sequence[str], source: str, latest_cutoff: dt.date | None
-) -> IdeaOfRow:
+def _fields(row: IdeaTableRow, names: Sequence[str]) -> dict[str, str]:
     named = zip(names, row.cells, strict=False)
-    fields = {name.strip(): cell for name, cell in named if name.strip() and cell.strip()}
+    return {name.strip(): cell for name, cell in named if name.strip() and cell.strip()}
+
+
+def _idea(
+    row: IdeaTableRow,
+    number: int,
+    names: Sequence[str],
+    source: str,
+    latest_cutoff: dt.date | None,
+    references: str,
+) -> IdeaOfRow:
+    """Return the idea of a row; `references` is the column with the sender's ids, if it is not `id`."""
+    fields = with_reference(_fields(row, names), references)
     try:
-        idea = idea_of_record(fields, f"{source}:{number}", latest_cutoff)
+        idea = idea_of_record(fields, source, latest_cutoff)
     except InputError as error:
         located = InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
         return IdeaOfRow(number, fields, located)

@@ -47,6 +47,8 @@ class LetterTemplates(Body):
     fund: LetterText = _FUND
     reserve: LetterText = _RESERVE
     decline: LetterText = _DECLINE
+    closing: LetterText = "Yours sincerely"
+    """End of every letter, such as a greeting with the name of the person who signs."""
 
 
 class LetterTemplatesBody(Body):

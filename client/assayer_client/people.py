@@ -64,7 +64,9 @@ class Mail(Resource):
     """Delivery state of a mail to a member. Its content is not stored."""
 
     id: UUID
-    kind: Literal["call finished", "reviews assigned", "reviews missing", "member invited", "sign-in link"]
+    kind: Literal[
+        "call finished", "reviews assigned", "reviews missing", "bids asked", "member invited", "sign-in link"
+    ]
     batch: BatchId | None
     """Batch (call for proposals) that the mail is about."""
     state: MailState

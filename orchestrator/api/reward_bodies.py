@@ -15,6 +15,7 @@ from assayer_client import rewards as wire
 from assayer_client.rewards import CompareBody, RewardItemBody, RolloutListBody, VerifyBody
 from orchestrator.jobs.requests import NamedRewardItem
 from orchestrator.problems import HttpProblem
+from orchestrator.validation_wording import fault_in_words
 from orchestrator.web.validation_errors import BODY_SHAPES, json_pointer
 
 _ROLLOUT_INDEX = "_ng_rollout_index"
@@ -41,8 +42,7 @@ def composition_of(body: wire.Composition) -> Composition:
         return Composition.model_validate(body.model_dump())
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        detail = str(first["msg"]).removeprefix("Value error, ").replace("Input should", "It should")
-        raise HttpProblem.invalid(f"{detail}.", "/composition" + json_pointer(first["loc"])) from None
+        raise HttpProblem.invalid(fault_in_words(first), "/composition" + json_pointer(first["loc"])) from None
 
 
 def named_item(body: RewardItemBody) -> NamedRewardItem:
@@ -67,8 +67,7 @@ def _item(fields: Mapping[str, str], places: Mapping[str, str]) -> NamedRewardIt
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = str(first["loc"][0])
-        reason = str(first["msg"]).removeprefix("Value error, ").replace("String should have", "It should have")
-        raise HttpProblem.invalid(f"{field}: {reason}.", places[field]) from None
+        raise HttpProblem.invalid(f"{field}: {fault_in_words(first)}", places[field]) from None
 
 
 def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:

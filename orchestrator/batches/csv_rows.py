@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import BinaryIO
 
 from assayer.errors import InputError
-from assayer.ideas.csv_table import csv_ideas
+from assayer.ideas.csv_table import csv_ideas, csv_reference_column
 from assayer.ideas.own_columns import applicant_of
 from assayer.ideas.records import record_source
 from assayer.ideas.tables import TableIdeas, notice_above
@@ -25,9 +25,12 @@ def csv_rows(
     Raises InputError if the file as a whole cannot be read."""
     label = name or "The body"
     encoding = encoding_of(file, label)
+    with closing(bounded_lines(file, encoding, most, lines.go_on)) as source:
+        references = csv_reference_column(source, label, encoding, most)
+    file.seek(0)
     with closing(bounded_lines(file, encoding, most, lines.count)) as source:
         table = csv_ideas(
-            source, label, encoding, most, lambda row: row_name(name, row, first + row - 1), latest_cutoff
+            source, label, encoding, most, lambda row: row_name(name, row, first + row - 1), latest_cutoff, references
         )
         if not encoding.startswith(_UNICODE):
             yield FileNotice(text=f"{label} is not UTF-8; it was read as {encoding_name(encoding)}.")

@@ -4,7 +4,7 @@ assignments."""
 import asyncio
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
 
 from fastapi import APIRouter, Form, Query
@@ -63,6 +63,16 @@ class PlanAsShown(NamedTuple):
     """Why a proposal would go to a reviewer, for the proposals on the page."""
     only_conflicts_end: bool
     """True if all assignments that would end do so because of conflicts of interest."""
+
+
+class RefusedInvitations(NamedTuple):
+    """Invitations of several people, some of which were refused."""
+
+    people: str
+    """Text that was sent, one person on each line."""
+    invited: int
+    """Number of people who are invited."""
+    faults: Sequence[str]
 
 
 @router.get("")
@@ -168,14 +178,17 @@ async def shown_assignments(
     find: str = "",
     ended: EndedByChoice | None = None,
     form: MemberForm | None = None,
+    invitations: RefusedInvitations | None = None,
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
     """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
-    entered for a person to invite; `fault` or `refusal`, why the last action failed."""
+    entered for a person to invite; `invitations`, those of several people that were refused; `fault` or `refusal`, why
+    the last action failed."""
     if refusal is not None:
         fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
+    status = 422 if invitations else status
     view = view or AssignedView()
     services, reviewing, tenant = context.services, context.reviewing, context.tenant
     if body is not None and context.caller.may("assign reviewers"):
@@ -226,6 +239,7 @@ async def shown_assignments(
         choice=choice,
         ended=ended,
         given=form,
+        invitations=invitations,
         mailed=services.mails.enabled,
         asked=asked,
         people=people,

@@ -16,6 +16,7 @@ from assayer_client.evaluations import CriterionBody
 from orchestrator.problems import HttpProblem
 from orchestrator.services.batch_summaries import tags_in
 from orchestrator.services.call_criteria import criteria_of_bodies
+from orchestrator.validation_wording import fault_in_words
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -185,5 +186,5 @@ def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[st
     except ValidationError as error:
         for item in error.errors(include_url=False):
             name = str(item["loc"][0]) if item["loc"] else ""
-            faults.append(f"{where or _TITLES.get(name, name)}{f', {name}' if where else ''}: {item['msg']}.")
+            faults.append(f"{where or _TITLES.get(name, name)}{f', {name}' if where else ''}: {fault_in_words(item)}")
         return None

@@ -1,5 +1,6 @@
 """Forms of `/console/calls/{id}/assignments`: choose the reviewers of a call, or invite one to it."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from starlette.responses import Response
 
 from assayer_client.reviewing import CallInvitationBody, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
-from orchestrator.console.assignment_pages import shown_assignments
+from orchestrator.console.assignment_pages import RefusedInvitations, shown_assignments
 from orchestrator.console.member_pages import GivenMember, checked_form
 from orchestrator.console.page_context import Assigner, Inviter, PageContext
 from orchestrator.console.reviewer_choice import EndedByChoice, wanted_reviewers
@@ -21,6 +22,7 @@ from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
+_PERSON = re.compile(r"(?P<name>[^@]*?)\s*[,;\t]\s*(?P<email>[^\s,;]*@[^\s,;]*)(?:\s*[,;\t]\s*(?P<affiliation>.*))?")
 _Members = Annotated[list[str], Form(default_factory=list, max_length=5_000)]
 
 
@@ -50,13 +52,45 @@ async def choose(
 @router.post("/invite")
 async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Response:
     try:
-        body = checked_form(CallInvitationBody, form.model_dump(exclude={"role"}))
-        member = MemberId(context.services.new_id("mb"))
-        new = NewMember(**body.model_dump(), role="reviewer")
-        await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)
+        await _invite(context, call, checked_form(CallInvitationBody, form.model_dump(exclude={"role"})))
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal, form=form)
     return _back(call, "name")  # the form of the next invitation, which browsers unfold
+
+
+@router.post("/invitations")
+async def invite_several(
+    context: Inviter, call: CallInPath, people: Annotated[str, Form(max_length=50_000)] = ""
+) -> Response:
+    """Invite a reviewer for each line. Lines that cannot be used are named, and the text is kept: inviting somebody
+    again changes nothing."""
+    invited, faults = 0, list[str]()
+    for number, line in enumerate(people.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            await _invite(context, call, checked_form(CallInvitationBody, _person_of(line)))
+            invited += 1
+        except (HttpProblem, ReviewRefused) as refusal:
+            faults.append(f"Line {number}: {refusal}")
+    if faults:
+        return await shown_assignments(context, call, invitations=RefusedInvitations(people, invited, faults))
+    return _back(call)
+
+
+async def _invite(context: PageContext, call: BatchStatus, body: CallInvitationBody) -> None:
+    """Invite a reviewer. Raises ReviewRefused."""
+    new = NewMember(**body.model_dump(), role="reviewer")
+    id = MemberId(context.services.new_id("mb"))
+    await context.reviewing.call_reviewers.invite(context.tenant, call.id, id, new, context.by)
+
+
+def _person_of(line: str) -> dict[str, str]:
+    """Return the fields of a line such as `Grace Hopper, grace@example.org, Yale University`. Raises HttpProblem."""
+    match = _PERSON.fullmatch(line.strip())
+    if not match:
+        raise HttpProblem("invalid-request", "Write it as: Name, name@example.org, Institution.")
+    return match.groupdict(default="")
 
 
 async def _reviewers_to_choose(

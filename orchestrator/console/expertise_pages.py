@@ -4,7 +4,7 @@ for the reviewer and for officers."""
 import re
 from typing import Annotated
 
-from fastapi import APIRouter, Form
+from fastapi import APIRouter, Form, Query
 from pydantic import Field, ValidationError
 from starlette.responses import Response
 
@@ -14,12 +14,14 @@ from orchestrator.console.page_context import Assigner, PageContext, Reviewer
 from orchestrator.problems import HttpProblem, not_found, required
 from orchestrator.reviewing.models import Member, ReviewRefused
 from orchestrator.services.members import get_member
+from orchestrator.validation_wording import fault_in_words
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.stored_expertise import store_expertise
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _Text = Annotated[str, Field(max_length=300_000)]
+_FromCall = Annotated[str | None, Query(max_length=64)]
 _TITLES = {"keywords": "Keywords", "institutions": "Institutions", "people": "People", "papers": "Papers"}
 
 
@@ -47,14 +49,16 @@ async def change_own_expertise(context: Reviewer, form: Annotated[ExpertiseForm,
 
 
 @router.get("/members/{id}/expertise")
-async def expertise(id: PathId, context: Assigner) -> Response:
-    """Show the form to an officer."""
-    return await _show(context, await _member(context, id))
+async def expertise(id: PathId, context: Assigner, call: _FromCall = None) -> Response:
+    """Show the form to an officer, who may come from the page of a call."""
+    return await _show(context, await _member(context, id), call=call)
 
 
 @router.post("/members/{id}/expertise")
-async def change_expertise(id: PathId, context: Assigner, form: Annotated[ExpertiseForm, Form()]) -> Response:
-    return await _change(context, await _member(context, id), form)
+async def change_expertise(
+    id: PathId, context: Assigner, form: Annotated[ExpertiseForm, Form()], call: _FromCall = None
+) -> Response:
+    return await _change(context, await _member(context, id), form, call)
 
 
 async def _own(context: PageContext) -> Member:
@@ -68,7 +72,7 @@ async def _member(context: PageContext, id: str) -> Member:
     return member
 
 
-async def _change(context: PageContext, member: Member, form: ExpertiseForm) -> Response:
+async def _change(context: PageContext, member: Member, form: ExpertiseForm, call: str | None = None) -> Response:
     """Store the form, and show what was stored or why not."""
     stored = await _stored(context, member)
     try:
@@ -83,11 +87,11 @@ async def _change(context: PageContext, member: Member, form: ExpertiseForm) -> 
         outcome = await store_expertise(context.services, context.tenant, member, body, context.by)
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
-        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {wrong['msg']}."
-        return await _show(context, member, form=form, fault=fault)
+        fault = f"{_TITLES.get(str(wrong['loc'][0]), wrong['loc'][0])}: {fault_in_words(wrong)}"
+        return await _show(context, member, form=form, fault=fault, call=call)
     except (HttpProblem, ReviewRefused) as refusal:
-        return await _show(context, member, form=form, fault=str(refusal))
-    return await _show(context, member, outcome=outcome)
+        return await _show(context, member, form=form, fault=str(refusal), call=call)
+    return await _show(context, member, outcome=outcome, call=call)
 
 
 async def _stored(context: PageContext, member: Member) -> Expertise:
@@ -101,6 +105,7 @@ async def _show(
     form: ExpertiseForm | None = None,
     fault: str = "",
     outcome: ExpertiseOutcome | None = None,
+    call: str | None = None,
 ) -> Response:
     stored = outcome.expertise if outcome else await _stored(context, member)
     shown = form or ExpertiseForm(
@@ -120,6 +125,7 @@ async def _show(
         form=shown,
         fault=fault,
         outcome=outcome,
+        call=await context.find_batch(call) if call else None,
     )
 
 

@@ -29,6 +29,7 @@ class _Templates(Frozen, extra="ignore", defer_build=False):
     fund: str = Field(default="", max_length=20_000)
     reserve: str = Field(default="", max_length=20_000)
     decline: str = Field(default="", max_length=20_000)
+    closing: str = Field(default="", max_length=20_000)
     version: int = Field(default=0, ge=0, le=2**31)
 
 

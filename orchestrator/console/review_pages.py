@@ -24,6 +24,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.review_forms import fault_of_answers
 from orchestrator.services.opinions import judge_point, read_proposal, require_blind_opinion
 from orchestrator.services.reports import report_of_reviewer
+from orchestrator.validation_wording import fault_in_words
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
@@ -36,6 +37,7 @@ class _Refused(NamedTuple):
     values: Mapping[str, str]
 
 
+_TITLES = {"note": "Comments to the panel", "to_applicant": "Comments to the applicant"}
 _FIRST = "first"
 """Value of the form's field `seen` before the first review; afterwards, the time of the latest one."""
 
@@ -144,7 +146,8 @@ def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
         wrong = error.errors(include_url=False)[0]
         if wrong["loc"][0] == "score":
             return "Give a score from 1 to 5."
-        return f"{' '.join(map(str, wrong['loc']))}: {wrong['msg']}."
+        name = str(wrong["loc"][2] if len(wrong["loc"]) > 2 else wrong["loc"][-1])
+        return f"{_TITLES.get(name, name)}: {fault_in_words(wrong)}"
     fault = fault_of_answers(terms, body.answers)
     return fault.detail if fault else body
 

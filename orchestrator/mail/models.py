@@ -54,6 +54,14 @@ class ReviewsMissing(Frozen):
     due: dt.date | None
 
 
+class BidsAsked(Frozen):
+    """Email to a reviewer of a call in which an officer asks for bids."""
+
+    kind: Literal["bids asked"] = "bids asked"
+    call: BatchId
+    name: str
+
+
 class SignInLink(Frozen):
     """Link that a reviewer asked for on the sign-in page."""
 
@@ -71,7 +79,8 @@ class MemberInvited(Frozen):
 
 
 MailNews: TypeAlias = Annotated[
-    CallFinished | ReviewsAssigned | ReviewsMissing | MemberInvited | SignInLink, Field(discriminator="kind")
+    CallFinished | ReviewsAssigned | ReviewsMissing | BidsAsked | MemberInvited | SignInLink,
+    Field(discriminator="kind"),
 ]
 
 

@@ -13,6 +13,7 @@ from assayer.reports.wording import money
 from orchestrator.access.sessions import LINK_DAYS
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 from orchestrator.mail.models import (
+    BidsAsked,
     CallFinished,
     ClaimedMail,
     MailNews,
@@ -81,6 +82,8 @@ def _words(news: MailNews, tenant: str, url: str, link: str) -> tuple[str, str]:
             return _reviews_assigned(news, link or f"{url}/console/queue")
         case ReviewsMissing():
             return _reviews_missing(news, link or f"{url}/console/queue")
+        case BidsAsked():
+            return _bids_asked(news, link or f"{url}/console/bids/{news.call}")
         case MemberInvited():
             return _member_invited(news, _one_line(tenant), url, link)
         case SignInLink():
@@ -138,6 +141,13 @@ def _reviews_missing(news: ReviewsMissing, address: str) -> tuple[str, str]:
     text = f"{reviews} of {name} {'is' if news.proposals == 1 else 'are'} still missing from you{due}."
     text += "\nIf you cannot review a proposal, say so on its page: others can then be asked."
     return f"Reminder: {reviews} missing{due}: {name}", f"{text}\n\n{address}"
+
+
+def _bids_asked(news: BidsAsked, address: str) -> tuple[str, str]:
+    name = _one_line(news.name) or news.call
+    text = f"{name} asks which of its proposals you would review. Your queue has a link to the list."
+    text += "\nA bid is a wish, not a promise: officers assign the proposals."
+    return f"Which proposals would you review? {name}", f"{text}\n\n{address}"
 
 
 def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:

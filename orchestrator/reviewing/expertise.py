@@ -42,12 +42,13 @@ class ExpertiseMatch:
         keywords = [" \n ".join(known.keywords) for known in reviewers]
         self._vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
         try:
-            self._vectorizer.fit([*texts, *papers, *filter(None, keywords)])
+            fitted = self._vectorizer.fit_transform([*texts, *papers, *filter(None, keywords)])
         except ValueError:  # no text has a word
             self._vectorizer.fit(["proposal"])
+            fitted = self._vectorizer.transform([*texts, *papers])
         self._words = self._vectorizer.get_feature_names_out()
-        self._proposals: csr_array[Any] = self._vectorizer.transform(texts)
-        self._papers: csr_array[Any] = self._vectorizer.transform(papers or [""])
+        self._proposals: csr_array[Any] = fitted[: len(texts)]
+        self._papers: csr_array[Any] = fitted[len(texts) : len(texts) + len(papers)]
         self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
         self._first = np.cumsum([0, *(len(known.papers) for known in reviewers)])
         profiles = [

@@ -146,8 +146,8 @@ class AssignmentPlanner:
         )
 
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
-        """Search the proposals of a call for conflicts with a reviewer, as far as this has not been done since the
-        reviewer's interests last changed. Return what is stored about the reviewer."""
+        """Search the proposals of a call for conflicts with a reviewer, and compare them with the reviewer's expertise,
+        as far as this has not been done since either last changed. Return what is stored about the reviewer."""
         stored = await self.reviewing.expertise.of(tenant, member.id)
         if stored is None or stored.changed_at is None:
             return stored or Expertise(member=member.id, version=0)
@@ -158,7 +158,8 @@ class AssignmentPlanner:
             interests = await self._interests(tenant, batch, [member], {member.id: stored})
             found = await asyncio.to_thread(_search_conflicts, proposals, interests)
             await self.reviewing.assignments.keep_found(found, self.clock.now())
-            searched = [item.id for item in proposals]
+            similarities = await asyncio.to_thread(_similarities, all_proposals, stored)
+            searched = {item.id: similarities.get(item.id, 0.0) for item in proposals}
             await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)
         return stored
 
@@ -242,6 +243,15 @@ class AssignmentPlanner:
 def _known(stored: Expertise | None) -> Known:
     papers = [(paper.title, paper.abstract) for paper in stored.papers if paper.listed] if stored else []
     return Known(stored.keywords if stored else (), papers)
+
+
+def _similarities(proposals: Sequence[ProposalText], stored: Expertise) -> dict[JobId, float]:
+    """Return the similarity of proposals to a reviewer's expertise; empty if nothing is known of it."""
+    known = _known(stored)
+    if not known.keywords and not known.papers:
+        return {}
+    match = ExpertiseMatch([(item.title, item.text or "") for item in proposals], [known])
+    return {item.id: float(match.similarity[place, 0]) for place, item in enumerate(proposals)}
 
 
 def _search_conflicts(

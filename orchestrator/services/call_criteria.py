@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from assayer.models import Criterion
 from assayer_client.evaluations import CriterionBody
 from orchestrator.problems import HttpProblem
+from orchestrator.validation_wording import fault_in_words
 
 
 def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
@@ -18,8 +19,8 @@ def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[C
         try:
             criteria.append(Criterion.model_validate(body.model_dump()))
         except ValidationError as error:
-            detail = error.errors(include_url=False)[0]["msg"]
-            wrong = f"{body.name}: anchors must describe scores from 1 to 10: {detail}."
+            detail = fault_in_words(error.errors(include_url=False)[0])
+            wrong = f"{body.name}: anchors must describe scores from 1 to 10. {detail}"
             raise HttpProblem.invalid(wrong, f"{pointer}/{number}/anchors") from error
         if names.index(names[number]) < number:
             raise HttpProblem.invalid(f"Another criterion is already called {body.name}.", f"{pointer}/{number}/name")

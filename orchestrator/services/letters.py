@@ -4,7 +4,7 @@ import datetime as dt
 import io
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assayer.models import Frozen
 from assayer.models.sender_references import own_reference
@@ -75,12 +75,18 @@ def _letter(
         title=item.title,
         applicant=item.applicant,
         outcome=item.outcome,
-        text=letter_text(getattr(templates, item.outcome), values) if item.sent is None else item.sent,
+        text=_text(item, templates, values),
         comments=item.comments,
         released=len(item.released),
         sent_at=item.sent_at,
         sent_by=item.sent_by,
     )
+
+
+def _text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
+    """Return the text as it was sent or, before that, as it would be sent now."""
+    template = f"{getattr(templates, item.outcome)}\n\n{templates.closing}"
+    return letter_text(template, values) if item.sent is None else item.sent
 
 
 def letters_zip(letters: Sequence[Letter]) -> bytes:

@@ -23,7 +23,7 @@ class ReviewingStores:
         self.assigned_tables = PgAssignedTables(database)
         self.call_reviewers = PgCallReviewers(database, audit_log, members)
         self.expertise = PgExpertise(database, audit_log)
-        self.bids = PgBids(database, audit_log, self.assignments)
+        self.bids = PgBids(database, audit_log, self.assignments, mails)
         self.opinions = PgOpinions(database, audit_log)
         self.decisions = PgDecisions(database, audit_log)
         self.proposal_decisions = PgProposalDecisions(database, audit_log)

@@ -1,7 +1,7 @@
 """Bids: which proposals of a call reviewers would review. Titles are shown as reviewers may see them."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from assayer_client.expertise import Bid, BiddableProposal, GivenBid
@@ -12,6 +12,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.assignments import READABLE, TITLE_FOR_REVIEWERS, PgAssignments
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction
+from orchestrator.store.mails import PgMails
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 from orchestrator.store.rows import from_row
@@ -24,9 +25,9 @@ _OPEN = """
     ON CONFLICT DO NOTHING RETURNING batch
 """
 _CLOSE = "DELETE FROM open_bidding USING batches WHERE id = batch AND tenant = $1 AND batch = $2 RETURNING batch"
-_ASKED = f"""
-    open_bidding JOIN batches ON batches.id = open_bidding.batch JOIN members ON members.id = $2
-    WHERE batches.tenant = $1 AND members.tenant = $1 AND members.role = 'reviewer' AND members.removed_at IS NULL
+_ALL_ASKED = f"""
+    open_bidding JOIN batches ON batches.id = open_bidding.batch JOIN members ON members.tenant = batches.tenant
+    WHERE batches.tenant = $1 AND members.role = 'reviewer' AND members.removed_at IS NULL
       AND NOT {COULD_READ_REPORTS}
       AND NOT EXISTS (SELECT FROM sign_offs WHERE sign_offs.batch = batches.id)
       AND (
@@ -36,7 +37,10 @@ _ASKED = f"""
           )
       )
 """
+"""SQL for the calls that ask for bids, with each reviewer whom they ask."""
+_ASKED = f"{_ALL_ASKED} AND members.id = $2"
 """SQL for the calls that ask a reviewer for bids."""
+_REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
 _CALLS = f"""
     SELECT batches.id, coalesce(nullif(batches.name, ''), batches.id) AS name, (
         SELECT count(*) FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = batches.id AND bids.member = $2
@@ -59,8 +63,9 @@ _POSSIBLE = f"""
 searched for conflicts with what is stored about the reviewer now."""
 _PROPOSALS = f"""
     SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
-    FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2
-    WHERE {_POSSIBLE} ORDER BY jobs."row", jobs.id
+    FROM jobs JOIN bid_searches ON bid_searches.evaluation = jobs.id AND bid_searches.member = $2
+    LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2
+    WHERE {_POSSIBLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id
 """
 _UNSEARCHED = f"""
     SELECT jobs.id FROM jobs
@@ -72,9 +77,11 @@ _UNSEARCHED = f"""
       )
 """
 _SEARCHED = """
-    INSERT INTO bid_searches (evaluation, member, changed_at)
-    SELECT jobs.id, $2, $4 FROM jobs WHERE jobs.tenant = $1 AND jobs.id = ANY($3) FOR KEY SHARE
-    ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $4
+    INSERT INTO bid_searches (evaluation, member, changed_at, similarity)
+    SELECT jobs.id, $2, $5, searched.similarity
+    FROM jobs JOIN unnest($3::text[], $4::float8[]) AS searched (id, similarity) ON searched.id = jobs.id
+    WHERE jobs.tenant = $1 FOR KEY SHARE OF jobs
+    ON CONFLICT (evaluation, member) DO UPDATE SET changed_at = $5, similarity = excluded.similarity
 """
 _PERMITTED = f"SELECT jobs.id FROM jobs WHERE {_POSSIBLE} AND jobs.id = ANY($4)"
 _GIVE = """
@@ -99,9 +106,9 @@ class CallForBids(NamedTuple):
 
 
 class PgBids(LoggedStore):
-    def __init__(self, database: Database, audit_log: PgAuditLog, assignments: PgAssignments) -> None:
+    def __init__(self, database: Database, audit_log: PgAuditLog, assignments: PgAssignments, mails: PgMails) -> None:
         super().__init__(database, audit_log)
-        self._assignments = assignments
+        self._assignments, self._mails = assignments, mails
 
     async def is_open(self, tenant: TenantId, batch: BatchId) -> bool:
         (row,) = await self._database.fetch(_IS_OPEN, tenant, batch)
@@ -109,12 +116,16 @@ class PgBids(LoggedStore):
 
     @in_transaction
     async def set_open(self, connection: Connection, tenant: TenantId, batch: BatchId, wanted: bool, by: ActBy) -> None:
-        """Ask the reviewers of a call for bids, or stop asking. Bids already given are kept. Raises ReviewRefused if
-        the call is signed off."""
+        """Ask the reviewers of a call for bids, also by email, or stop asking. Bids already given are kept. Raises
+        ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, batch, alone=True)
         values = (tenant, batch, by.at) if wanted else (tenant, batch)
-        if await connection.fetchrow(_OPEN if wanted else _CLOSE, *values) is not None:
-            await self._log.append(connection, tenant, by, "bidding opened" if wanted else "bidding closed", batch)
+        if await connection.fetchrow(_OPEN if wanted else _CLOSE, *values) is None:
+            return
+        await self._log.append(connection, tenant, by, "bidding opened" if wanted else "bidding closed", batch)
+        if wanted:
+            asked = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
+            await self._mails.add_bids_asked(connection, tenant, batch, asked)
 
     async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
         """Return the calls that ask a reviewer for bids."""
@@ -125,13 +136,16 @@ class PgBids(LoggedStore):
         return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
 
     async def mark_searched(
-        self, tenant: TenantId, member: MemberId, evaluations: Sequence[JobId], changed_at: dt.datetime
+        self, tenant: TenantId, member: MemberId, similarities: Mapping[JobId, float], changed_at: dt.datetime
     ) -> None:
-        """Record that proposals were searched for conflicts with what was stored about the reviewer at `changed_at`."""
-        await self._database.fetch(_SEARCHED, tenant, member, list(evaluations), changed_at)
+        """Record that proposals were searched for conflicts with what was stored about the reviewer at `changed_at`,
+        with the similarity of each to the reviewer's expertise."""
+        values = list(similarities), list(similarities.values())
+        await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
 
     async def proposals(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[BiddableProposal]:
-        """Return the proposals that a reviewer may bid on; empty if the call does not ask them."""
+        """Return the proposals that a reviewer may bid on, the most similar to their expertise first; empty if the call
+        does not ask them."""
         return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch)
 
     @in_transaction

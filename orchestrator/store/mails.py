@@ -10,7 +10,15 @@ from typing import NamedTuple
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.mail.models import ClaimedMail, Mail, MemberInvited, ReviewsAssigned, ReviewsMissing, SignInLink
+from orchestrator.mail.models import (
+    BidsAsked,
+    ClaimedMail,
+    Mail,
+    MemberInvited,
+    ReviewsAssigned,
+    ReviewsMissing,
+    SignInLink,
+)
 from orchestrator.reviewing.models import Member
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
@@ -138,6 +146,15 @@ class PgMails(PgOutbox):
             news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
             await self._add(connection, member, batch, news)
 
+    async def add_bids_asked(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
+    ) -> None:
+        """Queue an email to each member that asks for bids on the proposals of a call."""
+        call = await connection.fetchrow(_CALL, tenant, batch)
+        if call is not None:
+            for member in members:
+                await self._add(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
+
     async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
         """Return the reviewers of a call with missing reviews, by name."""
         return await self._database.select(MissingReviewer, _MISSING, tenant, batch)
@@ -179,7 +196,7 @@ class PgMails(PgOutbox):
         connection: Connection,
         member: MemberId,
         batch: BatchId | None,
-        news: MemberInvited | ReviewsAssigned | ReviewsMissing,
+        news: MemberInvited | ReviewsAssigned | ReviewsMissing | BidsAsked,
     ) -> None:
         if self.enabled:
             await connection.execute(_ADD, member, batch, to_json_column(news))

@@ -9,29 +9,13 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
 
 from orchestrator.problems import HttpProblem, ProblemError, suggestion
+from orchestrator.validation_wording import fault_in_words
 
 BODY_SHAPES = ("one member of a group", "a whole group")
 """Tags with which Pydantic distinguishes the shapes of a body; they appear in error locations but are not fields."""
 _MOST_ERRORS = 20
 _SHOWN = 60
 """Maximum number of characters of an unknown name that are quoted."""
-
-_MESSAGES = {
-    "missing": "It is required.",
-    "extra_forbidden": "It is not a known field.",
-    "model_attributes_type": "It must be an object.",
-    "model_type": "It must be an object.",
-    "dict_type": "It must be an object.",
-    "tuple_type": "It must be a list.",
-    "list_type": "It must be a list.",
-    **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
-    **dict.fromkeys(
-        ("datetime_from_date_parsing", "datetime_parsing"),
-        "It must be a time, such as 2026-01-31T12:00:00Z, or a date.",
-    ),
-    "string_type": "It must be text.",
-    "string_unicode": "It contains an incomplete character (a lone surrogate).",
-}
 
 
 def validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
@@ -67,7 +51,7 @@ def _malformed_json(document: str, position: int, message: str) -> HttpProblem:
 
 def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None) -> ProblemError:
     kind, place = error["type"], _without_shape(error["loc"])
-    detail = _MESSAGES.get(kind) or _length(error) or _sentence(str(error["msg"]))
+    detail = fault_in_words(error)
     if kind == "extra_forbidden":
         known = _known_fields(body_model, place[1:-1]) if place[0] == "body" else ()
         detail += suggestion(str(place[-1]), known)
@@ -76,22 +60,8 @@ def _problem_error(error: Mapping[str, Any], body_model: type[BaseModel] | None)
     return ProblemError(detail=detail, parameter=".".join(str(part) for part in place[1:])[:_SHOWN])
 
 
-def _length(error: Mapping[str, Any]) -> str:
-    """Return the sentence on a list of too many items; empty for other errors."""
-    if error["type"] != "too_long":
-        return ""
-    most, items = error["ctx"]["max_length"], error["ctx"]["actual_length"]
-    return f"It may have at most {most} items, not {'more' if items is None else items}."
-
-
 def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:
     return (place[0], *place[2:]) if len(place) > 1 and place[1] in BODY_SHAPES else place
-
-
-def _sentence(message: str) -> str:
-    """Return Pydantic's message, such as `Input should be greater than 0`, as a sentence."""
-    words = message.removeprefix("Value error, ").replace("Input should", "It should").strip()
-    return words if words.endswith(".") else f"{words}."
 
 
 def json_pointer(place: Sequence[str | int]) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import BatchId
-from orchestrator.mail.models import CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
+from orchestrator.mail.models import BidsAsked, CallFinished, ClaimedMail, MailNews, MemberInvited, ReviewsAssigned
 from orchestrator.mail.wording import compose_mail, mail_address
 
 SENDER = Address("assayer", "assayer", "example.org")
@@ -56,6 +56,7 @@ def test_names_cannot_inject_headers_or_recipients(name: str, person: str, tenan
     for news in (
         ended(name),
         ReviewsAssigned(call=CALL, name=name, proposals=2, due=None),
+        BidsAsked(call=CALL, name=name),
         MemberInvited(role="owner"),
         MemberInvited(role="reviewer", call=CALL, name=name, due=dt.date(2031, 12, 1)),
     ):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, Protocol
 
 from assayer.errors import AssayerError, FullTextError, InputError
-from assayer.ideas.csv_table import csv_ideas
+from assayer.ideas.csv_table import csv_ideas, csv_reference_column
 from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.parsing import parse_idea
 from assayer.ideas.record_forms import records_in
@@ -221,7 +221,10 @@ class IdeaFileReader:
         with _opened(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, name)
             with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
-                table = csv_ideas(lines, name, encoding, most, lambda number: f"{path}:{number}", self._latest)
+                references = csv_reference_column(lines, name, encoding, most)
+            file.seek(0)
+            with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
+                table = csv_ideas(lines, name, encoding, most, lambda n: f"{path}:{n}", self._latest, references)
                 return _outcome(path, table)
 
     def _record(self, record: object, source: str) -> Idea | RejectedInput:

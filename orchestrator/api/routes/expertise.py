@@ -60,8 +60,9 @@ async def change_bidding(body: BiddingBody, context: Assigner, batch: CallInPath
 
 @router.get("/v1/batches/{id}/biddable-proposals")
 async def list_biddable_proposals(id: PathId, context: ReviewerCaller) -> Page[BiddableProposal]:
-    """List the proposals that the reviewer may bid on, with the bids already given. Proposals with a conflict of
-    interest are left out, as are documents that have not been read yet. Rejected until the reviewer has declared
+    """List the proposals that the reviewer may bid on, those most similar to their keywords and papers first, with the
+    bids already given. Proposals with a conflict of interest are left out, as are documents that have not been read
+    yet. Rejected until the reviewer has declared
     institutions and people (`PUT /v1/members/{id}/expertise`)."""
     return Page(items=tuple(await _biddable(context, id)), next=None)
 

@@ -451,10 +451,12 @@ CREATE TABLE open_bidding (
 );
 
 -- Proposals that were searched for conflicts with a reviewer, as stored at `changed_at`, before their titles are shown.
+-- `similarity`: to the reviewer's expertise.
 CREATE TABLE bid_searches (
     evaluation text NOT NULL REFERENCES jobs ON DELETE CASCADE,
     member text NOT NULL REFERENCES members ON DELETE CASCADE,
     changed_at timestamptz NOT NULL,
+    similarity double precision NOT NULL,
     PRIMARY KEY (evaluation, member)
 );
 CREATE INDEX bid_searches_member ON bid_searches (member);

@@ -3,7 +3,7 @@
 import re
 
 from orchestrator.jobs.models import BatchId
-from tests.contract.api.browsing import PHONE_AND_DESK, at_the_console
+from tests.contract.api.browsing import EACH_LOOK, PHONE_AND_DESK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import hidden_field, signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import (
@@ -129,6 +129,35 @@ async def test_form_stays_open_for_the_next_invitation(service: Service, officer
             await page.get_by_role("button", name="Invite").click()
             await page.get_by_role("rowheader").filter(has_text=name).wait_for()
         assert await page.get_by_label("Name", exact=True).is_visible()
+
+
+@EACH_LOOK
+async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_line(
+    service: Service, officer: Person, look: Look
+) -> None:
+    batch, _ = await call_of(service, "# One")
+    people = (
+        f"Grace Hopper, grace@example.org, Yale University; Navy\n\nJean Bartik\nKlara\tklara@\n"
+        f"Otto, {officer.member.email}\nByron, Ada; ada@example.org"
+    )
+    async with at_the_console(service, officer.key, look, refused=True) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}/assignments")
+        text = page.get_by_label("One person on each line")
+        await text.fill(people)
+        await page.get_by_role("button", name="Add these reviewers").click()
+        await page.get_by_text("2 lines are invited, 3 not.").wait_for()
+        await page.get_by_text("Line 3: Write it as: Name, name@example.org, Institution.").wait_for()
+        await page.get_by_text("Line 4: An address must have the form name@example.org.").wait_for()
+        assert await page.get_by_text("Line 5: ").filter(has_text="an officer and not a reviewer").count() == 1
+        assert await text.input_value() == people, "what was typed is kept"
+        await look_over(page, "invitations-refused", look)
+        await text.fill("\n".join(line for line in people.splitlines() if "example.org" in line and "Otto" not in line))
+        await page.get_by_role("button", name="Add these reviewers").click()
+        await page.get_by_role("rowheader").filter(has_text="Grace Hopper").wait_for()
+        assert await page.get_by_role("rowheader").filter(has_text="Byron, Ada").count() == 1
+    invited = {item.email: item for item in await service.services.members.reviewers(ACME)}
+    assert sorted(invited) == ["ada@example.org", "grace@example.org"]
+    assert invited["grace@example.org"].affiliation == "Yale University; Navy"
 
 
 async def test_reviewer_choice_is_read_only_after_sign_off_and_for_auditors(service: Service) -> None:

@@ -197,6 +197,20 @@ async def test_new_declarations_are_searched_for_before_titles_are_shown_again(
     assert [item["evaluation"] for item in (await ada.get(path)).json()["items"]] == [second]
 
 
+async def test_proposals_to_bid_on_are_listed_by_expertise(service: Service, officer: Person, ada: Person) -> None:
+    batch, (proofs, other, beetles) = await call_of(service, PROOFS, "# Something else\n\nOther words.", BEETLES)
+    await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
+    orders: list[tuple[list[str], list[str]]] = [
+        ([], [proofs, other, beetles]),
+        (["bark beetles", "spruce forests"], [beetles, proofs, other]),
+        (["topology in a proof assistant"], [proofs, other, beetles]),
+    ]
+    for version, (keywords, order) in enumerate(orders):
+        await _store(ada, ada, version=version, keywords=keywords)
+        listed = (await ada.get(f"/v1/batches/{batch}/biddable-proposals")).json()["items"]
+        assert [item["evaluation"] for item in listed] == order
+
+
 async def test_only_reviewers_chosen_for_the_call_see_its_titles(
     service: Service, officer: Person, forester: Person
 ) -> None:

@@ -29,6 +29,8 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_text("1 paper. Not looked up in the corpus").wait_for()
         assert await page.get_by_role("listitem").filter(has_text="10.1000/abc").count() == 1
         await look_over(page, "expertise", look)
+        await page.get_by_role("link", name="Back to").click()
+        await page.wait_for_url(f"{url}{here}")
     async with at_the_console(service, bob.key, look) as (page, url):
         await page.get_by_role("link", name="Bids", exact=True).click()
         await page.get_by_role("main").get_by_role("link").first.click()

@@ -216,6 +216,28 @@ async def test_reviewer_answers_the_form_of_the_call(
 
 
 @EACH_LOOK
+async def test_reviewer_still_sees_their_answers_after_sign_off(
+    service: Service, owner: Person, officer: Person, ada: Person, look: Look
+) -> None:
+    batch, (first, _) = await reviewed_call(service, officer, ada)
+    body = {"score": 4, "note": "Sound.", "answers": ANSWERS}
+    assert (await ada.post(f"/v1/evaluations/{first}/opinions", json=body)).status_code == 200
+    proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
+    await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
+    assert (await owner.post(f"/v1/batches/{batch}/sign-off", json={"despite_missing": True})).status_code == 200
+    async with at_the_console(service, ada.key, look) as (page, url):
+        await page.goto(f"{url}/console/review/{first}")
+        review = page.get_by_role("region", name="Your review")
+        shown = " ".join((await review.inner_text()).split())
+        for answer in ("Overall score 4 of 5", "Impact 8 of 10", "Cost 4 of 10", "Team 3 of 5", "Certainty 4 of 5"):
+            assert answer in shown
+        assert "Comments to the panel Sound. Comments to the applicant Name the users." in shown
+        assert await review.get_by_role("radio").count() == 0, "nothing can be changed"
+        assert await page.get_by_text("say whether you agree").count() == 0
+        await look_over(page, "review-signed-off", look)
+
+
+@EACH_LOOK
 async def test_first_review_in_a_second_tab_is_refused_and_its_text_kept(
     service: Service, officer: Person, ada: Person, look: Look
 ) -> None:

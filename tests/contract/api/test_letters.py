@@ -7,10 +7,11 @@ import pytest
 
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.funding_calls import ANSWERS, reviewed_call
+from tests.contract.api.funding_calls import ANSWERS, funding_call, proposals_of, reviewed_call
 from tests.contract.api.people import Person
 from tests.contract.api.service import Service
 from tests.contract.pdf_files import pdf_text
+from tests.unit.batch_bodies import WORDS
 
 
 async def _decided(service: Service, officer: Person, ada: Person) -> tuple[str, str, str]:
@@ -113,6 +114,45 @@ async def test_letters_download_as_pdf_and_zip(service: Service, officer: Person
     assert sorted(name.partition("/")[0] for name in names) == ["decline", "fund"]
     only = await officer.get(f"/v1/batches/{batch}/letters", params={"outcome": "decline"})
     assert len(only.json()["items"]) == 1
+
+
+@EACH_LOOK
+async def test_closing_that_the_officer_writes_ends_every_letter(
+    service: Service, officer: Person, ada: Person, look: Look
+) -> None:
+    batch, first, _ = await _decided(service, officer, ada)
+    assert {item["text"].rstrip().rpartition("\n")[2] for item in await _letters(officer, batch)} == {"Yours sincerely"}
+    async with at_the_console(service, officer.key, look) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}/letters")
+        closing = page.get_by_label("Closing of every letter")
+        await closing.fill("With best wishes\nOtto Officer, call {call}")
+        await look_over(page, "letter-templates", look)
+        await page.get_by_role("button", name="Save the templates").click()
+        await page.get_by_text("Version 1, saved by Otto Officer").wait_for()
+        assert await closing.input_value() == "With best wishes\nOtto Officer, call {call}"
+        await page.goto(f"{url}/console/calls/{batch}/letters/{first}")
+        await page.get_by_text("Otto Officer, call Spring").wait_for()
+    assert all(
+        item["text"].endswith("\n\nWith best wishes\nOtto Officer, call Spring\n")
+        for item in await _letters(officer, batch)
+    )
+
+
+async def test_letters_carry_the_number_that_a_column_of_the_table_gives(service: Service, officer: Person) -> None:
+    batch = await funding_call(officer)
+    rows = "\n".join(f'Forgetting {number},"{WORDS} {number}",NSF 26/{number},2026' for number in (7, 8))
+    table = f"title,abstract,Award ID,reference\n{rows}\n".encode()
+    form = [("file", ("table.csv", table))]
+    added = await officer.post(f"/v1/batches/{batch}/rows", params={"first": "1", "reopen": "true"}, files=form)
+    assert added.status_code == 202, added.text
+    proposals = [{"evaluation": id} for id in await proposals_of(officer, batch)]
+    await officer.post(f"/v1/batches/{batch}/decisions", json={"proposals": proposals, "outcome": "decline"})
+    assert [item["reference"] for item in await _letters(officer, batch)] == ["NSF_26_7", "NSF_26_8"]
+    archive = await officer.get(f"/v1/batches/{batch}/letters", params={"format": "zip"})
+    names = zipfile.ZipFile(io.BytesIO(archive.content)).namelist()
+    assert [name.partition("-")[0] for name in sorted(names)] == ["decline/NSF_26_7", "decline/NSF_26_8"]
+    found = await officer.get("/v1/evaluations", params={"reference": "NSF_26_8"})
+    assert [item["id"] for item in found.json()["items"]] == [proposals[1]["evaluation"]]
 
 
 @EACH_LOOK

@@ -44,8 +44,9 @@ async def test_a_conflict_takes_a_proposal_off_the_queue(service: Service) -> No
     ada, _, (first, second) = await assigned_call(service, "# One", "# Two")
     async with signed_in(service, ada.key) as browser:
         gone = await submit_form(browser, f"/console/review/{first}", "/conflict", reason="a former student")
-        assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue")
-        queue = (await browser.get("/console/queue")).text
+        assert (gone.status_code, gone.headers["location"]) == (303, "/console/queue?removed=1")
+        queue = (await browser.get(gone.headers["location"])).text
+        assert "The proposal was removed from your queue." in queue
         assert first not in queue
         assert second in queue
         assert (await browser.get(f"/console/review/{first}")).status_code == 404

@@ -90,11 +90,11 @@ async def test_rewards_are_erased_with_their_outcomes(service: Service, client: 
     ("body", "pointer", "says"),
     [
         ({"items": []}, "/items", "at least 1"),
-        ({"items": [REWARD_ITEM] * 3 + [{**REWARD_ITEM, "idea": "x" * 1_000_000}]}, "/items/3/idea", "at most 100000"),
+        ({"items": [REWARD_ITEM] * 3 + [{**REWARD_ITEM, "idea": "x" * 1_000_000}]}, "/items/3/idea", "at most 100,000"),
         ({"items": [REWARD_ITEM, {**REWARD_ITEM, "abstract": " "}]}, "/items/1/abstract", "empty"),
         ({"items": [{key: REWARD_ITEM[key] for key in ("question", "idea")}]}, "/items/0/abstract", "required"),
         ({"items": [{key: REWARD_ITEM[key] for key in ("question", "abstract")}]}, "/items/0/idea", "required"),
-        ({"items": [REWARD_ITEM] * 10_001}, "/items", "at most 1000"),
+        ({"items": [REWARD_ITEM] * 10_001}, "/items", "at most 1,000"),
         ({**BODY, "judge": "three_wise_men"}, "/judge", "two_analysts, viewpoints"),
         ({"items": [{**REWARD_ITEM, "abstrakt": ""}]}, "/items/0/abstrakt", 'Did you mean "abstract"'),
     ],

@@ -11,7 +11,8 @@ from orchestrator.access.roles import MemberId
 from orchestrator.store.mails import PgMails
 from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in, submit_form
-from tests.contract.api.people import Person, call_of
+from tests.contract.api.people import Person, call_of, person
+from tests.contract.api.reviewed_calls import choose_reviewers, member_ids
 from tests.contract.api.service import Service
 from tests.contract.mail_sending import sending
 from tests.contract.mail_server import MailPost, mail_post
@@ -132,6 +133,25 @@ async def test_officer_reminds_reviewers_of_missing_reviews(
     assert len(await service.services.mails.of_member(ada.member.tenant, MemberId(ada.member.id))) == 1
     acts = [entry.act for entry in await service.services.audit_log.entries(ada.member.tenant)]
     assert acts.count("reviewers reminded") == 1
+
+
+async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
+    service: Service, officer: Person, ada: Person, post: MailPost
+) -> None:
+    bob = await person(service, "reviewer", "Bob Noyce")
+    batch, _ = await call_of(service, "# One")
+    await choose_reviewers(officer, batch, member_ids(ada))
+    for wanted in (True, True):
+        assert (await officer.put(f"/v1/batches/{batch}/bidding", json={"open": wanted})).status_code == 200
+    async with sending(service, post.port):
+        (letter,) = await post.received(1)
+    assert letter.recipients == (ada.member.email,)
+    assert letter.message["Subject"] == f"Which proposals would you review? {batch}"
+    (path,) = _LINK.findall(letter.text)
+    async with service.client(url=None) as browser:
+        queue = (await _use(browser, path)).headers["location"]
+        assert "1 call asks which proposals you would review" in (await browser.get(queue)).text
+    assert not await service.services.mails.of_member(bob.member.tenant, MemberId(bob.member.id))
 
 
 async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person, ada: Person) -> None:

@@ -71,7 +71,7 @@ async def test_repeated_request_is_rejected_after_the_encryption_key_is_lost(
         ({"url": "https://a:b@example.org/"}, "/url", "user name or password"),
         ({"url": "nonsense"}, "/url", "no scheme"),
         (HOOK | {"events": []}, "/events", "at least 1 item"),
-        (HOOK | {"events": ["job.exploded"]}, "/events/0", "It should be"),
+        (HOOK | {"events": ["job.exploded"]}, "/events/0", "It must be"),
         ({}, "/url", "required"),
     ],
 )

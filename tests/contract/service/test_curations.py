@@ -144,6 +144,6 @@ async def test_invalid_items_are_named_before_any_payment(assayer: AsyncClient, 
         await assayer.scores.create(ScoreBody(items=(ScoredIdeaBody(idea=IdeaBody(text=" ")),)))
     assert [error.pointer for error in wordless.value.errors] == ["/items/0/idea/text"]
     too_many = ProposalBody.model_construct(items=(QuestionBody(question=QUESTION),) * 1_001)
-    with pytest.raises(ApiProblem, match="at most 1000"):
+    with pytest.raises(ApiProblem, match="at most 1,000"):
         await assayer.proposals.create(too_many)
     assert simulator.stats().requests == 0

@@ -1,0 +1,68 @@
+"""Errors of Pydantic in sentences, for problem documents and for messages beside forms."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_WHOLE, _NUMBER = "It must be a whole number.", "It must be a number."
+_TIME = "It must be a time, such as 2026-01-31T12:00:00Z, or a date."
+_MESSAGES = {
+    "missing": "It is required.",
+    "extra_forbidden": "It is not a known field.",
+    **dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "It must be an object."),
+    **dict.fromkeys(("tuple_type", "list_type"), "It must be a list."),
+    **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
+    **dict.fromkeys(("datetime_from_date_parsing", "datetime_parsing"), _TIME),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), _WHOLE),
+    **dict.fromkeys(("float_parsing", "float_type"), _NUMBER),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "It must be true or false."),
+    "finite_number": "It must be a finite number.",
+    "string_type": "It must be text.",
+    "string_unicode": "It contains an incomplete character (a lone surrogate).",
+}
+_BOUNDS = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+}
+_LENGTHS = {
+    "string_too_short": ("min_length", "character"),
+    "string_too_long": ("max_length", "character"),
+    "too_short": ("min_length", "item"),
+    "too_long": ("max_length", "item"),
+}
+_PATTERNS = {
+    **dict.fromkeys((r"^[^\n\r]*$", r"^[^\x00-\x1f]*$"), "It must be one line of text."),
+    r"^[A-Z]{3}$": "It must be three capital letters, such as EUR.",
+}
+
+
+def fault_in_words(error: Mapping[str, Any]) -> str:
+    """Return a sentence that states what is wrong with a value, for an item of `ValidationError.errors()`."""
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in _BOUNDS:
+        whole = {name: int(value) for name, value in context.items() if isinstance(value, float) and value % 1 == 0}
+        return f"It must be {_BOUNDS[kind].format_map(context | whole)}."
+    if kind in _LENGTHS:
+        return _length(context, *_LENGTHS[kind])
+    if kind == "string_pattern_mismatch" and context["pattern"] in _PATTERNS:
+        return _PATTERNS[context["pattern"]]
+    return _MESSAGES.get(kind) or _sentence(str(error["msg"]))
+
+
+def _length(context: Mapping[str, Any], bound: str, what: str) -> str:
+    number = context[bound]
+    count = f"{number:,} {what}{'s' * (number != 1)}"
+    if bound == "min_length":
+        return f"It must have at least {count}."
+    if what == "item":
+        count += f", not {context['actual_length'] or 'more'}"
+    return f"It may have at most {count}."
+
+
+def _sentence(message: str) -> str:
+    """Return Pydantic's message, such as `Value error, The name must be one line`, as a sentence."""
+    words = message.removeprefix("Value error, ").replace("Input should", "It must")
+    words = words.replace("String should", "It must").strip()
+    return words if words.endswith(".") else f"{words}."
