@@ -14,6 +14,7 @@ from tests.e2e.wheel import MOVED, sources
 RENAMED = {
     "cluster.cli",
     "orchestrator.api.pages",
+    "orchestrator.api.routes",
     "orchestrator.console",
     "orchestrator.store.migrations",
     "workers.full_texts.grobid_tei:parse_tei",

@@ -43,7 +43,7 @@ async def test_concurrent_readiness_requests_share_a_single_check(service: Servi
 
     many = service.with_services(ready=look)
     async with many.client() as client:
-        answers = await asyncio.gather(*(client.get("/readyz") for _ in range(1_000)))
+        answers = await asyncio.gather(*(client.get("/readyz") for _ in range(100)))
     assert {answer.status_code for answer in answers} == {200}
     assert looks == 1
 
