@@ -50,8 +50,9 @@ class ChosenModel:
         smaller = method == REVIEW and self.size is not None
         made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
-            f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
-            f"{made_smaller}Answers are stored, so you can interrupt the run and resume it later."
+            f"{text} At this speed, an idea takes about {_duration(seconds)}{total}; less if few papers are found, "
+            f"more while other programs use the processors. {made_smaller}"
+            "Answers are stored, so you can interrupt the run and resume it later."
         )
 
     @contextmanager

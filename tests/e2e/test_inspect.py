@@ -9,7 +9,9 @@ import pytest
 from simulator.process import Simulator
 from tests.e2e.program import IDEAS, Homes
 
-inspect_ai = pytest.importorskip("inspect_ai", reason="needs Inspect AI, which needs an older fsspec than the tests")
+inspect_ai = pytest.importorskip(
+    "inspect_ai", reason="needs inspect-ai: 20 more packages, 98 MB, in every clone; run before changes in its area"
+)
 pytestmark = pytest.mark.filterwarnings("default")  # Inspect AI uses what its libraries deprecate
 PLANS = [(IDEAS / "quote-then-abstain.md").read_text("utf-8"), (IDEAS / "coral-acoustics.txt").read_text("utf-8")]
 
