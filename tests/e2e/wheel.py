@@ -63,5 +63,6 @@ def run(*command: object, **options: Any) -> str:
         timeout=LONGEST_SECONDS,
         **options,
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    return ended.stdout
+    output: str = ended.stdout
+    assert ended.returncode == 0, output + ended.stderr
+    return output
