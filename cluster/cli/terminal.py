@@ -63,7 +63,7 @@ def print_json(value: object) -> None:
 
 
 class Outcome:
-    """What a command did: lines of markup, printed at once, or facts, printed as one JSON document in the end."""
+    """Result of a command: lines of markup, printed at once, or facts, printed as one JSON document in the end."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.facts: dict[str, object] = {}
