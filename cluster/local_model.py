@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
+
 from assayer.errors import InputError
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.review import ReviewOptions
@@ -51,7 +53,7 @@ class ChosenModel:
         made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
             f"{text} At this speed, an idea takes about {_duration(seconds)}{total}; less if few papers are found, "
-            f"more while other programs use the processors. {made_smaller}"
+            f"{_delay()}. {made_smaller}"
             "Answers are stored, so you can interrupt the run and resume it later."
         )
 
@@ -125,6 +127,13 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)
+
+
+def _delay() -> str:
+    """Return how much longer it may take because of other programs, which a short measurement hardly shows."""
+    load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
+    times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
+    return f"{times} while other programs use the processors (load {load:.0f} on {processors})"
 
 
 def _duration(seconds: float) -> str:
