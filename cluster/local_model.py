@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
+
 from assayer.errors import InputError
 from assayer.methods.review import METHOD as REVIEW
 from assayer.methods.review import ReviewOptions
@@ -50,8 +52,9 @@ class ChosenModel:
         smaller = method == REVIEW and self.size is not None
         made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
         return (
-            f"{text} An idea takes up to about {_duration(seconds)}{total}; less if few papers are found. "
-            f"{made_smaller}Answers are stored, so you can interrupt the run and resume it later."
+            f"{text} At this speed, an idea takes about {_duration(seconds)}{total}; less if few papers are found, "
+            f"{_delay()}. {made_smaller}"
+            "Answers are stored, so you can interrupt the run and resume it later."
         )
 
     @contextmanager
@@ -124,6 +127,13 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)
+
+
+def _delay() -> str:
+    """Return how much longer it may take because of other programs, which a short measurement hardly shows."""
+    load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
+    times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
+    return f"{times} while other programs use the processors (load {load:.0f} on {processors})"
 
 
 def _duration(seconds: float) -> str:

@@ -16,13 +16,13 @@ python3 -m venv "$work/tools"
 mkdir "$work/source"
 git archive HEAD | tar -x -C "$work/source"
 for project in "$work/source" "$work/source/client"; do
-    "$work/tools/bin/python" -m build --outdir "$out" "$project"
+    PATH="$work/tools/bin:$PATH" "$work/tools/bin/python" -m build --installer uv --outdir "$out" "$project"
 done
 "$work/tools/bin/twine" check --strict "$out"/*
 for wheel in "$out"/*.whl; do
     # Each wheel alone, in a fresh environment: what it needs must come from the index.
-    python3 -m venv "$work/installed"
-    "$work/installed/bin/pip" install --quiet "$wheel"
+    "$work/tools/bin/uv" venv --quiet "$work/installed"
+    "$work/tools/bin/uv" pip install --quiet --python "$work/installed/bin/python" "$wheel"
     "$work/tools/bin/cyclonedx-py" environment --output-reproducible "$work/installed/bin/python" \
         --output-file "$out/$(basename "$wheel" | cut -d- -f1).cdx.json"
     test ! -x "$work/installed/bin/assayer" || "$work/installed/bin/assayer" --version

@@ -78,7 +78,7 @@ def documented_app() -> FastAPI:
     """Return an application with all routes and the OpenAPI document, but without services. All applications of a
     process share it, because building the models of parameters and bodies takes most of the time."""
     app = _Documented(
-        title="assayer",
+        title="assayer API",
         version=__version__,
         summary="Research ideas in, cited and auditable reports out.",
         description=_DESCRIPTION,

@@ -16,10 +16,10 @@ from cluster.cli import corpus_ingest
 from cluster.cli.corpus_build_on_ray import build_on_ray
 from cluster.cli.corpus_nightly import history, nightly
 from cluster.cli.corpus_plan import plan
-from cluster.cli.corpus_publish import publish, pull, show_publication, source_rows
+from cluster.cli.corpus_publish import add_publication, publish, pull, source_rows
 from cluster.cli.corpus_search import search
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import StepProgress, readable_size, say, show_facts
+from cluster.cli.terminal import Outcome, StepProgress, readable_size, show_facts
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -142,10 +142,11 @@ def build(
         int | None, typer.Option(min=1, max=1000, help="Split the corpus into this many shards, searched as one.")
     ] = None,
     embed_anew: Anew = False,
+    as_json: WithJson = False,
 ) -> None:
     """Build the corpus from papers; the current version is replaced only when the new version is complete."""
-    with _as_records(paths) as records:
-        asyncio.run(build_from_records(records, shards, embed_anew, load_settings()))
+    with Outcome(as_json=as_json) as outcome, _as_records(paths, outcome) as records:
+        asyncio.run(build_from_records(records, shards, embed_anew, load_settings(), outcome))
 
 
 @app.command()
@@ -153,10 +154,11 @@ def update(
     paths: Annotated[list[Path] | None, typer.Argument(help="New and changed papers, in files as for build.")] = None,
     remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
     embed_anew: Anew = False,
+    as_json: WithJson = False,
 ) -> None:
     """Update the corpus without rebuilding it; running evaluations keep the version with which they started."""
-    with _as_records(paths or []) as records:
-        asyncio.run(_update(records, remove, embed_anew, load_settings()))
+    with Outcome(as_json=as_json) as outcome, _as_records(paths or [], outcome) as records:
+        asyncio.run(_update(records, remove, embed_anew, load_settings(), outcome))
 
 
 app.command()(search)
@@ -170,12 +172,13 @@ app.command()(build_on_ray)
 
 
 @contextmanager
-def _as_records(paths: Sequence[Path]) -> Iterator[list[Path]]:
-    """Yield the paths, with bibliographies replaced by temporary files of the papers in them."""
+def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]:
+    """Yield the paths, with bibliographies replaced by temporary files of the papers in them; add to the outcome what
+    is skipped."""
     from cluster.corpora.bibliography_records import write_bibliography_records
 
     with TemporaryDirectory(prefix="assayer-") as folder:
-        records = []
+        records, skipped = [], []
         for number, path in enumerate(paths):
             if path.suffix.lower() not in _BIBLIOGRAPHIES:
                 records.append(path)
@@ -183,12 +186,16 @@ def _as_records(paths: Sequence[Path]) -> Iterator[list[Path]]:
             made = Path(folder, str(number), f"{path.name}.jsonl")
             made.parent.mkdir()
             for refusal in write_bibliography_records(path, made):
-                say(f"[yellow]Skipped[/] {escape(refusal)}")
+                skipped.append(refusal)
+                outcome.add(f"[yellow]Skipped[/] {escape(refusal)}", skipped=skipped)
             records.append(made)
         yield records
 
 
-async def build_from_records(paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings) -> None:
+async def build_from_records(
+    paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, outcome: Outcome
+) -> None:
+    """Build the corpus, and add to the outcome what was built. Raises AssayerError."""
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding.embedder import local_embedder
@@ -212,13 +219,22 @@ async def build_from_records(paths: list[Path], shards: int | None, embed_anew: 
     manifest = summary.manifest
     verb = "Already built" if summary.already_built else "Built"
     parts = "" if shards is None else f" in {shards} shards"
-    say(f"{verb}: {manifest.papers:,} papers{parts}, version {manifest.version}, in {escape(str(directory))}.")
-    _show_rejections(manifest.rejected, summary.rejections)
+    outcome.add(
+        f"{verb}: {manifest.papers:,} papers{parts}, version {manifest.version}, in {escape(str(directory))}.",
+        path=directory,
+        version=manifest.version,
+        papers=manifest.papers,
+        shards=shards,
+        already_built=summary.already_built,
+    )
+    _add_rejections(outcome, manifest.rejected, summary.rejections)
     if release is not None:
-        show_publication(await asyncio.to_thread(release.publish), release.address)
+        add_publication(outcome, await asyncio.to_thread(release.publish), release.address)
 
 
-async def _update(paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings) -> None:
+async def _update(
+    paths: list[Path], remove: Path | None, embed_anew: bool, settings: Settings, outcome: Outcome
+) -> None:
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, is_sharded, read_delta, update_corpus, update_shards
     from index.versions.manifest import count_rejections
@@ -239,23 +255,29 @@ async def _update(paths: list[Path], remove: Path | None, embed_anew: bool, sett
         else:
             summary = await update_corpus(delta, directory, embedder, bar.update, options)
             now, done = summary.manifest, summary.manifest.changes if summary.published else None
+    outcome.add(path=directory, version=now.version, papers=now.papers, changes=done)
     if done is None:
-        say(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
+        outcome.add(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
         if delta.deletions:
-            say(f"[yellow]None of the {len(delta.deletions):,} ids to remove belongs to a paper in the corpus.[/]")
+            outcome.add(
+                f"[yellow]None of the {len(delta.deletions):,} ids to remove belongs to a paper in the corpus.[/]"
+            )
     else:
-        say(
+        outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} to remove were not found. "
             f"{now.papers:,} papers, version {now.version}."
         )
-    _show_rejections(count_rejections(delta.rejections), delta.rejections)
+    _add_rejections(outcome, count_rejections(delta.rejections), delta.rejections)
     if release is not None:
-        show_publication(await asyncio.to_thread(release.publish), release.address)
+        add_publication(outcome, await asyncio.to_thread(release.publish), release.address)
 
 
-def _show_rejections(reasons: Sequence["RejectionCount"], rejections: Sequence["RejectedLine"]) -> None:
-    for reason in reasons:
-        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
-    for rejection in rejections[:_SHOWN_REJECTIONS]:
-        say(f"          {escape(str(rejection))}")
+def _add_rejections(
+    outcome: Outcome, reasons: Sequence["RejectionCount"], rejections: Sequence["RejectedLine"]
+) -> None:
+    outcome.add(
+        *(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}" for reason in reasons),
+        *(f"          {escape(str(rejection))}" for rejection in rejections[:_SHOWN_REJECTIONS]),
+        rejected=reasons,
+    )

@@ -12,7 +12,8 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import ConfigurationError
-from cluster.cli.terminal import say, status
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome, status
 from cluster.settings_loading import load_settings
 
 _VECTORS = "vectors"
@@ -45,11 +46,12 @@ def build_on_ray(
     embed_anew: Annotated[
         bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
     ] = False,
+    as_json: WithJson = False,
 ) -> None:
     """Build the corpus as `build` does, but embed on a Ray cluster; an interrupted run resumes where it stopped."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
-    from cluster.cli.corpus_publish import show_publication
+    from cluster.cli.corpus_publish import add_publication
     from cluster.corpus_source import CorpusRelease
     from cluster.ray_cluster import private_environment
 
@@ -81,12 +83,20 @@ def build_on_ray(
         with status("Embedding") as shown:
             built = asyncio.run(build(wanted, lambda texts: shown.update(f"Embedding: {texts:,} texts")))
     verb = "Already built" if built.already_built else "Built"
-    say(
-        f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
-        f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
-        f"{escape(wanted.vectors)}, which the next build can use."
-    )
-    for reason in built.rejected:
-        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
-    if release is not None:
-        show_publication(release.publish(), release.address)
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(
+            f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
+            f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
+            f"{escape(wanted.vectors)}, which the next build can use.",
+            *(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}" for reason in built.rejected),
+            path=directory,
+            version=built.version,
+            papers=built.papers,
+            already_built=built.already_built,
+            embedded=built.stored.embedded,
+            reused=built.stored.found,
+            vectors=wanted.vectors,
+            rejected=built.rejected,
+        )
+        if release is not None:
+            add_publication(outcome, release.publish(), release.address)

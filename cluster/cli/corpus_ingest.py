@@ -1,7 +1,7 @@
 """`assayer corpus ingest`: conversion of published paper data to paper records in Parquet."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from cluster.cli.options import comma_separated, day
-from cluster.cli.terminal import StageProgress, say
+from cluster.cli.options import WithJson, comma_separated, day
+from cluster.cli.terminal import Outcome, StageProgress
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -45,15 +45,16 @@ def s2(
             "has; also s2orc_v2 and embeddings-specter_v2."
         ),
     ] = "",
+    as_json: WithJson = False,
 ) -> None:
     """Ingest Semantic Scholar's datasets: a full release first, then diffs."""
     from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 
     settings, names = load_settings(), comma_separated(datasets)
     if files is not None:
-        _run(partial(ingest_s2_files, to, files, "" if release == "latest" else release, settings))
+        _run(partial(ingest_s2_files, to, files, "" if release == "latest" else release, settings), as_json)
     else:
-        _run(partial(ingest_s2_release, to, release, names, settings))
+        _run(partial(ingest_s2_release, to, release, names, settings), as_json)
 
 
 @app.command()
@@ -67,12 +68,13 @@ def arxiv(
         str | None,
         typer.Option("--set", help="An OAI-PMH set such as cs or physics:hep-th; remembered by the folder."),
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Ingest arXiv's metadata over OAI-PMH."""
     from cluster.corpora.ingest import ingest_arxiv
 
     first, last = day(since, "date for --from"), day(until, "date for --until")
-    _run(partial(ingest_arxiv, to, first, last, subjects, load_settings()))
+    _run(partial(ingest_arxiv, to, first, last, subjects, load_settings()), as_json)
 
 
 @app.command()
@@ -84,23 +86,25 @@ def openalex(
     merged: Annotated[
         list[str] | None, typer.Option(help="CSV files of merged ids of older snapshots, or a folder of them.")
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Ingest the works of an OpenAlex snapshot."""
     from cluster.corpora.ingest import ingest_openalex
 
-    _run(partial(ingest_openalex, to, manifest, merged or [], load_settings()))
+    _run(partial(ingest_openalex, to, manifest, merged or [], load_settings()), as_json)
 
 
 @app.command()
 def jsonl(
     to: _To,
     files: Annotated[list[str], typer.Argument(help="Paper records: .json, .jsonl or .jsonl.gz files, or folders.")],
+    as_json: WithJson = False,
 ) -> None:
     """Ingest paper records in JSON Lines, including arXiv's Kaggle snapshot and papers from the Semantic Scholar and
     Crossref APIs, one per line; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
-    summary = _run(partial(ingest_jsonl, to, files, load_settings()))
+    summary = _run(partial(ingest_jsonl, to, files, load_settings()), as_json)
     if summary.taken and not summary.rows:
         raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
 
@@ -109,41 +113,43 @@ def jsonl(
 def tei(
     folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; a file's name is the paper's id.")],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
+    as_json: WithJson = False,
 ) -> None:
     """Convert papers parsed by GROBID, with the works that each passage of their text cites."""
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
     made = write_tei_records(tei_files(folder), to)
-    for item in made.refused:
-        say(f"[yellow]Skipped[/] {escape(item)}")
-    if not made.written:
-        raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
-    say(
-        f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
-        f"{made.places:,} places."
-    )
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(*(f"[yellow]Skipped[/] {escape(item)}" for item in made.refused), file=to, **made._asdict())
+        if not made.written:
+            raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
+        outcome.add(
+            f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
+            f"{made.places:,} places."
+        )
 
 
 _Ingesting = Callable[["ReportProgress"], Coroutine[None, None, "IngestSummary"]]
 
 
-def _run(ingesting: _Ingesting) -> "IngestSummary":
+def _run(ingesting: _Ingesting, as_json: bool) -> "IngestSummary":
     with StageProgress() as report:
         summary = asyncio.run(ingesting(report))
-    _show(summary)
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(*_lines(summary), **summary._asdict())
     return summary
 
 
-def _show(summary: "IngestSummary") -> None:
-    say(f"Read {summary.taken:,} files with {summary.rows:,} usable lines; {summary.there:,} were already ingested.")
+def _lines(summary: "IngestSummary") -> Iterator[str]:
+    yield (f"Read {summary.taken:,} files with {summary.rows:,} usable lines; {summary.there:,} were already ingested.")
     if not summary.parts:
-        say("Nothing has changed.")
+        yield "Nothing has changed."
     else:
-        say(f"Joined {summary.parts:,} partitions with {summary.records:,} papers.")
+        yield f"Joined {summary.parts:,} partitions with {summary.records:,} papers."
     if summary.upserts or summary.deletions:
-        say(
+        yield (
             f"Ready for the corpus: {summary.upserts:,} new and changed papers in upserts/, "
             f"{summary.deletions:,} deleted ones in deletions.txt."
         )
     for reason in summary.rejected:
-        say(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}")
+        yield f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}"

@@ -53,7 +53,7 @@ def plan(
     have = planning_constants()
     capacity = plan_capacity(wanted, have)
     if as_json:
-        print_json({part: [item._asdict() for item in items] for part, items in capacity._asdict().items()})
+        print_json(capacity)
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
         show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))

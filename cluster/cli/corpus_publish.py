@@ -6,7 +6,8 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import ConfigurationError, CorpusError
-from cluster.cli.terminal import readable_size, say, status
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome, readable_size, status
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -23,17 +24,19 @@ def publish(
     force: Annotated[
         bool, typer.Option("--force", help="Publish even a version that a newer one has replaced there.")
     ] = False,
+    as_json: WithJson = False,
 ) -> None:
     """Publish the current version so that other machines can pull it; readers see it only once it is complete."""
     from cluster.corpus_source import CorpusRelease
 
     release = CorpusRelease(load_settings(), keep, to)
-    with status("Publishing"):
-        summary = release.publish(force=force)
-    show_publication(summary, release.address)
+    with Outcome(as_json=as_json) as outcome:
+        with status("Publishing"):
+            summary = release.publish(force=force)
+        add_publication(outcome, summary, release.address)
 
 
-def pull() -> None:
+def pull(as_json: WithJson = False) -> None:
     """Pull the newest published version to this machine, fetching only missing files; searches do this
     automatically."""
     from cluster.corpus_source import bucket_origin, followed_bucket
@@ -49,18 +52,24 @@ def pull() -> None:
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
     with status("Pulling"):
         done = origin.pull(newest.version)
-    say(
-        f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
-        f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with earlier versions."
-    )
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(
+            f"Pulled: version {newest.version} with {newest.papers:,} papers, in {escape(str(settings.corpus_path))}. "
+            f"{done.files:,} files fetched ({readable_size(done.bytes)}), {done.linked:,} shared with earlier "
+            "versions.",
+            path=settings.corpus_path,
+            papers=newest.papers,
+            **done._asdict(),
+        )
 
 
-def show_publication(summary: "PublishSummary", address: str) -> None:
+def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -> None:
     verb = "Published" if summary.published else "Already published"
     removed = f" Removed {summary.removed:,} that no version needs." if summary.removed else ""
-    say(
+    outcome.add(
         f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
-        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}"
+        f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}",
+        publication=summary.model_dump() | {"address": address},
     )
 
 

@@ -43,5 +43,5 @@ async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
         if not as_json:
             say(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
     if as_json:
-        print_json([finding._asdict() for finding in found])
+        print_json(found)
     return any(finding.state == "broken" for finding in found)

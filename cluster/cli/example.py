@@ -12,9 +12,9 @@ from assayer.errors import Defect
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.corpus import build_from_records
 from cluster.cli.evaluate import write_reports
-from cluster.cli.options import WithLocalModel, WithModel
+from cluster.cli.options import WithJson, WithLocalModel, WithModel
 from cluster.cli.output import make_folder
-from cluster.cli.terminal import say
+from cluster.cli.terminal import Outcome, say
 from cluster.local_model import ChosenModel, chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole, write_whole
@@ -31,6 +31,7 @@ def example(
     ),
     model: WithModel = None,
     local_model: WithLocalModel = None,
+    as_json: WithJson = False,
 ) -> None:
     """Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own."""
     with chosen_model("laptop", model, local_model) as chosen:
@@ -39,9 +40,16 @@ def example(
         for name, target in ((_PAPERS, papers), (_IDEA, idea)):
             write_whole(target, _content(name))
         settings = _with_corpus(chosen.settings, out / "corpus")
-        asyncio.run(build_from_records([papers], None, False, settings))
+        # With --json, the one document is that of the report.
+        built = Outcome(as_json=as_json)
+        asyncio.run(build_from_records([papers], None, False, settings, built))
         evaluated = ChosenModel(settings, chosen.local, chosen.speed, chosen.size)
-        write_reports([idea], DEFAULT_METHOD, None, evaluated, None, out / "report", None)
+        write_reports([idea], DEFAULT_METHOD, None, evaluated, None, out / "report", None, as_json=as_json)
+    if not as_json:
+        _show_next(settings, model, local_model)
+
+
+def _show_next(settings: Settings, model: str | None, local_model: str | None) -> None:
     say("")
     say("Papers and idea are invented. Next, with your own:")
     say("  assayer corpus build library.bib")

@@ -14,7 +14,7 @@ from rich.markup import escape
 from cluster.cli.options import IdeaPaths, WithJson, WithProfile, comma_separated, day
 from cluster.cli.output import prepare_file
 from cluster.cli.standard_input import with_standard_input
-from cluster.cli.terminal import StageProgress, print_error, print_json, say, show_facts
+from cluster.cli.terminal import Outcome, StageProgress, print_error, print_json, say, show_facts
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
 
@@ -70,6 +70,7 @@ def build(
     ] = False,
     replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Build a graph from labelled ideas with the fields text (or title and abstract), label, date, id and url. Adds all
     ideas or none."""
@@ -80,11 +81,15 @@ def build(
     sources, by_model = LabelledFiles(tuple(files), label_field, date_field), viewpoints == "model"
     with StageProgress() as report:
         plan, added = asyncio.run(build_graph(settings, graph, sources, outcomes, by_model, relations, replace, report))
-    say(
-        f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
-        f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}."
-    )
-    say("Next: run `assayer graph train` to fit the calibration that verdicts need.")
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(
+            f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
+            f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}.",
+            "Next: run `assayer graph train` to fit the calibration that verdicts need.",
+            graph=plan.name,
+            outcomes=plan.classes,
+            **added._asdict(),
+        )
 
 
 @app.command()
@@ -94,6 +99,7 @@ def add(
     label_field: LabelField = "label",
     date_field: DateField = "date",
     profile: WithProfile = "laptop",
+    as_json: WithJson = False,
 ) -> None:
     """Add ideas to a graph, with or without an outcome; also records outcomes that have become known for ideas in the
     graph."""
@@ -102,10 +108,12 @@ def add(
     with StageProgress() as report:
         sources = LabelledFiles(tuple(files), label_field, date_field)
         added = asyncio.run(add_ideas(load_settings(profile), graph, sources, report))
-    say(
-        f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} were "
-        f"already there, {added.labelled:,} of them now have an outcome."
-    )
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(
+            f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} "
+            f"were already there, {added.labelled:,} of them now have an outcome.",
+            **added._asdict(),
+        )
 
 
 @app.command()
@@ -124,6 +132,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
     epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
     members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Choose and calibrate a scorer on held-out labelled ideas, and measure its quality."""
     from cluster.graph_operations import train_graph
@@ -133,7 +142,9 @@ def train(
     with StageProgress() as report:
         effort = NetworkEffort(epochs, members)
         trained = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
-    _show_trained(trained)
+    with Outcome(as_json=as_json) as outcome:
+        facts = trained._asdict() | {"calibration": trained.calibration.name}
+        outcome.add(*map(escape, _trained_lines(trained)), **facts)
 
 
 @app.command()
@@ -204,7 +215,7 @@ def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None
         say(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
 
 
-def _show_trained(trained: "TrainingResult") -> None:
+def _trained_lines(trained: "TrainingResult") -> list[str]:
     calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
@@ -224,8 +235,7 @@ def _show_trained(trained: "TrainingResult") -> None:
         )
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
         lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
-    for line in lines:
-        say(escape(line))
+    return lines
 
 
 def _about_choice(choice: "ScorerChoice") -> Iterator[str]:

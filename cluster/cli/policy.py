@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cluster.cli.terminal import StageProgress, say, status
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome, StageProgress, status
 
 if TYPE_CHECKING:
     from assayer.models.learning_curve import LearningPoint
@@ -30,6 +31,7 @@ def train(
         str | None,
         typer.Option(help="Address of a running Ray cluster, such as auto; by default a private one is started."),
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Train, or continue from the last checkpoint. Needs the extra rl. Rewards from the judge need a service
     (ASSAYER_API_URL, ASSAYER_API_KEY); SciCompanion needs a corpus, and ideas with known scores."""
@@ -61,45 +63,61 @@ def train(
             curve = train_here(wanted, told)
     last = curve.points[-1]
     reward = "no reward" if last.reward is None else f"mean reward {last.reward:.3g}"
-    page, policy = (escape(str(wanted.folder / name)) for name in (CURVE_FILES[0], "policy"))
-    say(
-        f"{last.step:,} steps; in the last one {reward}, {last.judged:.0%} judged. The policy is in {policy}, its "
-        f"learning curve in {page}."
-    )
+    page, policy = (wanted.folder / name for name in (CURVE_FILES[0], "policy"))
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(
+            f"{last.step:,} steps; in the last one {reward}, {last.judged:.0%} judged. The policy is in "
+            f"{escape(str(policy))}, its learning curve in {escape(str(page))}.",
+            last_step=last,
+            policy=policy,
+            curve=page,
+        )
 
 
 @app.command()
-def check(plan: Plan) -> None:
+def check(plan: Plan, as_json: WithJson = False) -> None:
     """Read the plan and its data, and show what a training run would do; no model is loaded."""
     from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import last_checkpoint
 
     wanted = read_policy_training(plan)
-    problems = _companion_summary(wanted) if isinstance(wanted, CompanionTraining) else _policy_summary(wanted)
-    say(f"{escape(wanted.policy.model)}: {wanted.grpo.steps:,} steps of {problems}")
     begun = last_checkpoint(wanted.folder)
-    if begun is not None:
-        say(f"It would continue from {escape(str(begun))}.")
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(model=wanted.policy.model, steps=wanted.grpo.steps, checkpoint=begun)
+        if isinstance(wanted, CompanionTraining):
+            _add_companion(outcome, wanted)
+        else:
+            _add_policy(outcome, wanted)
+        if begun is not None:
+            outcome.add(f"It would continue from {escape(str(begun))}.")
 
 
-def _policy_summary(wanted: "PolicyTraining") -> str:
+def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
     from workers.policy_training.training_rows import read_training_rows
 
-    rows, grpo = read_training_rows(wanted.data), wanted.grpo
-    return (
-        f"{grpo.questions:,} questions with {grpo.generations:,} ideas each, from {len(rows):,} questions; "
-        f"{grpo.steps * grpo.completions:,} rewards in all."
+    rows, grpo = len(read_training_rows(wanted.data)), wanted.grpo
+    rewards = grpo.steps * grpo.completions
+    outcome.add(
+        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} questions with "
+        f"{grpo.generations:,} ideas each, from {rows:,} questions; {rewards:,} rewards in all.",
+        questions=rows,
+        rewards=rewards,
     )
 
 
-def _companion_summary(wanted: "CompanionTraining") -> str:
-    """Return a summary of the training. Raises InputError if there is no corpus in the folder."""
+def _add_companion(outcome: Outcome, wanted: "CompanionTraining") -> None:
+    """Add a summary of the training. Raises InputError if there is no corpus in the folder."""
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas
 
     ideas, grpo = read_companion_ideas(wanted), wanted.grpo
     papers, calls = describe_corpus(wanted.corpus).papers, calls_of(wanted, ideas)
-    return (
-        f"{grpo.questions:,} ideas with {grpo.generations:,} rollouts each, from {len(ideas):,} ideas over "
-        f"{papers:,} papers; at most {grpo.steps * grpo.completions * calls:,} answers of the policy in all."
+    answers = grpo.steps * grpo.completions * calls
+    outcome.add(
+        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} ideas with {grpo.generations:,} "
+        f"rollouts each, from {len(ideas):,} ideas over {papers:,} papers; at most {answers:,} answers of the policy "
+        "in all.",
+        ideas=len(ideas),
+        papers=papers,
+        answers_at_most=answers,
     )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import typer
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -45,11 +46,41 @@ def say(markup: str) -> None:
     SafeConsole(highlight=False).print(markup, soft_wrap=True)
 
 
+def _with_names(value: object) -> object:
+    """Return the value with every named tuple in it as a mapping, which pydantic would write as a list."""
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {name: _with_names(item) for name, item in value.items()}
+    return [_with_names(item) for item in value] if isinstance(value, tuple | list) else value
+
+
 def print_json(value: object) -> None:
-    """Print a value, which may hold models, paths and dates, as one JSON document on standard output."""
+    """Print a value, which may hold models, named tuples, paths and dates, as one JSON document on standard output."""
     from pydantic_core import to_jsonable_python
 
-    sys.stdout.write(json.dumps(to_jsonable_python(value), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json.dumps(to_jsonable_python(_with_names(value)), ensure_ascii=False, indent=2) + "\n")
+
+
+class Outcome:
+    """Result of a command: lines of markup, printed at once, or facts, printed as one JSON document in the end."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.facts: dict[str, object] = {}
+        self._as_json = as_json
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._as_json and (kind is None or issubclass(kind, typer.Exit)):
+            print_json(self.facts)
+
+    def add(self, *lines: str, **facts: object) -> None:
+        """Add facts, and the lines that tell them to people."""
+        self.facts |= facts
+        for line in () if self._as_json else lines:
+            say(line)
 
 
 def status(text: str) -> Status:
@@ -71,10 +102,9 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
 
 def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
     """Print named facts, one per line, or as one JSON object."""
-    if as_json:
-        print_json(facts)
-    for name, text in facts.items() if not as_json else ():
-        say(f"[bold]{name + ':':<17}[/]{escape(text)}")
+    with Outcome(as_json=as_json) as outcome:
+        for name, text in facts.items():
+            outcome.add(f"[bold]{name + ':':<17}[/]{escape(text)}", **{name: text})
 
 
 def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:

@@ -100,6 +100,10 @@ def test_command_reports_written_and_rejected_files(tmp_path: Path) -> None:
     assert "cite 2 works in 2 places" in " ".join(told.output.split())
     assert "scan.xml" in told.output
     assert json.loads(to.read_text())["id"] == "moth-1"
+    told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to), "--json"])
+    document = json.loads(told.stdout)
+    assert (document["file"], document["written"], document["works"]) == (str(to), 1, 2)
+    assert "scan.xml" in document["refused"][0]
 
 
 def test_existing_output_file_is_kept_when_every_input_is_rejected(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The embedded database, dumped under load and restored into a server of one's own, with corpus and documents."""
 
 import asyncio
+import json
 import shutil
 import subprocess
 import threading
@@ -190,8 +191,9 @@ def test_dump_of_the_embedded_database_can_be_listed_and_is_private(homes: Homes
     file = program.home / "assayer.dump"
     made = program.run("admin", "tenants", "create", "default")
     assert made.code == 0, made.err
-    ended = program.run("admin", "dump", file)
+    ended = program.run("admin", "dump", file, "--json")
     assert (ended.code, ended.err) == (0, "")
+    assert json.loads(ended.out) == {"file": str(file), "bytes": file.stat().st_size}
     assert file.stat().st_mode & 0o777 == 0o600
     listed = subprocess.run(
         [str(PostgresPrograms.find().folder / "pg_restore"), "--list", str(file)],

@@ -1,5 +1,7 @@
 """`assayer corpus build` and `update` from bibliographies, as reference managers export them."""
 
+import json
+
 from tests.e2e.program import Homes
 
 CORALS = """@article{corals, title={Corals on tiles}, author={Reef, Ada}, year={2020}, doi={10.1000/corals},
@@ -18,8 +20,15 @@ def test_corpus_is_built_and_updated_from_bibliographies(homes: Homes) -> None:
     built = program.run("corpus", "build", "library.bib")
     assert (built.code, "Built: 1 papers" in built.out) == (0, True), built.err
     assert "Skipped library.bib: 'Tides': abstract is missing" in built.out
-    updated = program.run("corpus", "update", "more.RIS")
-    assert (updated.code, "1 new, 0 changed" in updated.out) == (0, True), updated.err
+    again = json.loads(program.run("corpus", "build", "library.bib", "--json").out)
+    assert (again["papers"], again["already_built"]) == (1, True)
+    assert again["skipped"] == ["library.bib: 'Tides': abstract is missing"]
+    updated = program.run("corpus", "update", "more.RIS", "--json")
+    assert updated.code == 0, updated.err
+    changes = json.loads(updated.out)["changes"]
+    assert (changes["before"], changes["new"], changes["changed"]) == (again["version"], 1, 0)
+    unchanged = json.loads(program.run("corpus", "update", "more.RIS", "--json").out)
+    assert (unchanged["papers"], unchanged["changes"]) == (2, None)
     found = program.run("corpus", "search", "bees and flowers", "--json")
     assert "Bees on strips" in found.out
 

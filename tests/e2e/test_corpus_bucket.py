@@ -1,5 +1,6 @@
 """A corpus in a bucket, as the installed program publishes, pulls, updates and tells of it: two machines, one store."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,6 +78,10 @@ def test_reader_lists_and_pulls_newest_published_version(machines: Machines) -> 
     assert f"Pulled: version {newest} with 13 papers" in machines.pulled.out
     assert "shared with earlier versions" in machines.pulled.out
     assert VersionStore(machines.reader.home / "corpus").current_version() == newest
+    again = json.loads(machines.reader.run("corpus", "pull", "--json").out)
+    assert (again["version"], again["papers"], again["files"]) == (newest, 13, 0)
+    published = json.loads(machines.builder.run("corpus", "publish", "--json").out)["publication"]
+    assert (published["number"], published["published"], published["address"]) == (2, False, machines.address)
 
 
 @pytest.mark.slow

@@ -73,8 +73,19 @@ def test_known_id_with_different_text_is_rejected(graph: Program) -> None:
     path = _write(graph, "changed.jsonl", [changed])
     ended = graph.run("graph", "add", path)
     assert ended.code == 2
+    assert ended.out == ""
     assert "Traceback" not in ended.err
     assert "two ideas with the id" in ended.err
+
+
+def test_documents_in_json_hold_what_the_sentences_say(graph: Program) -> None:
+    built = json.loads(graph.run("graph", "build", "labelled.jsonl", "--graph", "second", "--json").out)
+    assert (built["graph"], built["outcomes"], built["ideas"]) == ("second", ["Poster", "Reject"], 2 * _EACH)
+    added = json.loads(graph.run("graph", "add", "labelled.jsonl", "--graph", "second", "--json").out)
+    assert (added["ideas"], added["known"]) == (0, 2 * _EACH)
+    trained = json.loads(graph.run("graph", "train", "--folds", 2, "--graph", "second", "--json").out)
+    assert trained["ideas"] == 2 * _EACH
+    assert trained["scorer"]["brier"].keys() == trained["auroc"].keys() == {"value", "low", "high"}
 
 
 def test_a_copy_is_found_in_its_batch_and_in_the_graph(graph: Program) -> None:

@@ -9,7 +9,9 @@ import pytest
 from simulator.process import Simulator
 from tests.e2e.program import IDEAS, Homes
 
-inspect_ai = pytest.importorskip("inspect_ai", reason="needs Inspect AI, which needs an older fsspec than the tests")
+inspect_ai = pytest.importorskip(
+    "inspect_ai", reason="needs inspect-ai: 20 more packages, 98 MB, in every clone; run before changes in its area"
+)
 pytestmark = pytest.mark.filterwarnings("default")  # Inspect AI uses what its libraries deprecate
 PLANS = [(IDEAS / "quote-then-abstain.md").read_text("utf-8"), (IDEAS / "coral-acoustics.txt").read_text("utf-8")]
 
@@ -43,9 +45,9 @@ def test_task_reviews_the_plans_of_a_data_set_and_compares_totals_with_targets(h
         assert sample.input == plan
         assert sample.output.completion.startswith("# ")
         assert sample.metadata["assayer total"]["high"] == 100
-    known, unknown = (sample.scores["report_total"] for sample in log.samples)  # type: ignore[attr-defined]
-    assert 0 <= known.value == scored.metrics["mean"].value <= 100
-    assert (unknown.reason, bool(unknown.explanation)) == ("no_total", True), "the corpus does not cover this field"
+    totals = [sample.scores["report_total"].value for sample in log.samples]  # type: ignore[attr-defined]
+    assert all(0 < total <= 100 for total in totals)
+    assert scored.metrics["mean"].value == pytest.approx(sum(totals) / len(totals))
 
 
 def test_scorer_reviews_a_plan_written_in_the_task_and_leaves_it_unscored_without_a_total(home: Path) -> None:

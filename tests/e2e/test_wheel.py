@@ -1,7 +1,9 @@
 """The built wheel holds everything that the checkout holds, below the one package `assayer`."""
 
 import ast
+import os
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.wheel import MOVED, sources
+from tests.e2e.wheel import MOVED, run, sources
 
 RENAMED = {
     "cluster.cli",
@@ -77,6 +79,33 @@ def test_wheel_installs_only_assayer(wheel: zipfile.ZipFile) -> None:
     assert {name.partition("/")[0] for name in wheel.namelist() if ".dist-info/" not in name} == {"assayer"}
     (listed,) = (name for name in wheel.namelist() if name.endswith("/top_level.txt"))
     assert wheel.read(listed).decode().split() == ["assayer"]
+
+
+def _foreign_wheel(folder: Path) -> Path:
+    """Write a wheel of another project, whose package is named as one of the repository's folders."""
+    files = {
+        "cluster/__init__.py": 'PROJECT = "another"\n',
+        "cluster-1.4.dist-info/METADATA": "Metadata-Version: 2.1\nName: cluster\nVersion: 1.4\n",
+        "cluster-1.4.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files["cluster-1.4.dist-info/RECORD"] = "".join(f"{name},,\n" for name in (*files, "cluster-1.4.dist-info/RECORD"))
+    path = folder / "cluster-1.4-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as opened:
+        for name, text in files.items():
+            opened.writestr(name, text)
+    return path
+
+
+def test_package_of_another_project_named_cluster_works_beside_the_wheel(wheel_file: Path, tmp_path: Path) -> None:
+    target, foreign = tmp_path / "packages", _foreign_wheel(tmp_path)
+    options = ("--no-index", "--no-deps", "--no-compile", "--target", target)
+    run(sys.executable, "-m", "pip", "install", *options, wheel_file, foreign)
+    program = "import assayer, cluster; print(cluster.PROJECT, cluster.__file__, assayer.__file__)"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(target)}
+    imported = run(sys.executable, "-c", program, cwd=tmp_path, env=environment)
+    assert imported.split() == ["another", str(target / "cluster/__init__.py"), str(target / "assayer/__init__.py")]
+    version = run(sys.executable, "-m", "assayer", "--version", cwd=tmp_path, env=environment)
+    assert version == "assayer 0.1.0\n"
 
 
 def test_wheel_refers_to_no_moved_package_by_its_old_name(modules: dict[str, str], names: dict[str, Names]) -> None:

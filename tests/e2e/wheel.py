@@ -6,6 +6,7 @@ import sys
 import sysconfig
 import venv
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.program import ROOT
 from tests.polling import LONGEST_SECONDS
@@ -36,7 +37,7 @@ def build_wheel(folder: Path) -> None:
     for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     build = ("pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", folder, source)
-    _run(sys.executable, "-m", *build)
+    run(sys.executable, "-m", *build)
     shutil.rmtree(source)
 
 
@@ -47,13 +48,21 @@ def install_wheel(wheel: Path, folder: Path) -> Path:
     effect, so a checkout that is installed there cannot be imported."""
     venv.create(folder, with_pip=False)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    _run(sys.executable, "-m", "pip", "--python", folder, "install", "--no-deps", "--no-index", wheel)
+    run(sys.executable, "-m", "pip", "--python", folder, "install", "--no-deps", "--no-index", wheel)
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
     return packages
 
 
-def _run(*command: object) -> None:
+def run(*command: object, **options: Any) -> str:
+    """Run a command, which must succeed, and return its standard output."""
     ended = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LONGEST_SECONDS,
+        **options,
     )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    output: str = ended.stdout
+    assert ended.returncode == 0, output + ended.stderr
+    return output

@@ -57,15 +57,7 @@ def test_commands_of_a_service_are_not_at_the_top(name: str) -> None:
 
 def test_commands_that_print_data_print_it_as_json_too() -> None:
     without = {path for path, command in BY_PATH.items() if "--json" not in {o for p in command.params for o in p.opts}}
-    assert without == {
-        *("corpus build", "corpus update", "corpus build-on-ray", "corpus publish", "corpus pull"),
-        *(f"corpus ingest {source}" for source in ("s2", "arxiv", "openalex", "jsonl", "tei")),
-        *("graph build", "graph add", "graph train", "policy train", "policy check"),
-        *("example", "serve", "mcp"),
-        *("admin migrate", "admin dump", "admin tenants create", "admin tenants set", "admin keys revoke"),
-        *("admin members change", "admin members key", "admin members remove"),
-        *("admin audit-log export", "admin audit-log tip", "admin audit-log verify"),
-    }
+    assert without == {"serve", "mcp"}, "they run until they are stopped"
 
 
 def test_options_that_choose_the_model_or_its_surroundings_stand_where_they_have_an_effect() -> None:

@@ -23,7 +23,7 @@ program of llama.cpp."""
 
 
 INSTALLED_APART = {"inspect_ai": ["inspect-ai"]}
-"""Modules that cannot be installed beside the tests' other packages, with their distributions."""
+"""Modules that are not installed for the tests, because of their size, with their distributions."""
 
 
 def normal(distribution: str) -> str:

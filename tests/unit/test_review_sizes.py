@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from pydantic import BaseModel
 
 from assayer.methods.review import METHOD, ReviewOptions
@@ -60,6 +61,19 @@ def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:
     assert said is not None
     assert f"about {SLOW.seconds(SMALL.prompt_tokens, SMALL.completion_tokens) / 60:.0f} minutes" in said
     assert "smaller" in said
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (1.0, "more while other programs use the processors (load 1 on 2)"),
+        (10.5, "up to 5 times that while other programs use the processors (load 10 on 2)"),
+    ],
+)
+def test_estimate_says_how_much_other_programs_may_add(load: float, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr("psutil.cpu_count", lambda: 2)
+    assert said in str(_chosen(SLOW).announcement(1, METHOD))
 
 
 def test_fast_model_gets_usual_review() -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
-from cluster.cli.terminal import remark
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome, remark
 from cluster.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def export(
         Path,
         typer.Argument(help="File to write, as JSON lines: a header that names the reader, then an entry per line."),
     ],
+    as_json: WithJson = False,
 ) -> None:
     """Save the whole log, and print its tip: NUMBER:HASH."""
     from orchestrator.access.audit_chain import AuditExport
@@ -48,21 +51,26 @@ def export(
             count, after = count + len(page.items), page.next
         tip = client.audit_log.tip()
     remark(f"Saved {count:,} entries in {to}. Keep the tip somewhere else:")
-    typer.echo(f"{tip.number}:{tip.hash}")
+    noted = f"{tip.number}:{tip.hash}"
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(noted, tip=noted, file=to, entries=count)
 
 
 @app.command("tip")
-def tip() -> None:
+def tip(as_json: WithJson = False) -> None:
     """Print the log's tip, NUMBER:HASH. Store it where people who can change the log cannot change the tip."""
     with service() as client:
         current = client.audit_log.tip()
-    typer.echo(f"{current.number}:{current.hash}")
+    noted = f"{current.number}:{current.hash}"
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(noted, tip=noted)
 
 
 @app.command("verify")
 def verify(
     file: Annotated[Path, typer.Argument(help="File saved by `assayer admin audit-log export`.")],
     tip: TipOption = None,
+    as_json: WithJson = False,
 ) -> None:
     """Check a saved log for changes, gaps and removed text, and, with --tip, for missing entries at the end. Needs no
     running service. Exit code 1: faults were found."""
@@ -79,13 +87,14 @@ def verify(
         raise InputError(f"{file} holds no entries.", "Pass --tip to detect lost entries.")
     noted_tip = _tip_of(tip, entries[0].tenant if entries else "")
     faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
-    for fault in faults:
-        typer.echo(f"entry {fault.number}: {fault.detail}")
+    withheld = sum(entry.withheld for entry in entries)
+    erased = sum(entry.content is None for entry in entries) - withheld
+    lines = (escape(f"entry {fault.number}: {fault.detail}") for fault in faults)
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(*lines, faults=faults, entries=len(entries), erased=erased, withheld=withheld)
     if faults:
         remark(f"{_counted(len(faults), 'fault', 'faults')} in {_counted(len(entries), 'entry', 'entries')}.")
         raise typer.Exit(1)
-    withheld = sum(entry.withheld for entry in entries)
-    erased = sum(entry.content is None for entry in entries) - withheld
     remark(
         f"{_counted(len(entries), 'entry', 'entries')}, nothing changed, nothing missing"
         + (f", {erased:,} erased." if erased else ".")

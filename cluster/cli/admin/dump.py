@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from assayer.errors import InputError, StorageError
-from cluster.cli.terminal import say
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome
 from cluster.settings_loading import load_settings
 
 
 def dump(
     file: Annotated[Path, typer.Argument(help="New file, which pg_restore can read.")],
+    as_json: WithJson = False,
 ) -> None:
     """Dump the embedded database to a file. The service may run. For your own PostgreSQL, use its pg_dump."""
     from cluster.postgres import EmbeddedPostgres
@@ -35,7 +37,8 @@ def dump(
     if problem:
         file.unlink()
         raise StorageError(f"pg_dump failed: {problem}")
-    say(f"The database is in {file}. Restore it with pg_restore.")
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(f"The database is in {file}. Restore it with pg_restore.", file=file, bytes=file.stat().st_size)
 
 
 def _dump(programs: Path, url: str, file: Path) -> str:

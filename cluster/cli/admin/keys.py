@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson, day, validated
-from cluster.cli.terminal import print_json, remark, say, show_table
+from cluster.cli.terminal import Outcome, print_json, remark, show_table
 from cluster.database import with_database
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def list_keys(tenant: OfTenant, as_json: WithJson = False) -> None:
 def revoke_key(
     key: Annotated[str, typer.Argument(help="Id of the key: ak_….")],
     tenant: OfTenant,
+    as_json: WithJson = False,
 ) -> None:
     """Revoke a key permanently, with immediate effect."""
     from orchestrator.access.audit_chain import ActBy
@@ -84,7 +85,8 @@ def revoke_key(
     known = KeyId("_".join(key.split("_")[:2]))
     if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")
-    say(f"The key {known} is revoked.")
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(f"The key {known} is revoked.", id=known, tenant=tenant, revoked=True)
 
 
 def _operator() -> "Actor":

@@ -57,30 +57,37 @@ def list_members(as_json: WithJson = False) -> None:
 
 
 @app.command("change")
-def change(who: Who, role: Role) -> None:
+def change(who: Who, role: Role, as_json: WithJson = False) -> None:
     """Change a member's role, effective from the next request."""
     from assayer_client.people import MemberPatch
 
     with service() as client:
         changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
     remark(f"{changed.name} is {changed.role} now.")
+    if as_json:
+        print_json(changed)
 
 
 @app.command("key")
-def give_key(who: Who) -> None:
+def give_key(who: Who, as_json: WithJson = False) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service() as client:
         key = client.members.create_key(_id_of(who, client.members.list().items))
     remark("Give it only to this member. It is shown only once:")
-    typer.echo(key.secret)
+    if as_json:
+        print_json(key)
+    else:
+        typer.echo(key.secret)
 
 
 @app.command("remove")
-def remove(who: Who) -> None:
+def remove(who: Who, as_json: WithJson = False) -> None:
     """Remove a member: their keys and sessions end immediately, their opinions are kept."""
     with service() as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))
     remark(f"{gone.name} is no longer a member.")
+    if as_json:
+        print_json(gone)
 
 
 def _id_of(who: str, members: "tuple[Member, ...]") -> str:

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.terminal import say
+from cluster.cli.options import WithJson
+from cluster.cli.terminal import Outcome
 from cluster.database import with_database
 
 
@@ -17,6 +18,7 @@ def migrate(
         str | None,
         typer.Option(help="Existing role that may measure the queue, for the head of a Ray cluster."),
     ] = None,
+    as_json: WithJson = False,
 ) -> None:
     """Migrate the database to this version. Run it before an upgrade where the service may not change tables
     (ASSAYER_DATABASE__MIGRATE=false), with ASSAYER_DATABASE__URL naming the role that owns them."""
@@ -31,8 +33,10 @@ def migrate(
             await database.grant_scaling(scaling_role)
 
     with_database(work)
-    say(f"The tables are at revision {latest_revision()}.")
-    if serving_role:
-        say(f"The role {serving_role} may read and write their rows.")
-    if scaling_role:
-        say(f"The role {scaling_role} may measure the queue.")
+    revision = latest_revision()
+    with Outcome(as_json=as_json) as outcome:
+        outcome.add(f"The tables are at revision {revision}.", revision=revision)
+        if serving_role:
+            outcome.add(f"The role {serving_role} may read and write their rows.", serving_role=serving_role)
+        if scaling_role:
+            outcome.add(f"The role {scaling_role} may measure the queue.", scaling_role=scaling_role)

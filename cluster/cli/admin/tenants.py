@@ -35,6 +35,7 @@ def create_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
+    as_json: WithJson = False,
 ) -> None:
     """Create a tenant; create its keys with `assayer admin keys create`."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -47,7 +48,10 @@ def create_tenant(
         raise InputError(
             f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
         )
-    say(f"Created the tenant {tenant}. Create a key with: assayer admin keys create NAME --tenant {tenant}")
+    if as_json:
+        print_json(created)
+    else:
+        say(f"Created the tenant {tenant}. Create a key with: assayer admin keys create NAME --tenant {tenant}")
 
 
 @app.command("set")
@@ -59,6 +63,7 @@ def set_tenant(
     max_queued: Queued = None,
     monthly_usd: Usd = None,
     retention_days: Days = None,
+    as_json: WithJson = False,
 ) -> None:
     """Change only the given values; running jobs continue."""
     from orchestrator.jobs.models import TenantId, TenantPlan
@@ -77,7 +82,10 @@ def set_tenant(
     changed = with_database(change)
     if changed is None:
         raise InputError(f"There is no tenant {tenant}.", "See: assayer admin tenants list")
-    _show_tenants([changed])
+    if as_json:
+        print_json(changed)
+    else:
+        _show_tenants([changed])
 
 
 @app.command("list")

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -173,10 +174,11 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
     await _write(service, 4)
     async with served(service.app) as url:
         program = Program(url, (await person(service, "auditor")).key, tmp_path)
-        saved = await program.run("admin", "audit-log", "export", log_file)
+        saved = await program.run("admin", "audit-log", "export", log_file, "--json")
         tip = (await program.run("admin", "audit-log", "tip")).out.strip()
-    assert saved.code == 0, saved.err
-    assert saved.out.strip() == tip
+        document = await program.run("admin", "audit-log", "tip", "--json")
+    assert json.loads(saved.out) == {"tip": tip, "file": str(log_file), "entries": 6}, saved.err
+    assert json.loads(document.out) == {"tip": tip}
     good = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
     assert good.code == 0, good.out
     assert "6 entries, nothing changed, nothing missing" in good.err
@@ -186,6 +188,9 @@ async def test_command_exports_the_log_and_detects_damage(service: Service, tmp_
         found = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip)
         assert found.code == 1
         assert found.out.startswith("entry ")
+    found = await program.run("admin", "audit-log", "verify", log_file, "--tip", tip, "--json")
+    assert found.code == 1
+    assert json.loads(found.out)["faults"][0].keys() == {"number", "detail"}
 
 
 async def test_machine_key_verifies_the_log_without_reading_opinions(

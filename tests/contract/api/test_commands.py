@@ -13,6 +13,7 @@ from typing import Any
 from orchestrator.jobs.models import Problem, TenantPlan
 from orchestrator.jobs.requests import RankingRequest
 from orchestrator.store import PgJobs
+from orchestrator.store.migrator import latest_revision
 from tests.contract.api.commands import Program
 from tests.contract.api.comparison_jobs import finish_comparison
 from tests.contract.api.service import ACME, TEXT, Service
@@ -146,15 +147,18 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
 
 async def test_tenant_and_key_commands_use_the_configured_database(program: Program, database_url: str) -> None:
     on = {"ASSAYER_DATABASE__URL": database_url}
-    assert (await program.run("admin", "tenants", "create", "lab", "--monthly-usd", "20", **on)).code == 0
-    drawn, tenants, nobody = await asyncio.gather(
+    made = await program.run("admin", "tenants", "create", "lab", "--monthly-usd", "20", "--json", **on)
+    assert json.loads(made.out)["monthly_usd"] == 20
+    drawn, tenants, changed, nobody = await asyncio.gather(
         program.run("admin", "keys", "create", "ci", "--tenant", "lab", **on),
         program.run("admin", "tenants", "set", "lab", "--weight", "2", **on),
+        program.run("admin", "tenants", "set", "lab", "--max-queued", "7", "--json", **on),
         program.run("admin", "keys", "create", "ci", "--tenant", "nobody", **on),
     )
     secret = drawn.out.strip()
     assert secret not in drawn.err
     assert "$20.00" in tenants.out
+    assert json.loads(changed.out)["max_queued"] == 7
     assert (nobody.code, "no tenant nobody" in nobody.err) == (2, True)
     submitted, listed = await asyncio.gather(
         program.run("batch", "submit", "ideas/risk.txt", ASSAYER_API_KEY=secret),
@@ -163,7 +167,10 @@ async def test_tenant_and_key_commands_use_the_configured_database(program: Prog
     assert submitted.code == 0, submitted.err
     assert "read, submit" in listed.out
     assert secret not in listed.out
-    assert (await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", **on)).code == 0
+    revoked = json.loads((await program.run("admin", "keys", "revoke", secret, "--tenant", "lab", "--json", **on)).out)
+    assert (secret.startswith(revoked["id"]), revoked["tenant"], revoked["revoked"]) == (True, "lab", True)
+    migrated = await program.run("admin", "migrate", "--json", **on)
+    assert json.loads(migrated.out)["revision"] == latest_revision(), migrated.err
     assert "401" in (await program.run("batch", "cancel", submitted.out.strip(), ASSAYER_API_KEY=secret)).err
 
 

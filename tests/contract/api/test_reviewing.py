@@ -1,6 +1,7 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the program's, overrides, sign-off."""
 
 import asyncio
+import json
 import re
 from pathlib import Path
 
@@ -389,8 +390,13 @@ async def test_members_command_invites_changes_lists_and_removes(service: Servic
         assert invited.code == 0, invited.err
         async with service.client(invited.out.strip()) as reviewer:
             assert (await reviewer.get("/v1/assignments")).status_code == 200
-        assert (await program.run("admin", "members", "change", "ADA@example.org", "--role", "auditor")).code == 0
+        changed = await program.run("admin", "members", "change", "ADA@example.org", "--role", "auditor", "--json")
+        assert json.loads(changed.out)["role"] == "auditor"
+        key = json.loads((await program.run("admin", "members", "key", "ada@example.org", "--json")).out)["secret"]
+        async with service.client(key) as reader:
+            assert (await reader.get("/v1/audit-log")).status_code == 200
         listed = await program.run("admin", "members", "list", COLUMNS="200")
         assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
-        assert (await program.run("admin", "members", "remove", "ada@example.org")).code == 0
+        removed = await program.run("admin", "members", "remove", "ada@example.org", "--json")
+        assert json.loads(removed.out)["removed_at"] is not None
         assert (await program.run("admin", "members", "key", "ada@example.org")).code != 0

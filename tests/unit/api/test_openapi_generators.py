@@ -19,6 +19,8 @@ from openapi_python_generator.generate_data import generate_data
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from pydantic import BaseModel, ValidationError
 
+import assayer_client
+
 PUBLISHED = Path(__file__).parents[3] / "docs" / "openapi.json"
 
 
@@ -72,6 +74,11 @@ def test_a_client_is_generated_with_a_function_for_every_operation(document: dic
     assert made == {ast.FunctionDef: operations, ast.AsyncFunctionDef: operations}
     functions = {node.name for node in bodies if isinstance(node, ast.FunctionDef)}
     assert {"create_evaluation", "create_comparison", "list_member_mails"} <= functions
+
+
+def test_client_generated_by_openapi_python_client_is_not_named_as_ours(document: dict[str, Any]) -> None:
+    package = f"{document['info']['title']} client".lower().replace(" ", "_")  # how it names its package
+    assert package == "assayer_api_client" != assayer_client.__name__
 
 
 def test_header_parameters_are_never_arrays(document: dict[str, Any]) -> None:
