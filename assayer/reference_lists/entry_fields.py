@@ -9,10 +9,12 @@ from assayer.reference_lists.identifiers import ADDRESS
 
 _SHORTEST_TITLE = 8
 _LONGEST_TITLE = 300
+_REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))")
+"""Initial with a comma or a family name after it: the end of a list of names, not a title."""
 _YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
@@ -204,7 +206,8 @@ def _titled(names: str, rest: str) -> EntryFields | None:
 
 def _may_be_title(title: str) -> bool:
     unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
-    return (_SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE) <= len(title) <= _LONGEST_TITLE
+    shortest = _SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE
+    return shortest <= len(title) <= _LONGEST_TITLE and not _REST_OF_NAMES.match(title)
 
 
 def _title_before_names(entry: str) -> EntryFields | None:

@@ -30,7 +30,6 @@ def differences(record: Paper, raw: object = "", **work: object) -> tuple[str, .
     ("title", "told"),
     [
         ("Attention is all you need for video generation", True),
-        ("Attention is all you need: for video", True),
         ("Attention is not all you need", True),
         ("Attentoin is all you need", True),
         ("Atention is all you need", False),
