@@ -198,7 +198,7 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         flags += [flag.model_copy(update={"offset": start + min(flag.offset, len(name))}) for flag in heading_flags]
         text += head
         flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
-        text += parted.text
+        text = f"{text}{parted.text}".rstrip()
         if parted.text:
             sections.append(Section(title=name, text=parted.text))
     _check_word_count(text, source)

@@ -136,7 +136,9 @@ def _names_differ(work: CitedWork, paper: Paper) -> str:
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
     people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # skip stray initials
-    missing = [person for person in people if not any(may_be_same(person, author) for author in known)]
+    missing = [
+        person for person in people if all(are_comparable(person, it) and not may_be_same(person, it) for it in known)
+    ]
     others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
     return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
 
