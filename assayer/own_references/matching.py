@@ -170,6 +170,6 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
         for scheme, name in (("doi", "DOI"), ("arxiv", "arXiv id"))
         if scheme in ours
         and scheme in theirs
-        and ours[scheme] != theirs[scheme]
+        and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
         and not theirs[scheme].startswith(f"{ours[scheme]}.")  # cut at a line end
     ]

@@ -23,8 +23,11 @@ _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
-_VENUE = re.compile(r"\s{0,3}(?:\.\s|\s?\()")
-"""Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`."""
+_VENUE = re.compile(
+    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=[^,]{0,60}\b(?:press|publish\w+|verlag|books|associates|wiley|springer|elsevier)\b))"
+)
+"""Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
+`, Harbour Press`."""
 _MIN_BEFORE_VENUE = 12
 """Minimum number of letters in a title before a venue."""
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")

@@ -51,6 +51,18 @@ ENTRIES = {
         "“Utilitarian” judgments in dilemmas of trams",
         2015,
     ),
+    "family name with a capital particle": (
+        "Alice M De Moor, Rob J Crow, and Ralph D Kirsch. Forecasting riders with patterns. Rails, 106(4):15–27, 2011.",
+        ("Alice M De Moor", "Rob J Crow", "Ralph D Kirsch"),
+        "Forecasting riders with patterns",
+        2011,
+    ),
+    "volume and pages directly after the title": (
+        "Moor, J. F., and M. E. Crow. 2005. Trams in rainy towns 41:1211–1223.",
+        ("Moor, J. F", "M. E. Crow"),
+        "Trams in rainy towns",
+        2005,
+    ),
     "page that reads like a year": (
         "M. Toom and J. A. Land. Attaching buttons to web pages. In Proceedings of HCI 09, p. 1859. ACM Press.",
         ("M. Toom", "J. A. Land"),
@@ -151,6 +163,20 @@ def test_end_of_a_list_of_names_is_not_read_as_a_title(entry: str) -> None:
     (work,) = parse_references(entry)
     assert "Lamm" not in work.title
     assert not work.title.startswith(("J.", "W.", "G."))
+
+
+def test_caption_inside_a_list_ends_at_the_next_entry() -> None:
+    body, small = (TextStyle("Serif", size, bold=False, italic=False, upright=True) for size in (10.0, 8.0))
+    entries = [
+        "[1] A. Moor, “Trams in towns,” Rails, 2019.",
+        "Fig. 2. Riders per day",
+        "[2] B. Crow, “Buses,” Roads, 2020.",
+    ]
+    lines = [PdfLine(0, body, True, "Trams carry people through towns.")] * 9
+    lines += [PdfLine(1, body, True, "References"), *(PdfLine(1, small, True, entry) for entry in entries)]
+    text = "\n".join(section.text for section in detect_layout(lines).sections)
+    assert "[2] B. Crow" in text
+    assert "Riders per day" not in text
 
 
 def test_numbers_of_a_table_in_a_pdf_are_kept() -> None:
