@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise, product
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
@@ -139,10 +139,9 @@ def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 2):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
-    marked = sorted(rising)
-    for before, after in pairwise(marked):
-        lost = range(int(rising[before]["number"]) + 1, int(rising[after]["number"]))
-        for place, number in product(range(before, after), lost):  # joined with the next line by the PDF reader
+    for place, following in pairwise(sorted(rising)):
+        first, last = (int(rising[item]["number"]) for item in (place, following))
+        for number in range(first + 1, min(last, first + _LARGEST_STEP)):  # inside a word joined by the PDF reader
             texts[place] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[place], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
