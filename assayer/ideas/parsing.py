@@ -188,9 +188,9 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
             lists.append(words)
             continue
-        parted = PartedText(words) if document.references else part_lists(words)
+        parted = PartedText(words) if document.references else _parted(section.title, words)
         lists += parted.lists
-        if not parted.text:
+        if parted.lists and not parted.text:
             continue
         head = "" if section.title == UNTITLED else f"## {name}\n\n"
         text += "\n\n" if text else ""
@@ -198,11 +198,19 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
         flags += [flag.model_copy(update={"offset": start + min(flag.offset, len(name))}) for flag in heading_flags]
         text += head
         flags += [flag.model_copy(update={"offset": len(text) + parted.moved(flag.offset)}) for flag in found]
-        text += parted.text
-        sections.append(Section(title=name, text=parted.text))
+        text = f"{text}{parted.text}".rstrip()
+        if parted.text:
+            sections.append(Section(title=name, text=parted.text))
     _check_word_count(text, source)
     draft = document.model_copy(update={"title": title or document.title, "sections": tuple(sections)})
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
+
+
+def _parted(title: str, words: str) -> PartedText:
+    """Return a section's text and its reference lists. A title such as `Sources` marks a list if entries fill the
+    section."""
+    below = part_lists(f"## {title}\n\n{words}") if list_title(title) else PartedText(words)
+    return PartedText("", below.lists) if below.lists and not below.text else part_lists(words)
 
 
 def idea_of_sections(sections: Sequence[Section], source: str, title: str | None = None) -> Idea:

@@ -44,6 +44,7 @@ class PreprintVersions(Frozen):
 
 _RETRACTED = re.compile(
     r"^\W{0,3}(?:article |paper )?(?P<kind>temporary removal"
+    r"|retracted and re(?:published|placed)"
     r"|(?:retracted|withdrawn|removed)(?: article| paper| chapter)?"
     r"|art(?:ículo|igo) retrac?tado|article rétracté|(?:notice|statement) of retraction(?: to)?"
     r"|(?:editorial )?retraction(?: note| notice| statement)?(?: to)?"
@@ -61,11 +62,13 @@ _QUOTED_TITLE = re.compile(r"^[^“”\"]*[”\"]\W*(?:\[[^\[\]]{3,120}\])?\.?$"
 
 
 def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
-    """Return the kind of retraction that a title announces, or None."""
+    """Return the kind of retraction that a title announces, or None. A republished article is the valid version."""
     match = _RETRACTED.search(title)
     if match is None:
         return None
     kind = (match["kind"] or match["notice"] or match["after"]).casefold()
+    if kind.startswith("retracted and"):
+        return None
     return "withdrawn" if kind.startswith(("withdraw", "removed", "temporary")) else "retracted"
 
 

@@ -108,7 +108,7 @@ def _entry(
         number=number,
         text=search.work.raw or _composed_text(search.work),
         outcome=_outcome(search, unanswered),
-        differences=match.differences if match else (),
+        differences=(*match.differences, *filter(None, [match.note])) if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
         retraction=search.retraction,
         retraction_unanswered=lookup.retraction_unanswered(search),

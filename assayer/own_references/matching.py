@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, may_be_same
-from assayer.own_references.titles import TELLING, is_other_title, title_agreement
+from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
 
 _VERSIONS = 1
 """Maximum years between a preprint and its publication that do not count as a difference."""
@@ -26,6 +26,8 @@ class RecordMatch(NamedTuple):
     paper: Paper
     differences: tuple[str, ...]
     """Differences between the entry and the record, one sentence each."""
+    note: str = ""
+    """Deviation that does not count as a difference: a subtitle that the record lacks."""
     other_title: bool = False
     """True if the record has a different title and may be a different work."""
 
@@ -108,7 +110,8 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
 def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
     title = _title_difference(work, paper, likeness)
     found = [title, _names_differ(work, paper), _years_differ(work, paper), *_identifiers_differ(work, paper)]
-    return RecordMatch(paper, tuple(filter(None, found)), other_title=bool(title))
+    note = f"The record has no such subtitle: “{paper.title}”." if has_more_subtitle(work, paper.title) else ""
+    return RecordMatch(paper, tuple(filter(None, found)), note, other_title=bool(title))
 
 
 def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
@@ -133,7 +136,9 @@ def _names_differ(work: CitedWork, paper: Paper) -> str:
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
     people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # skip stray initials
-    missing = [person for person in people if not any(may_be_same(person, author) for author in known)]
+    missing = [
+        person for person in people if all(are_comparable(person, it) and not may_be_same(person, it) for it in known)
+    ]
     others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
     return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
 
@@ -163,5 +168,8 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
     return [
         f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."
         for scheme, name in (("doi", "DOI"), ("arxiv", "arXiv id"))
-        if scheme in ours and scheme in theirs and ours[scheme] != theirs[scheme]
+        if scheme in ours
+        and scheme in theirs
+        and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
+        and not theirs[scheme].startswith(f"{ours[scheme]}.")  # cut at a line end
     ]

@@ -17,7 +17,9 @@ _LONG = 6
 """
 _MISSPELT = 85.0
 """Ratio (0 to 100) at or above which two long family names count as the same: `Hinton` and `Linton` have 83."""
-_ACRONYM = re.compile(r"[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}")
+_ACRONYM = re.compile(
+    r"(?!(?:Ma?c|De|Di|Du|La|Le|Van|Von|Fitz)[A-Z][a-z]+$)[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}"
+)
 _SMALL = re.compile(r"\b(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und)\b", re.IGNORECASE)
 _GROUP_WORDS = re.compile(r"\b(?:the|collab(?:oration)?|consortium|group|team|authors)\b\.?", re.IGNORECASE)
 _FOLDS = (folded, german_folded, pinyin_folded)

@@ -23,11 +23,16 @@ _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
-_VENUE = re.compile(r"\s{0,3}(?:\.\s|\s?\()")
-"""Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`."""
+_VENUE = re.compile(
+    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=[^,]{0,60}\b(?:press|publish\w+|verlag|books|associates|wiley|springer|elsevier)\b))"
+)
+"""Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
+`, Harbour Press`."""
 _MIN_BEFORE_VENUE = 12
 """Minimum number of letters in a title before a venue."""
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")
+_LATER_PART = re.compile(r"\W*(?:part|vol(?:ume)?|[ivx]+|\d+)\b", re.IGNORECASE)
+"""Beginning of a subtitle that distinguishes a work from another: `Part II`."""
 _TITLE_ENDS = re.compile(r"\s{0,3}(?:[^\w\s:—–-]|[–—-]?\s?(?:19|20)\d\d\b|$)")
 """Pattern for text that can follow a title. After a colon, a dash or a word, the title continues."""
 
@@ -44,14 +49,16 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
         return None
     if ours == theirs or (ours and _written_out(work.title) == _written_out(title)):
         return "same"
-    end = _end_in(work.raw, theirs) if len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) else None
+    more = has_more_subtitle(work, title)
+    whole = len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) or (ours and theirs.startswith(ours))
+    end = _end_in(work.raw, theirs) if whole else None
     if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
         end = rest if (rest := _end_in(work.title, theirs)) and _VENUE.match(rest) else None
-    if end is not None:
+    if end is not None and (_TITLE_ENDS.match(end) or not more):
         return "same" if _TITLE_ENDS.match(end) else "alike"
     if not ours:
         return None
-    if _is_misprint(work.title, title) or _is_without_subtitle(ours, title):
+    if more or _is_misprint(work.title, title) or _subtitle_after(title, ours):
         return "written otherwise"
     begins = min(len(ours), len(theirs)) >= TELLING // 2 and (ours.startswith(theirs) or theirs.startswith(ours))
     alike = fuzz.ratio(_words(work.title), _words(title), score_cutoff=_ALIKE) >= _ALIKE
@@ -91,14 +98,21 @@ def _is_misspelt(word: str, other: str) -> bool:
     return min(len(word), len(other)) >= _LONG_WORD and Levenshtein.distance(word, other, score_cutoff=1) <= 1
 
 
-def _is_without_subtitle(ours: str, theirs: str) -> bool:
-    key, done = "", 0
-    for match in _SUBTITLE.finditer(theirs):
-        key += title_key(theirs[done : match.start()])
+def has_more_subtitle(work: CitedWork, title: str) -> bool:
+    """Return whether the entry's title is the record's title with a subtitle that the record lacks."""
+    subtitle = _subtitle_after(work.title, title_key(title))
+    return bool(subtitle) and not _LATER_PART.match(subtitle)
+
+
+def _subtitle_after(title: str, key: str) -> str:
+    """Return the subtitle that follows the main title with this key; empty if the title has none after it."""
+    found, done = "", 0
+    for match in _SUBTITLE.finditer(title):
+        found += title_key(title[done : match.start()])
         done = match.start()
-        if len(key) >= len(ours):
-            return key == ours
-    return False
+        if len(found) >= len(key):
+            return title[match.end() :] if found == key else ""
+    return ""
 
 
 def _end_in(entry: str, key: str) -> str | None:

@@ -9,10 +9,12 @@ from assayer.reference_lists.identifiers import ADDRESS
 
 _SHORTEST_TITLE = 8
 _LONGEST_TITLE = 300
+_REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))")
+"""Initial with a comma or a family name after it: the end of a list of names, not a title."""
 _YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
-    r"|(?<![\d–-])[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+    r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
+    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
@@ -36,6 +38,7 @@ _ADDED_TO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
+_PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _FEWEST_WORDS = 2
@@ -65,7 +68,7 @@ _FAMILY_FIRST = re.compile(
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
-_MORE_NAMES = re.compile(r"[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
+_MORE_NAMES = re.compile(r"(?:(?:De|Del|Di|Da|Du|Dos|La|Le|El|Al|Ben|Van|Von) )?[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
 _AND = re.compile(
     r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|[,，、]\s*)"
 )
@@ -117,7 +120,7 @@ def fields_of(entry: str) -> EntryFields:
 def _bare_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
-    for added in (_ADDED_TO_TITLE, _PUBLISHER):
+    for added in (_ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
         shorter = added.sub("", bare).strip(" .,;:")
         bare = shorter if _may_be_title(shorter) else bare
     return bare
@@ -204,7 +207,8 @@ def _titled(names: str, rest: str) -> EntryFields | None:
 
 def _may_be_title(title: str) -> bool:
     unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
-    return (_SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE) <= len(title) <= _LONGEST_TITLE
+    shortest = _SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE
+    return shortest <= len(title) <= _LONGEST_TITLE and not _REST_OF_NAMES.match(title)
 
 
 def _title_before_names(entry: str) -> EntryFields | None:

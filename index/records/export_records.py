@@ -21,6 +21,12 @@ _EXPORTS = (
     ({"authors_parsed", "categories"}, "arXiv's snapshot on Kaggle"),
     ({"paperId", "title"}, "a paper from Semantic Scholar's API"),
     ({"DOI", "title"}, "a work from Crossref's API, or CSL-JSON"),
+    ({"authorString", "title"}, "a record of Europe PMC"),
+    ({"attributes", "id"}, "a record of DataCite's API"),
+    ({"bibcode", "title"}, "a record of NASA's ADS"),
+    ({"cord_uid", "title"}, "a row of CORD-19's metadata"),
+    ({"docid", "title_s"}, "a record of HAL"),
+    ({"pmid", "title"}, "a record of PubMed"),
 )
 _ELSEWHERE = (
     ({"abstract_inverted_index"}, "an OpenAlex work: use `assayer corpus ingest openalex`"),

@@ -123,6 +123,25 @@ def test_record_of_another_service_is_read_by_the_usual_names_of_its_fields(serv
     assert read.publication_date is None or read.publication_date.year == 2021
 
 
+WITHOUT_ABSTRACT = {
+    "Europe PMC": "a record of Europe PMC",
+    "DataCite": "a record of DataCite's API",
+    "ADS": "a record of NASA's ADS",
+    "CORD-19": "a row of CORD-19's metadata",
+    "HAL": "a record of HAL",
+}
+
+
+@pytest.mark.parametrize("service", WITHOUT_ABSTRACT)
+def test_error_for_a_missing_abstract_names_the_service(service: str, tmp_path: Path) -> None:
+    fields = {name: value for name, value in OTHER_SERVICES[service].items() if not name.startswith("abstract")}
+    if service == "DataCite":
+        fields["attributes"] = {**fields["attributes"], "descriptions": []}
+    with pytest.raises(InputError) as caught:
+        record(fields, tmp_path)
+    assert f"abstract is missing (this looks like {WITHOUT_ABSTRACT[service]})" in str(caught.value)
+
+
 def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_path: Path) -> None:
     read = record({"id": "a", "title": "T", "abstract": "A", "venue": "Plans", "year": 2020}, tmp_path)
     assert read.venue == "Plans"

@@ -4,7 +4,7 @@ import pytest
 
 from assayer.models import CitedWork, Paper, retraction_in_title, title_without_retraction
 from assayer.own_references.matching import best_match
-from assayer.own_references.names import may_be_same
+from assayer.own_references.names import is_group, may_be_same
 from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
@@ -72,6 +72,18 @@ def test_retraction_notice_in_title_marks_record_and_plain_title_matches(title: 
 @pytest.mark.parametrize("title", ["Retraction of the aortic valve", "Withdrawn consent", "Retracted tongues"])
 def test_title_about_retraction_does_not_mark_the_record(title: str) -> None:
     assert retraction_in_title(title) is None
+
+
+def test_republished_article_is_found_and_not_retracted() -> None:
+    held = record("a", f"Retracted and republished: {PLAIN}", "Ann Lee", 2015)
+    assert held.retraction is None
+    assert title_without_retraction(held.title) == PLAIN
+
+
+@pytest.mark.parametrize("author", ["McPherson", "LeCun", "DeJoseph", "VanTieghem"])
+def test_family_name_with_a_capital_inside_is_no_organisation(author: str) -> None:
+    assert not is_group(author)
+    assert is_group("OpenAI")
 
 
 def test_corpus_record_with_retraction_in_title_is_retracted() -> None:

@@ -51,6 +51,24 @@ ENTRIES = {
         "“Utilitarian” judgments in dilemmas of trams",
         2015,
     ),
+    "family name with a capital particle": (
+        "Alice M De Moor, Rob J Crow, and Ralph D Kirsch. Forecasting riders with patterns. Rails, 106(4):15–27, 2011.",
+        ("Alice M De Moor", "Rob J Crow", "Ralph D Kirsch"),
+        "Forecasting riders with patterns",
+        2011,
+    ),
+    "volume and pages directly after the title": (
+        "Moor, J. F., and M. E. Crow. 2005. Trams in rainy towns 41:1211–1223.",
+        ("Moor, J. F", "M. E. Crow"),
+        "Trams in rainy towns",
+        2005,
+    ),
+    "page that reads like a year": (
+        "M. Toom and J. A. Land. Attaching buttons to web pages. In Proceedings of HCI 09, p. 1859. ACM Press.",
+        ("M. Toom", "J. A. Land"),
+        "Attaching buttons to web pages",
+        None,
+    ),
     "pages that read like years": (
         "M. Toom, S. M. Druck, and J. A. Land. Attaching buttons to web pages. In Proceedings of HCI, pp. 1859–1868.",
         ("M. Toom", "S. M. Druck", "J. A. Land"),
@@ -123,6 +141,42 @@ def test_line_numbers_of_a_manuscript_are_removed() -> None:
     assert "2 Trams" not in sections[0].text
     assert sections[0].text.count("Trams carry 12 people") == 24
     assert [work.authors[0] for work in parse_references(sections[1].text)] == ["A. Moor", "B. Crow"]
+
+
+def test_line_number_inside_a_joined_word_is_removed() -> None:
+    body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
+    texts = [f"{number} Trams carry people through towns." for number in range(1, 41) if number not in (12, 30)]
+    texts[10] = "11 Trams carry many peo12 ple through towns of 30 riders."
+    sections = detect_layout([PdfLine(0, body, True, text) for text in texts]).sections
+    assert "carry many people through towns of 30 riders" in sections[0].text
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "Lee, A., Moor, S. J. W., & TRAM Group, for the. (2006). Reporting of riders in towns. Rails, 295, 1152.",
+        "Lee, A., Moor, S. J., Dale, D., B. Baum, with:, & Ward, M. D. (2015). Riders in towns. Rails.",
+        "Lee. G. Moor and Helmut Lamm. The effect of trams. Rails, 63(3):297–303, 1975.",
+    ],
+)
+def test_end_of_a_list_of_names_is_not_read_as_a_title(entry: str) -> None:
+    (work,) = parse_references(entry)
+    assert "Lamm" not in work.title
+    assert not work.title.startswith(("J.", "W.", "G."))
+
+
+def test_caption_inside_a_list_ends_at_the_next_entry() -> None:
+    body, small = (TextStyle("Serif", size, bold=False, italic=False, upright=True) for size in (10.0, 8.0))
+    entries = [
+        "[1] A. Moor, “Trams in towns,” Rails, 2019.",
+        "Fig. 2. Riders per day",
+        "[2] B. Crow, “Buses,” Roads, 2020.",
+    ]
+    lines = [PdfLine(0, body, True, "Trams carry people through towns.")] * 9
+    lines += [PdfLine(1, body, True, "References"), *(PdfLine(1, small, True, entry) for entry in entries)]
+    text = "\n".join(section.text for section in detect_layout(lines).sections)
+    assert "[2] B. Crow" in text
+    assert "Riders per day" not in text
 
 
 def test_numbers_of_a_table_in_a_pdf_are_kept() -> None:

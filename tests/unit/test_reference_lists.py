@@ -53,6 +53,21 @@ def test_prose_under_possible_list_heading_stays_in_text(heading: str) -> None:
     assert idea.references == ()
 
 
+def test_section_with_a_possible_title_that_holds_only_entries_is_the_list() -> None:
+    listed = "- A. Moor and B. Crow. Trams in towns // Rails, 2019\n\n- Tram timetable data http://trams.test/"
+    document = Document(
+        sections=(
+            Section(title="Problem", text=BODY),
+            Section(title="Источники", text=listed),
+            Section(title="Aims", text=""),
+        )
+    )
+    idea = idea_of_document(document, "a")
+    assert [work.raw[:7] for work in idea.references] == ["A. Moor", "Tram ti"]
+    assert "Источники" not in idea.text
+    assert idea.text.endswith("## Aims")
+
+
 def test_references_section_without_entries_stays_in_text() -> None:
     text = f"{BODY}## References\n\nNone: the works are named in the text.\n"
     assert "None: the works" in parse_idea(text, "a").text

@@ -97,7 +97,9 @@ class ParsedText(Frozen):
                 parts.append((text, []))
             else:
                 parts[-1][1].append(text)
-        return tuple(Section(title=title, text="\n\n".join(texts)) for title, texts in parts if texts)
+        return tuple(
+            Section(title=title, text="\n\n".join(texts)) for title, texts in parts if texts or title != UNTITLED
+        )
 
     def idea(self, source: str) -> Idea:
         """Return the idea described by the text. Raises InputError."""

@@ -46,6 +46,10 @@ _MOST_TABLE_LINES = 4
 """Maximum lines of a table caption; later lines in the same size belong to the table itself."""
 
 
+_ENTRY_NUMBER = re.compile(r"\[\d{1,3}\] ")
+"""Number of an entry of a reference list, which may have the same size as a caption."""
+
+
 def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
     """Remove captions in a size other than the body text's, which shows where they end."""
     left: list[PdfLine] = []
@@ -70,7 +74,7 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
     for length, line in enumerate(lines[place + 1 : place + most], 1):
         ended = not match["figure"] and lines[place + length - 1].text.endswith(".")
         changed = line.page != first.page or abs(line.style.size - first.style.size) >= 0.4
-        if ended or changed or _CAPTION.match(line.text):
+        if ended or changed or _CAPTION.match(line.text) or _ENTRY_NUMBER.match(line.text):
             return length
     return min(most, len(lines) - place)
 
@@ -135,6 +139,10 @@ def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 2):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
+    for place, following in pairwise(sorted(rising)):
+        first, last = (int(rising[item]["number"]) for item in (place, following))
+        for number in range(first + 1, min(last, first + _LARGEST_STEP)):  # inside a word joined by the PDF reader
+            texts[place] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[place], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 

@@ -36,6 +36,8 @@ from workers.sandbox.tex_vocabulary import (
 
 _ONLY_SPACES = re.compile(r"[ \t\n]+")
 _AUTHOR = re.compile(r"\\author\s*[\[{]")
+_SECOND_ARGUMENT = ("bibinfo", "bibfield", "Eprint", "foreignlanguage", "BIBforeignlanguage")
+"""Macros that print only their second argument."""
 _DEEPEST = 80
 
 
@@ -46,7 +48,7 @@ def _context() -> Any:
     macros += [MacroSpec(name, "*[[{") for name in CITATION_MACROS]
     macros += [MacroSpec(name, arguments) for name, arguments in IGNORED.items()]
     macros += [MacroSpec(name, "*{") for name in (*REFERENCES, *HIDDEN, *LINKS)]
-    macros += [*(MacroSpec(name, "{{") for name in ("bibinfo", "bibfield", "Eprint"))]
+    macros += [*(MacroSpec(name, "{{") for name in _SECOND_ARGUMENT)]
     macros += [MacroSpec("textcolor", "[{{"), MacroSpec("href", "{{"), MacroSpec("footnotetext", "[{")]
     macros += [MacroSpec("captionof", "{{"), MacroSpec("bibitem", "[{"), MacroSpec("item", "[")]
     environments = [EnvironmentSpec(name, arguments) for name, arguments in ENVIRONMENT_ARGUMENTS.items()]
@@ -202,7 +204,7 @@ class _TexReader:
                 self.text.hide("of the colour behind it", self._plain(last))
             case _ if name in HIDDEN:
                 self.text.hide("marked as hidden", self._plain(last))
-            case "textcolor" | "captionof" | "bibinfo" | "bibfield" | "Eprint":
+            case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT):
                 self._read(last)
             case "href":
                 self._link(arguments)
