@@ -13,7 +13,7 @@ _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _ENTRY = re.compile(r"^\s{0,8}@[A-Za-z]{3,20}\s{0,3}[{(]\s{0,3}[^\s,{}]{1,200}\s{0,3},", re.MULTILINE)
 _BEGINNING = re.compile(r"^[^\S\n]*(?=@[A-Za-z]{1,40}\s{0,9}[{(])", re.MULTILINE)
 _OPENING = re.compile(r"@(?P<kind>[A-Za-z]{1,40})\s{0,9}(?P<bracket>[{(])")
-_KEY = re.compile(r"\s*(?P<key>[^,={}]*?)\s*(?:,|(?=\}))")
+_KEY = re.compile(r"(?P<key>[^,={}]*+)(?:,|(?=\}))")
 _BETWEEN = re.compile(r"[\s,]*(?:%[^\n]*[\s,]*)*")
 _NAME = re.compile(r"(?P<name>[^,={}()\"#]{1,80}?)\s*=\s*")
 _BARE = {"}": re.compile(r"[^,#}\n]*"), ")": re.compile(r"[^,#)\n]*")}
@@ -105,7 +105,7 @@ def _entries(text: str) -> Iterator[_Entry | str]:
             if kind == "string":
                 macros |= fields
             else:
-                yield _Entry(kind, key["key"] if key else "", fields)
+                yield _Entry(kind, key["key"].strip() if key else "", fields)
 
 
 def _read_fields(

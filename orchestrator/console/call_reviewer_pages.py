@@ -22,7 +22,6 @@ from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}/assignments", tags=["pages"], include_in_schema=False)
 
-_PERSON = re.compile(r"(?P<name>[^@]*?)\s*[,;\t]\s*(?P<email>[^\s,;]*@[^\s,;]*)(?:\s*[,;\t]\s*(?P<affiliation>.*))?")
 _Members = Annotated[list[str], Form(default_factory=list, max_length=5_000)]
 
 
@@ -87,10 +86,12 @@ async def _invite(context: PageContext, call: BatchStatus, body: CallInvitationB
 
 def _person_of(line: str) -> dict[str, str]:
     """Return the fields of a line such as `Grace Hopper, grace@example.org, Yale University`. Raises HttpProblem."""
-    match = _PERSON.fullmatch(line.strip())
-    if not match:
+    parts = [part.strip() for part in re.split("[,;\t]", line)]
+    place = next((place for place, part in enumerate(parts) if "@" in part), 0)
+    if not place:
         raise HttpProblem("invalid-request", "Write it as: Name, name@example.org, Institution.")
-    return match.groupdict(default="")
+    affiliation = line.partition(parts[place])[2].strip(" \t,;")
+    return {"name": ", ".join(parts[:place]), "email": parts[place], "affiliation": affiliation}
 
 
 async def _reviewers_to_choose(

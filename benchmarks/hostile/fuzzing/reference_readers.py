@@ -18,6 +18,7 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.bibtex.amsrefs_as_bibtex": lambda text: bibtex.amsrefs_as_bibtex(
         f"\\bib{{lee}}{{article}}{{title={{{text[:_ENTRY]}}}}}"
     ),
+    "assayer.reference_lists.bibtex.read_bibtex, a key": lambda text: bibtex.read_bibtex(f"@book{{{text}"),
     "assayer.reference_lists.bibtex.read_bibtex, a field": lambda text: bibtex.read_bibtex(
         f"@article{{lee, title = {{{text}}}, year = 2019}}"
     ),
