@@ -63,7 +63,7 @@ class Reward(Resource):
     """Share of the reference's method viewpoints that the idea matches, 0 to 1; set only by the judge without a
     language model."""
     calls: int = 0
-    """Number of answers received, including cached answers."""
+    """Number of usable answers, including cached ones."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: Dollars | Absent = 0.0

@@ -54,6 +54,7 @@ async def test_agent_evaluates_reads_searches_and_compares_without_a_service(ask
     assert all(key["revoked_at"] for key in keys)
 
 
+@pytest.mark.slow
 async def test_unfinished_evaluation_continues_at_the_next_start(homes: Homes) -> None:
     program = homes.fresh("mcp-local-twice")
     async with _agent(program) as agent:

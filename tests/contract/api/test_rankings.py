@@ -168,7 +168,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
         ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "must be lower than the number of ideas, 4"),
-        ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "greater than or equal to 1"),
+        ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "at least 1"),
         ({}, "", "Give either `ideas` or `batch`"),
         ({"ideas": RANKED_IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),
         (
