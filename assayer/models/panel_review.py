@@ -10,6 +10,9 @@ from assayer_client.points import Citation, Label
 PAGE_WORDS = 120
 """Number of words on the page of a review besides its texts: headings, numbers and hints."""
 
+_CITED_AS = "Author et al., 2024 [P1]:"
+"""Text as long as the author, year and label before a passage, which are known only to the report: for counting."""
+
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
 FindingSeverity = Literal["fatal", "major", "minor"]
@@ -160,10 +163,10 @@ class PanelReview(Frozen):
         return tuple(work.evidence for work in self.closest)
 
     def _shown(self, at: int) -> str:
-        return f"Author et al., 2024 [P1]: {self.evidence[at].shows}"
+        return f"{_CITED_AS} {self.evidence[at].shows}"
 
     def _cited(self, item: PanelFinding | PanelNewness, elsewhere: Sequence[int] = ()) -> Iterator[str]:
-        """Yield what is printed of an item's evidence and of the works named for it."""
+        """Yield as many words as are printed of an item's evidence and of the works named for it."""
         yield from (self._shown(at) for at in item.evidence if at not in elsewhere)
         for at in item.named:
             yield f"{self.named[at].author} {self.named[at].year or ''}"

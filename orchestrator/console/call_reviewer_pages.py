@@ -61,8 +61,8 @@ async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Respo
 async def invite_several(
     context: Inviter, call: CallInPath, people: Annotated[str, Form(max_length=50_000)] = ""
 ) -> Response:
-    """Invite a reviewer for each line. Lines that cannot be used are named, and the text is kept: inviting somebody
-    again changes nothing."""
+    """Invite a reviewer for each line. If lines cannot be used, name them and keep the text: inviting the same person
+    twice changes nothing."""
     invited, faults = 0, list[str]()
     for number, line in enumerate(people.splitlines(), 1):
         if not line.strip():

@@ -44,12 +44,17 @@ async def test_officer_adds_a_third_and_fourth_criterion_without_saving_and_is_t
 
 async def test_faults_of_forms_of_reviewers_are_in_plain_words(service: Service, officer: Person, ada: Person) -> None:
     _, (first, _) = await reviewed_call(service, officer, ada)
-    review = {"score": "4", "confidence": "4", "to_applicant": ANSWERS["to_applicant"], "note": "x" * 20_001}
+    review: dict[str, str] = {
+        "score": "4",
+        "confidence": "4",
+        "to_applicant": str(ANSWERS["to_applicant"]),
+        "note": "x" * 20_001,
+    }
     async with signed_in(service, ada.key) as browser:
         expertise = await submit_form(browser, "/console/expertise", version="0", keywords="x" * 300)
         assert "Keywords: It may have at most 200 characters." in expertise.text
-        long = await submit_form(browser, f"/console/review/{first}", "/opinion", **review)  # type: ignore[arg-type]
+        long = await submit_form(browser, f"/console/review/{first}", "/opinion", **review)
         assert "Comments to the panel: It may have at most 20,000 characters." in long.text
         high = review | {"note": "", "criterion-0": "11", "criterion-1": "4"}
-        high_score = await submit_form(browser, f"/console/review/{first}", "/opinion", **high)  # type: ignore[arg-type]
+        high_score = await submit_form(browser, f"/console/review/{first}", "/opinion", **high)
         assert "Impact: It must be at most 10." in high_score.text
