@@ -22,7 +22,7 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
-_MOST_REVIEW_SECONDS = 600.0
+_MOST_REVIEW_SECONDS = 300.0
 """Duration of a review above which it is made smaller."""
 
 
