@@ -200,12 +200,12 @@ def killed(homes: Homes) -> Killed:
         asking = program.asking(simulated)
 
         process = asking.start(*command)
-        _await_answers(process, simulated, 20)
+        _await_answers(process, simulated, 10)
         alone = _kill(process, simulated)
         left_behind = program.server
 
         process = asking.start(*command)
-        _await_answers(process, simulated, alone.answered + 20)
+        _await_answers(process, simulated, alone.answered + 10)
         used = program.server
         with_database = _kill(process, simulated, used)
 
