@@ -34,8 +34,11 @@ from typing import IO, Any, NamedTuple, NoReturn, Self
 PROGRAM = Path(sys.executable).with_name("assayer")
 _ROOT = Path(__file__).parents[1]
 _LIBRARIES = (
-    *("torch", "faiss", "tokenizers", "pandas", "workers.embedding.bert_encoder"),
-    *("cluster.engine", "cluster.evaluation_processes", "cluster.database"),
+    *("torch", "faiss", "tokenizers", "pandas", "rich.spinner", "rich._emoji_codes", "xml.etree.ElementTree"),
+    *("cluster.engine", "cluster.evaluation_processes", "cluster.database", "cluster.health_checks"),
+    *("cluster.cli.written_report", "cluster.cli.evaluation_summary", "cluster.read_proposals"),
+    *("orchestrator.store.migrations", "workers.embedding.bert_encoder", "workers.llm.gateway"),
+    "workers.full_texts.archive",
 )
 """Modules that the most frequent commands import when they need them; pandas by way of pyarrow's first array."""
 _LARGEST_REQUEST = 2**20
@@ -179,7 +182,7 @@ def _server() -> socket.socket:
 
 
 def _build_models() -> None:
-    """Build what commands build at first use: the validators of all models, and the digests of all prompts."""
+    """Build what commands build at first use: the validators of all models, prompts, and templates of reports."""
     left: list[Any] = [import_module("assayer.models.base").Frozen]
     while left:
         left += (model := left.pop()).__subclasses__()
@@ -187,6 +190,11 @@ def _build_models() -> None:
     for method in import_module("cluster.methods").METHODS.values():
         for task in method.tasks:
             task.digest  # noqa: B018 - kept by its prompts
+            task.prompts._environment.get_template(task.prompt)
+    for module, kind in (("html", "html"), ("markdown", "md")):
+        templates = import_module(f"assayer.reports.{module}")._environment()
+        for name in templates.list_templates([kind]):
+            templates.get_template(name)
 
 
 def _next_command(control: socket.socket) -> dict[str, Any] | None:

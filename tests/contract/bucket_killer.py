@@ -73,8 +73,8 @@ def _forked(what: str, place: str, address: str) -> None:
 
 
 if __name__ == "__main__":
-    import s3fs  # noqa: F401 - once for all children
-
     given = sys.argv[2:]
+    if any(argument.startswith("s3:") for argument in given):
+        import s3fs  # noqa: F401 - once for all children
     for number in range(0, len(given), 2):
         _forked(sys.argv[1], given[number], given[number + 1])

@@ -196,17 +196,13 @@ async def test_full_disk_during_build_keeps_version_and_build_later_succeeds(
     used, before = _size(disk), await answers(disk / "corpus")
     assert beside.submit(attempt, source, tmp_path / "elsewhere", None).result() == ""
     needed = _size(tmp_path / "elsewhere")
-    failed = 0
-    for share in (0.2, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0):
+    for share in (0.2, 0.5, 0.8):
         _mounted(f"remount,size={used + int(share * needed)}", disk)
-        if told := beside.submit(attempt, source, disk / "corpus", None).result():
-            failed += 1
-            assert told == (
-                f"The corpus in {disk / 'corpus'} cannot be written: No space left on device. "
-                "Free some space and run the command again."
-            )
-            assert await answers(disk / "corpus") == before
-    assert failed >= 5
+        assert beside.submit(attempt, source, disk / "corpus", None).result() == (
+            f"The corpus in {disk / 'corpus'} cannot be written: No space left on device. "
+            "Free some space and run the command again."
+        )
+        assert await answers(disk / "corpus") == before
     _mounted("remount,size=32m", disk)
     assert beside.submit(attempt, source, disk / "corpus", None).result() == ""
     assert len((await answers(disk / "corpus"))[1]) == 100

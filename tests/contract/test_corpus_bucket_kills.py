@@ -1,5 +1,5 @@
-"""kill -9 while publishing and while pulling, over S3's protocol: readers find the version of before or the new
-one, the work ends well when it is done again, and nothing is left over."""
+"""kill -9 while publishing and while pulling, in a folder and over S3's protocol: readers find the version of before or
+the new one, the work ends well when it is done again, and nothing is left over."""
 
 import random
 import shutil
@@ -51,7 +51,7 @@ def _names(address: str) -> list[str]:
 
 
 @pytest.mark.parametrize("number", _POINTS)
-@pytest.mark.parametrize(("kind", "shards"), [("s3", 0), pytest.param("file", 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kind", "shards"), [pytest.param("s3", 0, marks=pytest.mark.slow), ("file", 2)])
 async def test_killed_publish_leaves_a_valid_version_and_rerun_completes(
     store: ObjectStore, kind: str, shards: int, number: int, tmp_path: Path
 ) -> None:
@@ -83,11 +83,13 @@ async def test_killed_publish_leaves_a_valid_version_and_rerun_completes(
 
 
 @pytest.mark.parametrize("number", _POINTS)
-@pytest.mark.parametrize("shards", [pytest.param(0, marks=pytest.mark.slow), 2])
+@pytest.mark.parametrize(
+    ("kind", "shards"), [("file", 0), *(pytest.param("s3", shards, marks=pytest.mark.slow) for shards in (0, 2))]
+)
 async def test_killed_pull_leaves_a_valid_version_and_rerun_completes(
-    store: ObjectStore, shards: int, number: int, tmp_path: Path
+    store: ObjectStore, kind: str, shards: int, number: int, tmp_path: Path
 ) -> None:
-    address = empty_address("s3", tmp_path, store)
+    address = empty_address(kind, tmp_path, store)
     builder = Builder(tmp_path / "builder", address, shards)
     before = await builder.release()
     old = tmp_path / "old"

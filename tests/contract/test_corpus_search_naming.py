@@ -28,7 +28,7 @@ HEIR = record(
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS, NET, HEIR])
+    source = write_jsonl(tmp_path / "papers.jsonl", [*RECORDS[:4], NET, HEIR])
     embedder = SentenceTransformerEmbedder(EmbedderSettings())
     try:
         asyncio.run(build_corpus([source], tmp_path / "corpus", embedder))

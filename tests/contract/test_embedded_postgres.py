@@ -156,6 +156,7 @@ async def test_server_killed_under_load_restarts_without_data_loss(used_home: Pa
     assert server_pid(used_home) is None
 
 
+@pytest.mark.slow  # a killed service finds its rows again in tests/e2e/test_serve.py
 async def test_acknowledged_rows_survive_killed_client(home: Path) -> None:
     with writer(home, "run", 1_000_000) as client:
         assert client.stdout is not None

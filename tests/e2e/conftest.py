@@ -1,11 +1,15 @@
 """The program with a built corpus, and evaluations, each made when the first test asks for it."""
 
+import asyncio
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
+from cluster.postgres import EmbeddedPostgres
+from orchestrator.store import Database, DatabaseSettings
 from tests.e2e.evaluations import (  # noqa: F401 - fixtures
     bare,
     boarded,
@@ -24,19 +28,28 @@ from tests.run_folder import made_once
 
 @pytest.fixture(scope="session")
 def homes(run_folder: Path) -> Iterator[Homes]:
-    """Homes of this worker, with the corpus that all workers read."""
+    """Homes of this worker, with the corpus that all workers read and the database that they copy."""
     folder = Path(tempfile.mkdtemp(prefix="homes-", dir=run_folder))
     folder.chmod(0o711)
-    homes = Homes(folder, run_folder / "corpus")
+    homes = Homes(folder, run_folder / "corpus", run_folder / "database")
 
     def build_corpus() -> None:
         ended = homes.fresh("builder").run("corpus", "build", CORPUS)
         assert ended.code == 0, ended.err
         assert "84" in ended.out
 
+    made_once(homes.database, lambda: asyncio.run(_make_database(homes.database)))
     made_once(homes.corpus, build_corpus)
     yield homes
     homes.stop_servers()
+
+
+async def _make_database(folder: Path) -> None:
+    async with (
+        EmbeddedPostgres(folder, durable=False) as server,
+        Database(DatabaseSettings(url=SecretStr(await server.ensure()))) as database,
+    ):
+        await database.migrate()
 
 
 @pytest.fixture(scope="session")

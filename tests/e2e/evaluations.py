@@ -12,7 +12,7 @@ from simulator.counters import Stats
 from simulator.outside.counters import Stats as OutsideStats
 from simulator.outside.process import OutsideWorld
 from simulator.process import Simulator
-from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading
+from tests.e2e.program import CORPUS, IDEAS, Ended, Homes, Program, addresses, reading, simulator
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -102,7 +102,7 @@ class Boarded(NamedTuple):
 def undisturbed(homes: Homes) -> Evaluated:
     """Two ideas and a model that answers soundly."""
     program = homes.fresh("undisturbed")
-    with Simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
+    with simulator(seed=SOUND_SEED, latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", *TWO_IDEAS, *SCHOLAREVAL)
         return Evaluated(ended, program, simulated.stats())
 
@@ -111,7 +111,7 @@ def undisturbed(homes: Homes) -> Evaluated:
 def dated(homes: Homes) -> Evaluated:
     """The same up to a day."""
     program = homes.fresh("dated")
-    with Simulator(latency_mean=0.05) as simulated:
+    with simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run(
             "evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--cutoff", "2022-12-31", "--format", "json"
         )
@@ -122,7 +122,7 @@ def dated(homes: Homes) -> Evaluated:
 def budgeted(homes: Homes) -> Evaluated:
     """Evaluation of an idea with a budget of half the tokens that it needs."""
     program = homes.fresh("budgeted").having(EVALUATION__MAX_PROMPT_TOKENS=60_000)
-    with Simulator(latency_mean=0.05) as simulated:
+    with simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], *SCHOLAREVAL, "--format", "json")
         return Evaluated(ended, program, simulated.stats())
 
@@ -131,7 +131,7 @@ def budgeted(homes: Homes) -> Evaluated:
 def faulty(homes: Homes) -> Evaluated:
     """Evaluation in which every third answer is faulty and only one repair is tried, so that some calls fail."""
     program = homes.fresh("faulty").having(LLM__REPAIR_ATTEMPTS=1, LLM__BACKOFF_INITIAL_SECONDS=0.05)
-    with Simulator(
+    with simulator(
         seed=3,
         latency_mean=0.05,
         answer_fault_rate=0.3,
@@ -162,7 +162,7 @@ def bare(homes: Homes) -> Bare:
 def revoked(homes: Homes) -> Evaluated:
     """The key stops working when one of two ideas has its report."""
     program = homes.fresh("revoked").having(EVALUATION__CONCURRENCY=1)
-    with Simulator(latency_mean=0.1) as simulated:
+    with simulator(latency_mean=0.1) as simulated:
         process = program.asking(simulated).start("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
         wait_until(lambda: process.poll() is not None or any(program.out.glob("*.json")))
         simulated.configure(api_key="sk-another")
@@ -175,7 +175,7 @@ def revoked(homes: Homes) -> Evaluated:
 def topped_up(homes: Homes) -> ToppedUp:
     """Run with every remote source enabled; two are unavailable in the second run, which uses another idea."""
     program = homes.fresh("topped_up")
-    with OutsideWorld(limits=False) as world, Simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(limits=False) as world, simulator(latency_mean=0.05) as simulated:
         quick = {f"{source}__SPACING_SECONDS": 0.02 for source in ("S2", "ARXIV", "OPENALEX", "CROSSREF", "UNPAYWALL")}
         gone = {"ARXIV__ATTEMPTS": 1, "OPENALEX__ATTEMPTS": 1}
         program = program.asking(simulated).having(**addresses(world), **reading(world), **quick, **gone)
@@ -196,16 +196,16 @@ def topped_up(homes: Homes) -> ToppedUp:
 def killed(homes: Homes) -> Killed:
     program = homes.fresh("killed")
     command = ("evaluate", *TWO_IDEAS, *SCHOLAREVAL, "--format", "json")
-    with Simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
+    with simulator(seed=SOUND_SEED, latency_mean=0.1) as simulated:
         asking = program.asking(simulated)
 
         process = asking.start(*command)
-        _await_answers(process, simulated, 20)
+        _await_answers(process, simulated, 10)
         alone = _kill(process, simulated)
         left_behind = program.server
 
         process = asking.start(*command)
-        _await_answers(process, simulated, alone.answered + 20)
+        _await_answers(process, simulated, alone.answered + 10)
         used = program.server
         with_database = _kill(process, simulated, used)
 
@@ -225,7 +225,7 @@ def boarded(homes: Homes) -> Boarded:
     """Two evaluations of an idea with InnoEval and a cutoff, with papers, the web and code."""
     program = homes.fresh("boarded")
     command = ("evaluate", TWO_IDEAS[0], "--method", "innoeval", "--cutoff", "2022-06-30")
-    with OutsideWorld(CORPUS, limits=False) as world, Simulator(latency_mean=0.05) as simulated:
+    with OutsideWorld(CORPUS, limits=False) as world, simulator(latency_mean=0.05) as simulated:
         outside = {name: address for name, address in addresses(world).items() if name.startswith(("WEB", "GITHUB"))}
         quick = {
             "WEB__SPACING_SECONDS": 0,

@@ -18,8 +18,7 @@ from httpx2 import Client
 from benchmarks.chaos.crowd import word_document
 from cluster.postgres import EmbeddedPostgres
 from cluster.postgres.programs import PostgresPrograms
-from simulator.process import Simulator
-from tests.e2e.program import Homes, Program
+from tests.e2e.program import Homes, Program, simulator
 from tests.fork_server import Piped
 from tests.polling import wait_until
 
@@ -98,7 +97,7 @@ def moved(homes: Homes) -> Moved:
     shutil.copytree(homes.corpus, corpus)
     new = homes.bare("external")
     during: list[str] = []
-    with Simulator(latency_mean=0.3) as simulated:
+    with simulator(latency_mean=0.3) as simulated:
         program = program.asking(simulated).having(CORPUS__PATH=corpus, QUEUE__LEASE_SECONDS=3)
         with _serving(program) as (client, process):
             key = client.headers["Authorization"].removeprefix("Bearer ")

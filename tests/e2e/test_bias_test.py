@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes, Program, reports
+from tests.e2e.program import IDEAS, Homes, Program, reports, simulator
 
 IDEA = IDEAS / "quote-then-abstain.md"
 SIGNED = "Anna Schmidt\nDepartment of Physics, University of Freiburg\nanna.schmidt@uni-freiburg.de"
@@ -28,7 +27,7 @@ def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program:
 
 def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: Program) -> None:
     chosen = ("--attribute", "institution", "--attribute", "seniority", "--attribute", "language")
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("bias-test", IDEA, *chosen, "--out", "tested", "--repeats", "1")
     assert (ended.code, ended.err) == (0, "")
     folder = program.home / "tested"
@@ -45,7 +44,7 @@ def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: P
 @pytest.mark.slow
 def test_repeat_evaluation_of_reference_gets_new_llm_answers(homes: Homes) -> None:
     program = homes.fresh("bias_again")  # the module's own knows the answers of the test above
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         command = ("bias-test", IDEA, "--attribute", "seniority", "--format", "json")
         ended = program.asking(simulated).run(*command, "--repeats", "1", "--out", "once")
         assert (ended.code, ended.err) == (0, "")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Homes, Program
+from tests.e2e.program import Ended, Homes, Program, simulator
 
 _PAPERS = 8
 
@@ -37,7 +37,7 @@ def _papers(program: Program) -> Path:
 
 @pytest.fixture(scope="module")
 def made(homes: Homes) -> Iterator[Curated]:
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         yield _made(homes.bare("curate").asking(simulated), simulated)
 
 

@@ -7,9 +7,8 @@ from importlib.metadata import version
 import pytest
 
 from simulator.outside.process import OutsideWorld
-from simulator.process import Simulator
 from tests.contract.mail_server import mail_post
-from tests.e2e.program import Ended, Program, addresses
+from tests.e2e.program import Ended, Program, addresses, simulator
 
 SERVICES = (
     "Semantic Scholar",
@@ -76,7 +75,7 @@ def test_unconfigured_machine_passes_and_missing_services_are_listed(nothing: Pr
 
 
 def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> None:
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("doctor")
         found = _findings(ended)
     assert ended.code == 0
@@ -93,7 +92,7 @@ def test_working_llm_endpoint_is_reported_with_its_model(program: Program) -> No
 
 
 def test_all_broken_services_are_reported_together(program: Program) -> None:
-    with Simulator(latency_mean=0, api_key="sk-right") as simulated:
+    with simulator(latency_mean=0, api_key="sk-right") as simulated:
         ended = (
             program.asking(simulated)
             .having(EMBEDDER__MODEL="another", GROBID__URLS="http://127.0.0.1:9", CORPUS__DEVICE="cuda")

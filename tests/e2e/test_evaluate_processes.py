@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes, Program, compared, reports
+from tests.e2e.program import IDEAS, Homes, Program, compared, reports, simulator
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -39,7 +39,7 @@ def in_two(program: Program) -> Program:
 @contextmanager
 def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator[tuple[Piped, Simulator]]:
     """An evaluation in two processes that has more than so many answers."""
-    with Simulator(latency_mean=latency) as simulated:
+    with simulator(latency_mean=latency) as simulated:
         process = in_two(program.asking(simulated)).start("evaluate", IDEAS, "--format", "json")
         wait_until(lambda: simulated.stats().answered > answered)
         yield process, simulated
@@ -47,7 +47,7 @@ def under_way(program: Program, answered: int, latency: float = 0.5) -> Iterator
 
 def test_two_processes_write_the_same_reports_as_a_single_process(homes: Homes) -> None:
     program = homes.fresh("processes")
-    with Simulator(latency_mean=0.02) as simulated:
+    with simulator(latency_mean=0.02) as simulated:
         asking = program.asking(simulated)
         second = in_two(asking).run("evaluate", IDEAS, "--format", "json", "--out", "two")
         paid = simulated.stats().answered
@@ -108,7 +108,7 @@ def test_workers_stop_when_parent_is_killed(homes: Homes) -> None:
 
 def test_rejected_api_key_stops_run_before_first_evaluation(homes: Homes) -> None:
     program = homes.fresh("processes-refused")
-    with Simulator(api_key="another") as simulated:
+    with simulator(api_key="another") as simulated:
         refused = in_two(program.asking(simulated)).run("evaluate", IDEAS)
     assert refused.code == 2
     assert len(refused.err.splitlines()) == 1

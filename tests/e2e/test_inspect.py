@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes
+from tests.e2e.program import IDEAS, Homes, simulator
 
 inspect_ai = pytest.importorskip(
     "inspect_ai", reason="needs inspect-ai: 20 more packages, 98 MB, in every clone; run before changes in its area"
@@ -20,7 +19,7 @@ PLANS = [(IDEAS / "quote-then-abstain.md").read_text("utf-8"), (IDEAS / "coral-a
 def home(homes: Homes) -> Iterator[Path]:
     """Working directory with a corpus and an endpoint."""
     program = homes.fresh("inspect")
-    with Simulator(latency_mean=0) as simulated, pytest.MonkeyPatch.context() as patch:
+    with simulator(latency_mean=0) as simulated, pytest.MonkeyPatch.context() as patch:
         patch.chdir(program.home)
         for name, value in {**program.asking(simulated).settings, "ASSAYER_HOME": str(program.home)}.items():
             patch.setenv(name, value)

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Ended, Homes, Program, reports
+from tests.e2e.program import IDEAS, Ended, Homes, Program, reports, simulator
 
 IDEA = IDEAS / "quote-then-abstain.md"
 
@@ -37,7 +36,7 @@ def test_evaluation_without_a_model_reaches_no_other_host(homes: Homes) -> None:
 @pytest.mark.parametrize("method", [pytest.param("scholareval", marks=pytest.mark.slow), "innoeval"])
 def test_evaluation_with_local_model_contacts_only_that_model(homes: Homes, method: str) -> None:
     program = watched(homes.fresh(f"closed-{method}"))
-    with Simulator(latency_mean=0.01) as simulated:
+    with simulator(latency_mean=0.01) as simulated:
         asking = program.asking(simulated)
         assert_nothing_left(program, asking.run("evaluate", IDEA, "--method", method, "--format", "json"))
     assert any(note.startswith("here socket.connect") for note in notes(program))

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from assayer import AssayerError, EvaluationReport, check, check_async, evaluate, rank, rank_async
-from simulator.process import Simulator
-from tests.e2e.program import IDEAS, ROOT, Homes, reports
+from tests.e2e.program import IDEAS, ROOT, Homes, reports, simulator
 
 IDEA = IDEAS / "quote-then-abstain.md"
 
@@ -24,7 +23,7 @@ def home(homes: Homes) -> Iterator[Path]:
     program = homes.fresh("python")
     shutil.copy(IDEA, program.home / "proposal.md")
     shutil.copytree(IDEAS, program.home / "proposals")
-    with Simulator(latency_mean=0, models=["gpt-6-luna"]) as simulated, pytest.MonkeyPatch.context() as patch:
+    with simulator(latency_mean=0, models=["gpt-6-luna"]) as simulated, pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith(("ASSAYER_", "OPENAI_"))]:
             patch.delenv(name)
         patch.chdir(program.home)
@@ -124,20 +123,16 @@ def test_ranking_names_every_proposal_that_cannot_be_read(home: Path) -> None:
         rank(["bees on flowers", "missing.md", IDEA], model="openai/gpt-6-luna")
 
 
-def test_check_reports_progress(home: Path) -> None:
-    stages: dict[str, tuple[int, int]] = {}
-    check(IDEA, progress=lambda stage, done, total: stages.update({stage: (done, total)}))
-    assert stages
-    assert all(done == total for done, total in stages.values())
-
-
 @pytest.fixture(scope="module")
 def checked(home: Path) -> EvaluationReport:
     return check(IDEA)
 
 
-async def test_async_form_gives_the_same_report(checked: EvaluationReport) -> None:
-    report = await check_async(str(IDEA))
+async def test_async_form_gives_the_same_report_and_reports_progress(checked: EvaluationReport) -> None:
+    stages: dict[str, tuple[int, int]] = {}
+    report = await check_async(str(IDEA), progress=lambda stage, done, total: stages.update({stage: (done, total)}))
+    assert stages
+    assert all(done == total for done, total in stages.values())
     assert {**report.to_dict(), "usage": None} == {**checked.to_dict(), "usage": None}
 
 

@@ -12,7 +12,7 @@ import pytest
 from assayer_client.comparisons import NamedComparison
 from assayer_client.rankings import GroupAnalysis, Ranking
 from simulator.process import Simulator
-from tests.e2e.program import Ended, Homes, Program
+from tests.e2e.program import Ended, Homes, Program, simulator
 from tests.polling import LONGEST_SECONDS, wait_until
 
 _FEWER, _FIRST, _ALL = 4, 6, 8
@@ -63,7 +63,7 @@ def _labelled(program: Program) -> Path:
 
 @pytest.fixture(scope="module")
 def ranked(homes: Homes) -> Iterator[Ranked]:
-    with Simulator(latency_mean=0.2) as simulated:
+    with simulator(latency_mean=0.2) as simulated:
         yield _ranked(homes.bare("rank").asking(simulated), simulated)
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.process import Simulator
-from tests.e2e.program import CORPUS, Homes, reports
+from tests.e2e.program import CORPUS, Homes, reports, simulator
 
 TEXT = """Lanterns for the harbour of Tromvik
 
@@ -44,7 +43,7 @@ def test_reference_list_does_not_change_evaluation(homes: Homes, method: str) ->
     program = homes.fresh(f"listed-{method}")
     for name, text in (("with", TEXT + _listed()), ("without", TEXT)):
         (program.home / f"{name}.txt").write_text(text, "utf-8")
-    with Simulator(seed=3) as simulated:
+    with simulator(seed=3) as simulated:
         ended = program.asking(simulated).run("evaluate", "with.txt", "without.txt", "--method", method, "--no-blind")
     assert ended.code == 0, ended.err
     found = reports(program.out)

@@ -6,16 +6,15 @@ import re
 import jsonschema
 import pytest
 
-from simulator.process import Simulator
 from tests.e2e.evaluations import TWO_IDEAS, Evaluated
-from tests.e2e.program import ROOT, Homes, Report, reports, violations
+from tests.e2e.program import ROOT, Homes, Report, reports, simulator, violations
 
 
 @pytest.fixture(scope="module")
 def reviewed(homes: Homes) -> Evaluated:
     """Return one idea, reviewed by a model that answers soundly."""
     program = homes.fresh("reviewed")
-    with Simulator(latency_mean=0.05) as simulated:
+    with simulator(latency_mean=0.05) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", "review")
         return Evaluated(ended, program, simulated.stats())
 

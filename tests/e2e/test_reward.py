@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.process import Simulator
-from tests.e2e.program import Homes, Program
+from tests.e2e.program import Homes, Program, simulator
 
 ITEM = {
     "question": "How can forgetting be foreseen?",
@@ -29,7 +28,7 @@ def items(program: Program, *items: dict[str, Any]) -> Path:
 
 
 def test_duplicate_items_share_a_reward_and_rerun_uses_cache(program: Program) -> None:
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         file = items(program, {**ITEM, "id": "mine"}, {**ITEM, "idea": ""}, ITEM)
         ended = program.asking(simulated).run("reward", file)
         answered = simulated.stats().answered
@@ -54,7 +53,7 @@ def test_reward_pages_replace_symlinks_instead_of_following_them(program: Progra
     secret.write_text("kept", "utf-8")
     (pages / "step_7_mine.html").symlink_to(secret)
     (pages / "3.html").write_text("of an earlier run", "utf-8")
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         named = {**ITEM, "id": "../step/7 mine"}
         file = items(program, named, {**ITEM, "id": "STEP 7 mine", "idea": ""}, {**ITEM, "id": "../"})
         ended = program.asking(simulated).run("reward", file, "--pages", "pages")
@@ -72,7 +71,7 @@ def test_reward_pages_replace_symlinks_instead_of_following_them(program: Progra
 
 def test_unusable_pages_folder_is_rejected_before_any_llm_request(program: Program) -> None:
     (program.home / "taken").write_text("", "utf-8")
-    with Simulator(latency_mean=0) as simulated:
+    with simulator(latency_mean=0) as simulated:
         ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")
         assert simulated.stats().answered == 0
     assert ended.code == 2

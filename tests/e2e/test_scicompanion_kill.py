@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from simulator.counters import Stats
-from simulator.process import Simulator
 from tests.e2e.evaluations import TWO_IDEAS
-from tests.e2e.program import Homes, compared, reports
+from tests.e2e.program import Homes, compared, reports, simulator
 from tests.polling import wait_until
 
 pytestmark = pytest.mark.slow
@@ -29,7 +28,7 @@ class Resumed(NamedTuple):
 def resumed(homes: Homes) -> Resumed:
     program = homes.fresh("companion")
     command = ("evaluate", TWO_IDEAS[0], "--method", "scicompanion", "--format", "json")
-    with Simulator(latency_mean=0.4) as simulated:
+    with simulator(latency_mean=0.4) as simulated:
         asking = program.asking(simulated)
         process = asking.start(*command)
         wait_until(lambda: simulated.stats().answered >= 3 and simulated.stats().in_flight > 0)

@@ -11,8 +11,7 @@ import pytest
 from httpx2 import Client
 
 from simulator.counters import Stats
-from simulator.process import Simulator
-from tests.e2e.program import IDEAS, Homes, Program
+from tests.e2e.program import IDEAS, Homes, Program, simulator
 from tests.fork_server import Piped
 from tests.polling import LONGEST_SECONDS, wait_until
 
@@ -87,7 +86,7 @@ def served(homes: Homes) -> Served:
     program = homes.fresh("served")
     texts = [file.read_text("utf-8") for file in sorted(IDEAS.iterdir()) if file.suffix in {".txt", ".md"}]
     another = "\n\n".join(json.loads((IDEAS / "pairwise-idea-ranking.json").read_text("utf-8")).values())
-    with Simulator(latency_mean=0.2) as simulated:
+    with simulator(latency_mean=0.2) as simulated:
         program = program.asking(simulated).having(QUEUE__LEASE_SECONDS=3, WORK__DRAIN_SECONDS=0)
         log = program.home / "log.jsonl"
         program = program.having(LOG__FILE=log)

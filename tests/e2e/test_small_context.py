@@ -4,9 +4,8 @@ from collections import Counter
 
 import pytest
 
-from simulator.process import Simulator
 from tests.e2e.evaluations import TWO_IDEAS
-from tests.e2e.program import Homes, reports
+from tests.e2e.program import Homes, reports, simulator
 
 CONTEXT_TOKENS = 8_192
 
@@ -14,7 +13,7 @@ CONTEXT_TOKENS = 8_192
 @pytest.mark.parametrize("method", ["review", pytest.param("scholareval", marks=pytest.mark.slow)])
 def test_model_with_a_small_context_completes_an_evaluation(homes: Homes, method: str) -> None:
     program = homes.fresh(f"small-context-{method}")
-    with Simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
+    with simulator(latency_mean=0, context_tokens=CONTEXT_TOKENS) as simulated:
         ended = program.asking(simulated).run("evaluate", TWO_IDEAS[0], "--method", method)
         stats = simulated.stats()
     assert (ended.code, ended.err) == (0, "")

@@ -3,6 +3,7 @@ Chromium."""
 
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Dialog, Page
 
 from tests.contract.api.browsing import Look, at_the_console, look_over
@@ -109,6 +110,7 @@ async def test_report_without_a_model_states_no_strengths_and_no_prompts(service
         assert await page.get_by_text("Which prompts it used").count() == 0
 
 
+@pytest.mark.slow  # each step has a quicker test: tags, tabs, sign-off and dossier of the API, and the empty queue
 async def test_officer_takes_a_call_of_a_table_to_its_end(
     service: Service, owner: Person, officer: Person, ada: Person
 ) -> None:
