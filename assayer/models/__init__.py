@@ -71,7 +71,7 @@ from assayer.models.panel_review import (
     NumberedFinding,
     PanelEvidence,
     PanelFinding,
-    PanelNewness,
+    PanelParagraph,
     PanelReview,
 )
 from assayer.models.paper import (

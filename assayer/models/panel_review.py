@@ -79,8 +79,8 @@ class NamedWork(Frozen):
     """True if all sources that could search for the work gave an answer."""
 
 
-class PanelNewness(Frozen):
-    """Comparison of the plan with earlier work: which parts exist already, what remains new, who would use it."""
+class PanelParagraph(Frozen):
+    """Paragraph on the plan as a whole."""
 
     text: str
     evidence: tuple[int, ...] = ()
@@ -120,8 +120,13 @@ class PanelReview(Frozen):
     verdict: str
     strengths: tuple[PanelFinding, ...]
     """Strengths, beginning with the importance of the question."""
-    newness: PanelNewness | None
-    """Comparison with earlier work; None if the review has no editor."""
+    newness: PanelParagraph | None
+    """Comparison with earlier work: which parts exist already, what remains new, who would use it; None if the review
+    has no editor."""
+    outlook: PanelParagraph | None
+    """Expected results, and whether the plan can be carried out; None if the review has no editor."""
+    redesign: PanelParagraph | None
+    """Stronger study with about the same means; None if the review has no editor."""
     major: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
     further: tuple[PanelFinding, ...]
@@ -153,6 +158,9 @@ class PanelReview(Frozen):
             texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
         if self.newness is not None:
             texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence)]
+        for paragraph in (self.outlook, self.redesign):
+            if paragraph is not None:
+                texts += [paragraph.text, *self._cited(paragraph)]
         for item in self.closest:
             texts += [self._shown(item.evidence), "The plan adds:", item.difference]
         return PAGE_WORDS + sum(len(text.split()) for text in texts)
@@ -165,8 +173,9 @@ class PanelReview(Frozen):
     def _shown(self, at: int) -> str:
         return f"{_CITED_AS} {self.evidence[at].shows}"
 
-    def _cited(self, item: PanelFinding | PanelNewness, elsewhere: Sequence[int] = ()) -> Iterator[str]:
+    def _cited(self, item: PanelFinding | PanelParagraph, elsewhere: Sequence[int] = ()) -> Iterator[str]:
         """Yield as many words as are printed of an item's evidence and of the works named for it."""
         yield from (self._shown(at) for at in item.evidence if at not in elsewhere)
         for at in item.named:
-            yield f"{self.named[at].author} {self.named[at].year or ''}"
+            if f"{self.named[at].author} (" not in item.text:
+                yield f"{self.named[at].author} {self.named[at].year or ''}"

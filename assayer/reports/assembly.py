@@ -75,6 +75,8 @@ class Findings:
     claims: ClaimCounts | None = None
     """Outcome of the support check if the method ran it itself; the check is then not repeated."""
     notices: tuple[Notice, ...] = ()
+    on_subject: str = ""
+    """Sentence for the notice on the corpus's coverage if few of the papers read are on the plan's subject."""
     corpus_version: str | None = None
     """Version of the data used for comparison instead of the literature."""
 
@@ -112,7 +114,9 @@ async def assemble_report(
         papers = await _marked_if_retracted(library, papers, findings.not_papers)
         references = numbering.references(papers)
         notices = (
-            *literature_notices(idea, backends, run, findings.corpus_fit, library.own_papers, judged, references),
+            *literature_notices(
+                idea, backends, run, findings.corpus_fit, library.own_papers, judged, references, findings.on_subject
+            ),
             *own_reference_notices(own_references),
             *findings.notices,
         )

@@ -211,11 +211,16 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
         for title, places in wording.named_groups(review)
     ]
-    new = [_plain_point(review.newness.text, size)] if review.newness else []
+    new, outlook, redesign = (
+        [_plain_point(item.text, size)] if item else [] for item in (review.newness, review.outlook, review.redesign)
+    )
     return [
         groups[0],
         _group("New against earlier work", new, 1),
-        *groups[1:],
+        _group("Likely outcome and feasibility", outlook, 1),
+        groups[1],
+        _group("A stronger study", redesign, 1),
+        groups[2],
         _group("Closest among the papers searched", closest, size.points),
         *named,
     ]
@@ -255,7 +260,7 @@ def _plain_point(text: str, size: BriefSize) -> BriefPoint:
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
     lead = f"{finding.lead}. " if finding.lead else ""
     fix = f" {finding.fix}" if finding.fix else ""
-    named = "".join(f" (N{at + 1}: {wording.named_work(review.named[at])}, from memory)" for at in finding.named)
+    named = "".join(f" ({work}, from memory)" for work in wording.named_after(review, finding))
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
         text=_clipped(f"{lead}{finding.text}{fix}{named}", size.characters),

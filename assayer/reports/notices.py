@@ -30,6 +30,7 @@ def literature_notices(
     own: Mapping[PaperId, Paper],
     parts: Sequence[Part],
     references: Sequence[Reference],
+    on_subject: str,
 ) -> Iterator[Notice]:
     """Yield the notices of a method that reads literature, in reading order."""
     if references and all(reference.venue == _EXAMPLE_VENUE for reference in references):
@@ -47,7 +48,7 @@ def literature_notices(
         )
         yield Notice(kind="no_llm", text=text)
     beyond = run.journal.remote_sources_searched(backends.literature.source)
-    yield from _corpus_fit(fit, beyond, run.journal.near_remote_papers)
+    yield from _corpus_fit(fit, beyond, run.journal.near_remote_papers, on_subject)
     yield from _budget(run)
     yield from _retraction(parts, references)
     yield from _unchecked_retractions(run)
@@ -107,7 +108,9 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
         yield Notice(kind="long_idea", text=text)
 
 
-def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str]) -> Iterator[Notice]:
+def _corpus_fit(
+    fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
+) -> Iterator[Notice]:
     """Yield the notice about incomplete corpus coverage. Searches in remote sources do not make up for it: they are
     rate-limited, cover only titles and abstracts, and return only what was queried."""
     if isinstance(fit, Absent) or fit.level == "good":
@@ -124,7 +127,7 @@ def _corpus_fit(fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[Pa
             f"The searched corpus {extent} (fit {fit.value:.2f}). Work that it does not contain may still exist: "
             "nothing here counts as new just because the corpus does not mention it."
         )
-    yield Notice(kind="corpus_fit", text=text)
+    yield Notice(kind="corpus_fit", text=text + on_subject)
 
 
 def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Iterator[Notice]:

@@ -29,6 +29,12 @@ from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
 from assayer.reports.wording import METHODS, points_by_kind
 
 _MOST_CLOSEST = 5
+_PARAGRAPHS = (
+    ("New against earlier work", "newness"),
+    ("Likely outcome and feasibility", "outlook"),
+    ("A stronger study", "redesign"),
+)
+"""Names and anchors of a panel's paragraphs on the plan as a whole."""
 
 
 class AssessmentView(NamedTuple):
@@ -184,9 +190,11 @@ class ReportPage:
         """Panel findings or assessments that rely on each reference: name and anchor, in page order."""
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
-        if review is not None and review.newness is not None:
-            for at in review.newness.evidence:
-                places[review.evidence[at].label].append(FindingPlace("New against earlier work", "newness"))
+        if review is not None:
+            paragraphs = (review.newness, review.outlook, review.redesign)
+            for (name, anchor), paragraph in zip(_PARAGRAPHS, paragraphs, strict=True):
+                for at in paragraph.evidence if paragraph else ():
+                    places[review.evidence[at].label].append(FindingPlace(name, anchor))
         for number, finding in review.numbered if review else ():
             for label in dict.fromkeys(review.evidence[at].label for at in finding.evidence if review):
                 places[label].append(FindingPlace(number, f"finding-{number}"))

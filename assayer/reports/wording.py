@@ -15,6 +15,8 @@ from assayer.models import (
     NamedRole,
     NamedWork,
     NumberedFinding,
+    PanelFinding,
+    PanelParagraph,
     PanelReview,
     Point,
     Report,
@@ -327,6 +329,17 @@ def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[s
 def named_work(work: NamedWork) -> str:
     """Return author and year of a work named from memory, as far as the model stated them."""
     return " ".join(filter(None, (work.author, str(work.year or "")))) or "author unknown"
+
+
+def named_in_text(author: str, year: int | None) -> str:
+    """Return a work named from memory as it stands in a sentence, for example `Hinton (2006, from memory)`."""
+    return f"{author or 'earlier work'} ({f'{year}, ' if year else ''}from memory)"
+
+
+def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
+    """Return the works named from memory that an item refers to, without those that its text names."""
+    works = [review.named[at] for at in item.named]
+    return [named_work(work) for work in works if named_in_text(work.author, work.year) not in item.text]
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:

@@ -6,7 +6,7 @@ from assayer.models import (
     NotedPoint,
     PanelEvidence,
     PanelFinding,
-    PanelNewness,
+    PanelParagraph,
     PanelReview,
     PlanQuote,
     Report,
@@ -57,7 +57,11 @@ def _review() -> PanelReview:
     return PanelReview(
         verdict="Worth doing. One order carries no ranking. Ten orders would move us.",
         strengths=(strength,),
-        newness=PanelNewness(text="Rehearsal by loss is known; the distance is new.", evidence=(2,), named=(0,)),
+        newness=PanelParagraph(text="Rehearsal by loss is known; the distance is new.", evidence=(2,), named=(0,)),
+        outlook=PanelParagraph(
+            text="A gain is likely on long streams, and a week of one GPU is enough.", evidence=(1,)
+        ),
+        redesign=PanelParagraph(text="Cross ten orders with two distances."),
         major=(fatal,),
         further=(question,),
         closest=(ClosestWork(evidence=2, difference="distance to the incoming batch."),),

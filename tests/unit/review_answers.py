@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from assayer.methods.review.schemas import (
     EditedFinding,
+    EditedParagraph,
     EditedReview,
     EditedScore,
     EditorQuestion,
@@ -14,7 +15,6 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     LookQuestion,
     NearWork,
-    Newness,
     NoveltyClaim,
     PaperNotes,
     PassageQuestion,
@@ -125,9 +125,13 @@ def edited(**changes: Any) -> Answerer:
                 finding(["Q3"], "Baselines are not named, so the gain cannot be placed [E1].", *cites),
                 finding(["Q2"], "Baselines are not named, so the gain cannot be placed."),
             ],
-            "newness": Newness(
+            "newness": EditedParagraph(
                 labels=[], text="Reading citations is known; quoting them is new.", cites=cites, named=[]
             ),
+            "outlook": EditedParagraph(
+                labels=[], text="Quotes would be checked more often, and a week is enough.", cites=[], named=[]
+            ),
+            "redesign": EditedParagraph(labels=[], text="Vary one step at a time.", cites=[], named=[]),
             "further": [
                 FurtherPoint(
                     labels=["Q4"],

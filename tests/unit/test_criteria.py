@@ -14,7 +14,13 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.criteria_file import criteria_of, load_criteria
 from assayer.methods.review import ReviewOptions, tasks
-from assayer.methods.review.schemas import EditedCriterion, EditedReviewByCriteria, EditedScore, EditorQuestion, Newness
+from assayer.methods.review.schemas import (
+    EditedCriterion,
+    EditedParagraph,
+    EditedReviewByCriteria,
+    EditedScore,
+    EditorQuestion,
+)
 from assayer.models import CRITERIA, Absent, Criterion, Part, Report, Score, ScoreCertainty
 from assayer.reports.html import as_html
 from assayer.reports.markdown import as_markdown
@@ -155,7 +161,9 @@ def _edited(question: BaseModel) -> EditedReviewByCriteria:
     ]
     return EditedReviewByCriteria(
         strengths=[],
-        newness=Newness(labels=[], text="w", cites=[], named=[]),
+        newness=EditedParagraph(labels=[], text="w", cites=[], named=[]),
+        outlook=EditedParagraph(labels=[], text="v", cites=[], named=[]),
+        redesign=EditedParagraph(labels=[], text="u", cites=[], named=[]),
         major=[],
         further=[],
         closest=[],

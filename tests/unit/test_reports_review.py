@@ -46,10 +46,10 @@ def test_findings_show_their_evidence_basis() -> None:
     raw = as_markdown(review_report())
     weakness = r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\*"
     evidence = r".+, \d{4} \[P7\]: finds other orders\."
-    assert re.search(rf"{weakness} {evidence} \(N1: Robins 1995, from memory\)$", raw, re.M)
+    assert re.search(rf"{weakness} {evidence} \(Robins 1995, from memory\)$", raw, re.M)
     assert re.search(r"^- F1\. How often is the index asked\?$", raw, re.M)
     assert "All others are the panel's own judgement." in raw
-    assert "- N1. Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
+    assert "- Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
     assert re.search(r"^- No passage of the plan is quoted for .*\bF1\b", raw, re.M)
 
 
@@ -87,12 +87,14 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
     assert [group.title for group in brief.groups] == [
         "Strengths",
         "New against earlier work",
+        "Likely outcome and feasibility",
         "Major weaknesses",
+        "A stronger study",
         "Further points and questions",
         "Closest among the papers searched",
         "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
-    assert [(quote.name, quote.text) for quote in brief.groups[2].points[0].quotes] == [("P7", "finds other orders")]
+    assert [(quote.name, quote.text) for quote in brief.groups[3].points[0].quotes] == [("P7", "finds other orders")]
     assert page_count(brief_pdf(report)) <= 2
 
 

@@ -50,7 +50,7 @@ async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQue
 
 
 def _referring(question: BaseModel) -> BaseModel:
-    weakness = finding(["Q3"], f"Earlier work ({INVENTED}) already does it [N1].")
+    weakness = finding(["Q3"], f"[N1] already does it, as {INVENTED} shows.")
     limited = score(42).model_copy(update={"limited_by": f"“{INVENTED}” does it (N1), with nitrogen (N2)."})
     return edited(
         major=[weakness.model_copy(update={"named": ["N1"]})], soundness=limited, verdict=f"{INVENTED} does it."
@@ -80,7 +80,7 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     assert [(work.title, work.record is not None) for work in question.named] == [(INVENTED, False)]
     review = report.panel_review
     assert review is not None
-    assert review.major[0].text == "Earlier work (earlier work) already does it."
+    assert review.major[0].text == "earlier work (2019, from memory) already does it, as earlier work shows."
     assert (review.major[0].named, review.major[0].evidence) == ((0,), ())
     assert review.verdict == "earlier work does it."
     contribution = report.parts[1].score
@@ -89,7 +89,7 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     page = as_markdown(report)
     assert page.count(INVENTED) == 1
     assert "not found in the sources searched: check before relying on them" in page
-    assert "(N1: 2019, from memory)" in page
+    assert "*Name them.* (" not in page, "a work named in the text is not named again behind it"
     assert report.references == ()
 
 

@@ -15,9 +15,10 @@ from assayer.methods.review.literature import LiteratureRead
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel, distinct
 from assayer.methods.review.passages import ReadPassage
-from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.prior_work import with_named_works, without_titles
 from assayer.methods.review.schemas import (
     EditedFinding,
+    EditedParagraph,
     EditedReview,
     EditedReviewByCriteria,
     EditorQuestion,
@@ -38,18 +39,19 @@ from assayer.models import (
     NotedPoint,
     PanelEvidence,
     PanelFinding,
-    PanelNewness,
+    PanelParagraph,
     PanelReview,
     PaperId,
     PlanQuote,
 )
+from assayer.reports.wording import named_in_text
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
 _SCORES_WORDS = 30
 """Number of words of the scores' table besides the editor's."""
-_CITED_PASSAGES, _PASSAGE_WORDS = 10, 15
-_REFERRED_WORKS, _WORK_WORDS = 5, 5
+_CITED_PASSAGES, _PASSAGE_WORDS = 7, 15
+_REFERRED_WORKS, _WORK_WORDS = 7, 5
 """Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
 
 
@@ -122,7 +124,7 @@ async def ask_editor(
         *(item.label for item in panel.novelty),
         *(item.label for item in panel.points),
     ]
-    return without_titles(answer, panel.prior_work, context.run, labels)
+    return without_titles(with_named_works(answer, named), panel.prior_work, context.run, labels)
 
 
 def panel_review(
@@ -188,20 +190,31 @@ def _numbered(
     """Return the review with its evidence and its named works numbered in the order in which they are cited."""
     works = {work.label: work for work in named}
     findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
-    cited = [*answer.newness.cites, *(label for finding in findings for label in finding.cites)]
+    cited = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
     cited += [work.cites for work in answer.closest]
     cited += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
     evidence = passages.borne_out(cited)
-    mentioned = [*answer.newness.named, *(label for item in findings for label in item.named)]
-    referred = [label for label in dict.fromkeys(mentioned) if label in works]
+
+    def named_by(named: Sequence[str], *texts: str) -> list[str]:
+        """Return the labels of the works named for some texts, first those that the texts themselves name."""
+        shown = {label: named_in_text(work.author, work.year) for label, work in works.items()}
+        within = [label for label, text in shown.items() if any(text in other for other in texts)]
+        return [label for label in dict.fromkeys((*within, *named)) if label in works]
+
+    mentioned = named_by([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
+    for passage in answer.paragraphs:
+        mentioned += named_by(passage.named, passage.text)
+    for edited in findings:
+        mentioned += named_by(edited.named, _words(edited))
+    referred = list(dict.fromkeys(mentioned))
 
     def cites(labels: Sequence[str]) -> tuple[int, ...]:
         return tuple(evidence.index(label) for label in passages.borne_out(labels))
 
-    def names(labels: Sequence[str]) -> tuple[int, ...]:
-        return tuple(referred.index(label) for label in dict.fromkeys(labels) if label in works)
+    def names(labels: Sequence[str], text: str) -> tuple[int, ...]:
+        return tuple(referred.index(label) for label in named_by(labels, text))
 
     def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         whole = edited if isinstance(edited, EditedFinding) else None
@@ -216,17 +229,20 @@ def _numbered(
             fix=whole.fix if whole and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
             evidence=cites(edited.cites),
-            named=names(edited.named),
+            named=names(edited.named, _words(edited)),
         )
 
-    merged = {label for item in (*findings, answer.newness) for label in item.labels} | {*answer.dropped}
+    def paragraph(edited: EditedParagraph) -> PanelParagraph | None:
+        if not edited.text:
+            return None
+        return PanelParagraph(text=edited.text, evidence=cites(edited.cites), named=names(edited.named, edited.text))
+
+    merged = {label for item in (*findings, *answer.paragraphs) for label in item.labels} | {*answer.dropped}
     return PanelReview(
         verdict=answer.verdict,
-        newness=PanelNewness(
-            text=answer.newness.text, evidence=cites(answer.newness.cites), named=names(answer.newness.named)
-        )
-        if answer.newness.text
-        else None,
+        newness=paragraph(answer.newness),
+        outlook=paragraph(answer.outlook),
+        redesign=paragraph(answer.redesign),
         strengths=tuple(finding(item, "strength", None) for item in answer.strengths),
         major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
         further=tuple(finding(item, item.kind, "minor") for item in answer.further),

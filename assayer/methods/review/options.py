@@ -13,7 +13,7 @@ class ReviewOptions(Frozen):
     walkthrough_points: int = Field(default=60, ge=0, le=60)
     """Maximum number of points from the referee who goes through the plan sentence by sentence. If it is 0, there is no
     such referee."""
-    prior_work: int = Field(default=4, ge=0, le=4)
+    prior_work: int = Field(default=8, ge=0, le=8)
     """Maximum number of works that the first referee can name from memory."""
     queries: int = Field(default=30, ge=1)
     """Maximum number of searches: first for novelty claims, then for points by severity."""

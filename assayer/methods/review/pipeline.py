@@ -21,7 +21,7 @@ from assayer.methods.review.prior_work import without_titles
 from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
 from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
-from assayer.models import Absent, FitLevel, Notice
+from assayer.models import Absent, FitLevel
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.reports.wording import count
 from assayer.run.concurrency import Failed, as_result, gather_pair
@@ -69,18 +69,14 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         papers=literature.papers,
         panel_review=review,
         claims=claim_counts([passage.quote.support for passage in checked]),
-        notices=(*size_notices(context.options), *_few_on_subject(literature)),
+        notices=size_notices(context.options),
+        on_subject=_few_on_subject(literature),
     )
     return await assemble_report(METHOD, context, findings)
 
 
-def _few_on_subject(literature: LiteratureRead) -> tuple[Notice, ...]:
-    """Return a notice if few of the papers read are on the plan's subject; otherwise an empty tuple."""
+def _few_on_subject(literature: LiteratureRead) -> str:
+    """Return a sentence if few of the papers read are on the plan's subject; otherwise an empty string."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
-        return ()
-    extent = "hardly covers this field" if literature.fit == "poor" else "covers this field only in part"
-    text = (
-        f"On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read. The literature "
-        f"searched {extent}."
-    )
-    return (Notice(kind="corpus_fit", text=text),)
+        return ""
+    return f" On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read."

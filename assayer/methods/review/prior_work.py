@@ -16,11 +16,12 @@ from assayer.citing.labels import plain
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.paper_identity import family_name, title_key
 from assayer.methods.review.options import ReviewOptions
-from assayer.methods.review.schemas import PriorWork
+from assayer.methods.review.schemas import PriorWork, RememberedWork
 from assayer.models import CitedWork, Paper
 from assayer.own_references.kept_words import kept_words
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.titles import title_agreement
+from assayer.reports.wording import named_in_text
 from assayer.run.run import Run
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -31,6 +32,7 @@ _KEPT = frozenset(("quote", "query", "prior_work"))
 """Fields that are not rewritten: words from the plan, search queries, and the works themselves."""
 _TELLING_WORDS = 5
 """Minimum number of words for a title that is unlikely to be a common phrase of the field."""
+_NAME_LABEL = re.compile(r"\[(N\d{1,2})\]")
 _ADDRESSES = ("an address", "an identifier")
 
 
@@ -78,6 +80,21 @@ def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels:
                 value, count = title.subn("earlier work", value)
                 run.journal.record_dropped("title in a text", "the work was named from memory", count)
             return " ".join(bracketed.sub("", plain(value)).split())
+        if isinstance(value, dict):
+            return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
+        return [rewritten(item) for item in value] if isinstance(value, list) else value
+
+    return type(answer).model_validate(rewritten(answer.model_dump()))
+
+
+def with_named_works(answer: Answer, named: Sequence[RememberedWork]) -> Answer:
+    """Return an answer in whose texts a work's label in brackets, such as `[N1]`, is replaced by its author and year,
+    marked as named from memory."""
+    works = {work.label: named_in_text(work.author, work.year) for work in named}
+
+    def rewritten(value: Any) -> Any:
+        if isinstance(value, str):
+            return _NAME_LABEL.sub(lambda match: works.get(match[1], match[0]), value)
         if isinstance(value, dict):
             return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
         return [rewritten(item) for item in value] if isinstance(value, list) else value

@@ -80,9 +80,9 @@ class PriorWork(Frozen):
 
 
 class RefereeAnswer(Frozen):
-    overview: str = Field(description="At most 120 words of thinking, before the points.")
+    overview: str = Field(description="At most 150 words of thinking, before the points.")
     points: list[RefereePoint] = Field(max_length=16, description="The weightiest first.")
-    prior_work: list[PriorWork] = Field(max_length=4, description="The most decisive first; may be empty.")
+    prior_work: list[PriorWork] = Field(max_length=8, description="The most decisive first; may be empty.")
     novelty: list[NoveltyClaim] = Field(max_length=3, description="The most central first; may be empty.")
 
 
@@ -243,7 +243,7 @@ class EditedFinding(Frozen):
     severity: Literal["fatal", "major"] = Field(description='"major" for a strength.')
     quote: PlanWords
     lead: str = Field(description="At most 9 words: a headline that claims no more than the text.")
-    text: str = Field(description="The finding with its reason. Without any citation or label.")
+    text: str = Field(description="The finding with its reason. No citation; a work from memory as [N1].")
     fix: str = Field(description="One sentence: what to do, a verb first; empty if it is a strength.")
     cites: list[EvidenceLabel] = Field(
         max_length=2, description="Labels of passages that bear on it, e.g. E2; empty if none does."
@@ -257,21 +257,23 @@ class FurtherPoint(Frozen):
     labels: PointLabels
     axis: Axis
     kind: Literal["weakness", "question"]
-    text: str = Field(description="At most 28 words, with its reason or what to do. Without any citation or label.")
+    text: str = Field(
+        description="At most 28 words, with its reason or what to do. No citation; a work from memory as [N1]."
+    )
     cites: list[EvidenceLabel] = Field(max_length=1, description="Label of a passage, e.g. E2; empty if none bears.")
     named: list[NameLabel] = Field(max_length=1, description="Label of a work from memory, e.g. N1; may be empty.")
 
 
-class Newness(Frozen):
-    """Comparison of the plan with earlier work: the parts that exist already, and what remains new."""
+class EditedParagraph(Frozen):
+    """Paragraph of the review on the plan as a whole."""
 
     labels: PointLabels
-    text: str = Field(description="At most 120 words. Without any citation or label.")
+    text: str = Field(description="At most 120 words. No citation; a work from memory as [N1].")
     cites: list[EvidenceLabel] = Field(
         max_length=4, description="Labels of passages that bear on it, e.g. E2; may be empty."
     )
     named: list[NameLabel] = Field(
-        max_length=4, description="Labels of works named from memory that it refers to, e.g. N1; may be empty."
+        max_length=5, description="Labels of works named from memory that it refers to, e.g. N1; may be empty."
     )
 
 
@@ -296,14 +298,23 @@ class EditedScore(Frozen):
 
 class EditedReview(Frozen):
     strengths: list[EditedFinding] = Field(max_length=5, description="The importance of the question first.")
-    newness: Newness
+    newness: EditedParagraph
+    """The parts that earlier work has already, and what remains new."""
+    outlook: EditedParagraph
+    """The expected results, and whether the plan can be carried out."""
     major: list[EditedFinding] = Field(max_length=6, description="Weaknesses, the most harmful first.")
+    redesign: EditedParagraph
+    """A stronger study with about the same means."""
     further: list[FurtherPoint] = Field(max_length=15, description="The weightiest first.")
     closest: list[NearWork] = Field(max_length=4, description="Nearest earlier work, the nearest first; may be empty.")
     soundness: EditedScore
     contribution: EditedScore
-    verdict: str = Field(description="Three sentences, at most 75 words. Without any citation or label.")
+    verdict: str = Field(description="Three sentences, at most 75 words. No citation; a work from memory as [N1].")
     dropped: PointLabels
+
+    @property
+    def paragraphs(self) -> tuple[EditedParagraph, ...]:
+        return (self.newness, self.outlook, self.redesign)
 
 
 class EditedCriterion(Frozen):

@@ -59,16 +59,17 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     findings: list[EditedFinding | FurtherPoint] = [*answer.strengths, *answer.major, *answer.further]
-    merged = [label for item in (*findings, answer.newness) for label in item.labels] + answer.dropped
+    merged = [label for item in (*findings, *answer.paragraphs) for label in item.labels] + answer.dropped
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
-    cited += [answer.newness.cites, answer.soundness.cites, answer.contribution.cites]
+    cited += [*(item.cites for item in answer.paragraphs), answer.soundness.cites, answer.contribution.cites]
     cited.append([item.cites for item in answer.closest])
     complaints = unknown_labels(merged, known, "point")
     if passages := [passage.label for passage in question.passages]:  # if there are none, citations are ignored
         complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
     if named := [work.label for work in question.named]:
-        referred = [*(label for finding in findings for label in finding.named), *answer.newness.named]
+        items = (*findings, *answer.paragraphs)
+        referred = [label for item in items for label in item.named]
         complaints += unknown_labels(referred, named, "work from memory")
     return complaints
 
@@ -96,7 +97,8 @@ def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) ->
 
 def edited_words(review: EditedReview) -> int:
     """Count the words that an editor wrote for the page."""
-    texts = [review.verdict, review.newness.text, review.soundness.limited_by, review.contribution.limited_by]
+    texts = [review.verdict, *(item.text for item in review.paragraphs)]
+    texts += [review.soundness.limited_by, review.contribution.limited_by]
     texts += [
         text for strength in (*review.strengths, *review.major) for text in (strength.lead, strength.text, strength.fix)
     ]
@@ -158,7 +160,7 @@ def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
     "review.referee",
     _PROMPTS,
-    "referee.v5.md",
+    "referee.v6.md",
     RefereeAnswer,
     tier="strong",
     max_tokens=5_000,
@@ -209,7 +211,7 @@ READING_BRIEF = replace(
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v9.md",
+    "editor.v10.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -219,14 +221,14 @@ EDITOR = Task[EditorQuestion, EditedReview](
     cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
 EDITOR_BRIEF = replace(
-    EDITOR, name="review.editor_brief", prompt="editor_brief.v3.md", max_tokens=3_000, bounds=_bound_brief_editor
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v4.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
 """Task for the editor of a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v8.md",
+    "editor_by_criteria.v9.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,

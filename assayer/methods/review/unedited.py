@@ -3,7 +3,14 @@
 from assayer.errors import AssayerError
 from assayer.methods.review.editing import Passages
 from assayer.methods.review.panel import Panel
-from assayer.methods.review.schemas import EditedFinding, EditedReview, EditedScore, FurtherPoint, Newness, PanelPoint
+from assayer.methods.review.schemas import (
+    EditedFinding,
+    EditedParagraph,
+    EditedReview,
+    EditedScore,
+    FurtherPoint,
+    PanelPoint,
+)
 from assayer.models import Absent
 
 _SEVERITIES = ("fatal", "major", "minor", None)
@@ -24,11 +31,14 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
     weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity in ("fatal", "major")]
     first = {point.label for point in (*strengths[:_MOST_STRENGTHS], *weaknesses[:_MOST_MAJOR])}
     others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
+    nothing = EditedParagraph(labels=[], text="", cites=[], named=[])
     score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
     # Not validated: the length limits apply to an editor, who can merge and drop points.
     return EditedReview.model_construct(
         strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
-        newness=Newness(labels=[], text="", cites=[], named=[]),
+        newness=nothing,
+        outlook=nothing,
+        redesign=nothing,
         major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
         further=[_further(point, passages) for point in others],
         closest=[],
