@@ -4,10 +4,11 @@ program's claims and signs out."""
 from playwright.async_api import async_playwright
 
 from tests.chromium import launch_options
-from tests.contract.api.browsing import EACH_LOOK, Look, new_page
+from tests.contract.api.browsing import EACH_LOOK, Look, at_the_console, new_page
 from tests.contract.api.funding_calls import reviewed_call
 from tests.contract.api.keyboard import Keyboard
 from tests.contract.api.people import Person
+from tests.contract.api.reviewed_calls import call_with_opinions
 from tests.contract.api.service import Service, served
 from tests.unit.reports_fixture import full_report
 
@@ -88,3 +89,19 @@ async def _answer_claims(keyboard: Keyboard) -> None:
     await keyboard.walk()
     await keyboard.open("Agree with claim 1")
     await keyboard.page.locator("#claim-1").get_by_text("You agree").wait_for()
+
+
+@EACH_LOOK
+async def test_bars_that_stay_in_sight_never_cover_the_focus(service: Service, owner: Person, look: Look) -> None:
+    batch, grace, _ = await call_with_opinions(service)
+    assert (await grace.put(f"/v1/members/{grace.member.id}/expertise", json={})).is_success
+    assert (await owner.put(f"/v1/batches/{batch}/bidding", json={"open": True})).is_success
+    for who, path in (
+        (grace, f"/console/bids/{batch}"),
+        (owner, f"/console/calls/{batch}/decisions"),
+        (owner, f"/console/calls/{batch}"),
+    ):
+        async with at_the_console(service, who.key, look) as (page, url):
+            await page.set_viewport_size({"width": look.width, "height": 500})
+            await page.goto(f"{url}{path}")
+            assert len(await Keyboard(page).walk()) > 10
