@@ -71,13 +71,13 @@ _COUNTS = f"""
     SELECT count(*) AS proposals, count(bids.bid) AS given
     FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_POSSIBLE}
 """
+# NOT IN is computed with a hash table. For NOT EXISTS, the server compares all pairs of proposals if it expects few
+# rows, as it does after the first search for a reviewer.
 _UNSEARCHED = f"""
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
-      AND NOT EXISTS (
-          SELECT FROM bid_searches JOIN expertise USING (member)
-          WHERE bid_searches.evaluation = jobs.id AND bid_searches.member = $2
-            AND bid_searches.changed_at = expertise.changed_at
+      AND jobs.id NOT IN (
+          SELECT evaluation FROM bid_searches JOIN expertise USING (member, changed_at) WHERE member = $2
       )
 """
 _SEARCHED = """
