@@ -181,7 +181,7 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
     if report.release is not None and report.release.failed and report.evidence is None:
         below = ", ".join(wording.MINIMA[item.name].lower() for item in report.release.failed)
         lines.append(
-            BriefLine(name="Incomplete", text=f"Below the minimum: {below}; {wording.incomplete(report).title}.")
+            BriefLine(name="Incomplete", text=f"Too low for a total: {below}; {wording.incomplete(report).title}.")
         )
     lines += [
         BriefLine(name=wording.NOTICES[notice.kind], text=_clipped(notice.text, size.characters))

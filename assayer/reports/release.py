@@ -31,7 +31,7 @@ def released(report: Report, minima: ReleaseMinima) -> Report:
     if release.state == "complete" or report.panel_review is not None:
         return report.model_copy(update={"release": release})
     names = ", ".join(MINIMA[item.name].lower() for item in release.failed)
-    withheld = Absent(reason=f"the report is incomplete (below the minimum: {names}), so no total is given.")
+    withheld = Absent(reason=f"the report is incomplete (too low: {names}), so no total is given.")
     return report.model_copy(
         update={
             "release": release,

@@ -22,7 +22,7 @@ def score_of(report: Report) -> float | Absent:
     exists, for an incomplete report, and for a plan that a part calls underspecified."""
     if report.release is not None and report.release.failed:
         below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
-        return Absent(reason=f"Its report is incomplete (below the minimum: {below}).")
+        return Absent(reason=f"Its report is incomplete (too low for a total: {below}).")
     by_parts = _score_of_parts(report)
     if by_parts is not None:
         return by_parts

@@ -68,7 +68,7 @@ NOTICES: dict[str, str] = {
     "injection": "Suspicious text",
     "absent_part": "Missing score",
     "own_paper": "Own publication left out",
-    "own_references": "The idea's own references",
+    "own_references": "References not found or retracted",
     "long_idea": "Idea read only in part",
     "weak_signal": "Weak signal",
     "other_viewpoints": "Viewpoints from different methods",

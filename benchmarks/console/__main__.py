@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from assayer.models import Idea, IdeaId
 from assayer_client.accounts import Scope
+from benchmarks.console.bidding import time_bids
 from benchmarks.console.browsing import time_pages
 from benchmarks.console.child import served
 from benchmarks.console.large_ranking import RANKING, add_ranking
@@ -99,7 +100,7 @@ _SCOPES: frozenset[Scope] = frozenset(("submit", "read", "manage"))
 def main() -> None:
     parser = command_line("console", __doc__)
     parser.add_argument("--rows", type=int, default=5_000)
-    parser.add_argument("--only", choices=("queries", "pages", "watchers"), help="measure only this part")
+    parser.add_argument("--only", choices=("queries", "pages", "bids", "watchers"), help="measure only this part")
     asked = parser.parse_args()
     rows, only = asked.rows, asked.only
     print(f"{heading()}\n{rows:,} proposals of {len(_TEXT):,} characters, {_TIMES} times each\n", flush=True)
@@ -123,6 +124,8 @@ async def _measure(rows: int, only: str | None) -> None:
                 async with served(url) as service:
                     if only in (None, "pages"):
                         await time_pages(service.address, key.secret, _BATCH, _TIMES)
+                    if only in (None, "bids"):
+                        await time_bids(service.address, key.secret, _TENANT, _BATCH, database)
                     if only in (None, "watchers"):
                         await add_watched_call(database, _TENANT)
                         await time_watchers(service, key.secret, database)

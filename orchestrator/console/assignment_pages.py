@@ -10,6 +10,7 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import APIRouter, Form, Query
 from fastapi.responses import RedirectResponse
 from pydantic import Field
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 
 from assayer.models import Frozen
@@ -108,7 +109,8 @@ async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool,
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
         return await shown_assignments(context, call, refusal=refusal)
-    return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303)
+    index = BackgroundTask(context.services.proposal_indexes.of, context.tenant, call.id) if open else None
+    return RedirectResponse(f"/console/calls/{call.id}/assignments#loads", 303, background=index)
 
 
 @router.post("/one")

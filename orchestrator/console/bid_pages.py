@@ -7,13 +7,13 @@ from fastapi import APIRouter
 from fastapi.responses import RedirectResponse
 from starlette.responses import Response
 
-from assayer_client.expertise import Bid, BiddableProposal, BidsBody
+from assayer_client.expertise import Bid, BidsBody
 from orchestrator.console.page_context import PageContext, Reviewer
 from orchestrator.jobs.models import JobId
 from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.reviewing.shown_reports import numbered_title
-from orchestrator.services.bids import InterestsNotDeclared, biddable_proposals, give_bids
+from orchestrator.services.bids import BidsPage, InterestsNotDeclared, bids_page, give_bids
 from orchestrator.services.members import get_member
 from orchestrator.web.path_parameters import PathId
 
@@ -60,14 +60,13 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
     if call is None:
         raise HttpProblem("conflict", "This call does not ask you for bids, or no longer.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
-    proposals: list[BiddableProposal] = []
+    planner = context.services.assignment_planner
     undeclared = ""
+    shown = BidsPage([], 0, 0, 1, 1)
     try:
-        proposals = await biddable_proposals(context.services.assignment_planner, context.tenant, batch, member)
+        shown = await bids_page(planner, context.tenant, batch, member, page, _PAGE)
     except InterestsNotDeclared as problem:
         undeclared = problem.detail
-    pages = max(1, -(-len(proposals) // _PAGE))
-    place = min(max(1, page), pages)
     return context.page(
         "bids.html",
         status=409 if fault else 200,
@@ -76,10 +75,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
         fault=fault,
         saved=saved,
         undeclared=undeclared,
-        unnamed=any(item.title == numbered_title(item.row) for item in proposals),
-        proposals=proposals[(place - 1) * _PAGE : place * _PAGE],
-        given=sum(item.bid is not None for item in proposals),
-        matching=len(proposals),
-        pages=pages,
-        place=place,
+        unnamed=any(item.title == numbered_title(item.row) for item in shown.proposals),
+        shown=shown,
+        first=(shown.place - 1) * _PAGE + 1,
     )

@@ -122,6 +122,13 @@ class ConflictSearch:
         for phrase in self._close.keys() - {known for phrases in self._by_word.values() for known in phrases}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
+    def sets_of_words(self) -> set[frozenset[str]]:
+        """Return sets of words, of which a text with a conflict contains at least one whole set (see `words_of`)."""
+        phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
+        universities = [university.words for who in self._people for university in who.universities]
+        addresses = [_phrase(who.person.email).split() for who in self._people if who.address is not None]
+        return {frozenset(words) for words in (*phrases, *universities, *addresses)}
+
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution, and
         last by the name of a person close to the reviewer. `text` must not include the list of references, because
@@ -173,6 +180,12 @@ class ConflictSearch:
         """Return the phrases that occur in a text."""
         known = self._by_word.keys() & set(words.folded)
         return {phrase for word in known for phrase in self._by_word[word] if f" {phrase} " in words.joined}
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text without case and accents, also as they are normalised in names of universities."""
+    folded = {_fold(word) for word in set(_WORD.findall(text))}
+    return folded | set(map(normalised, folded))
 
 
 def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:

@@ -29,6 +29,16 @@ class Known(NamedTuple):
     """Papers, each as title and abstract; the abstract may be empty."""
 
 
+def compared_text(title: str, text: str) -> str:
+    """Return the part of a proposal that is compared."""
+    return f"{title}\n{text}"[:_READ]
+
+
+def profile_text(known: Known) -> str:
+    """Return all that is known of a reviewer's expertise as one text."""
+    return "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)])
+
+
 class ExpertiseMatch:
     """Comparison of proposals with reviewers; both are numbered in the order in which they are passed."""
 
@@ -36,7 +46,7 @@ class ExpertiseMatch:
         """`proposals`: title and text of each."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = [f"{title}\n{text}"[:_READ] for title, text in proposals]
+        texts = [compared_text(title, text) for title, text in proposals]
         self._reviewers = reviewers
         papers = [f"{title}\n{abstract}" for known in reviewers for title, abstract in known.papers]
         keywords = [" \n ".join(known.keywords) for known in reviewers]
@@ -51,10 +61,7 @@ class ExpertiseMatch:
         self._papers: csr_array[Any] = fitted[len(texts) : len(texts) + len(papers)]
         self._keywords: csr_array[Any] = self._vectorizer.transform(keywords or [""])
         self._first = np.cumsum([0, *(len(known.papers) for known in reviewers)])
-        profiles = [
-            "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)]) for known in reviewers
-        ]
-        profile_vectors = self._vectorizer.transform(profiles or [""])
+        profile_vectors = self._vectorizer.transform(list(map(profile_text, reviewers)) or [""])
         self.similarity: NDArray[np.float32] = (self._proposals @ profile_vectors.T).toarray()[:, : len(reviewers)]
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 

@@ -20,6 +20,7 @@ from orchestrator.reviewing.expertise import ExpertiseMatch, Known, assignment_v
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest, Member
 from orchestrator.services.call_reviewers import asked_reviewers
 from orchestrator.services.expertise import bids_by_place, coauthors
+from orchestrator.services.proposal_indexes import ProposalIndexes
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.assignments import ProposalText
 from orchestrator.store.members import PgMembers
@@ -88,6 +89,7 @@ class AssignmentPlanner:
     reviewing: ReviewingStores
     members: PgMembers
     clock: Clock
+    indexes: ProposalIndexes
 
     async def draft(
         self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
@@ -102,7 +104,7 @@ class AssignmentPlanner:
         known = await self.reviewing.expertise.of_members(tenant, [person.id for person in people])
         if search:
             interests = await self._interests(tenant, batch, people, known)
-            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, interests)
+            new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
             await self.reviewing.assignments.keep_found(new_conflicts, self.clock.now())
         conflicts = [
             conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
@@ -153,13 +155,14 @@ class AssignmentPlanner:
             return stored or Expertise(member=member.id, version=0)
         unsearched = set(await self.reviewing.bids.unsearched(tenant, member.id, batch))
         if unsearched:
-            all_proposals = await self.reviewing.assignments.proposals(tenant, batch)
-            proposals = [item for item in all_proposals if item.id in unsearched and item.text is not None]
-            interests = await self._interests(tenant, batch, [member], {member.id: stored})
-            found = await asyncio.to_thread(_search_conflicts, proposals, interests)
+            index = await self.indexes.of(tenant, batch)
+            search = ConflictSearch(await self._interests(tenant, batch, [member], {member.id: stored}))
+            possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
+            proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
+            found = await asyncio.to_thread(_search_conflicts, proposals, search)
             await self.reviewing.assignments.keep_found(found, self.clock.now())
-            similarities = await asyncio.to_thread(_similarities, all_proposals, stored)
-            searched = {item.id: similarities.get(item.id, 0.0) for item in proposals}
+            similarities = await asyncio.to_thread(index.similarities, _known(stored))
+            searched = {item: similarities[item] for item in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)
         return stored
 
@@ -245,19 +248,9 @@ def _known(stored: Expertise | None) -> Known:
     return Known(stored.keywords if stored else (), papers)
 
 
-def _similarities(proposals: Sequence[ProposalText], stored: Expertise) -> dict[JobId, float]:
-    """Return the similarity of proposals to a reviewer's expertise; empty if nothing is known of it."""
-    known = _known(stored)
-    if not known.keywords and not known.papers:
-        return {}
-    match = ExpertiseMatch([(item.title, item.text or "") for item in proposals], [known])
-    return {item.id: float(match.similarity[place, 0]) for place, item in enumerate(proposals)}
-
-
 def _search_conflicts(
-    proposals: Sequence[ProposalText], people: Sequence[Interest]
+    proposals: Sequence[ProposalText], search: ConflictSearch
 ) -> list[tuple[JobId, MemberId, str, str]]:
-    search = ConflictSearch(people)
     return [
         (proposal.id, item.member, item.source, item.words)
         for proposal in proposals

@@ -1,5 +1,7 @@
 """Bids of reviewers on the proposals of a call."""
 
+from typing import NamedTuple
+
 from assayer_client.expertise import BiddableProposal, BidsBody
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import BatchId, TenantId
@@ -21,18 +23,46 @@ class InterestsNotDeclared(HttpProblem):
         )
 
 
+class BidsPage(NamedTuple):
+    proposals: list[BiddableProposal]
+    total: int
+    """Number of proposals on all pages."""
+    given: int
+    """Number of bids on all pages."""
+    place: int
+    """Number of the page, from 1."""
+    pages: int
+
+
 async def biddable_proposals(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member
 ) -> list[BiddableProposal]:
     """Return the proposals that a reviewer may bid on, after a search for conflicts of interest. Raises HttpProblem if
     the call does not ask the reviewer for bids, and InterestsNotDeclared."""
+    await _search(planner, tenant, batch, member)
+    return await planner.reviewing.bids.proposals(tenant, member.id, batch)
+
+
+async def bids_page(
+    planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, place: int, size: int
+) -> BidsPage:
+    """Return one page, or the nearest that exists, of the proposals that `biddable_proposals` returns. Raises the same
+    exceptions."""
+    await _search(planner, tenant, batch, member)
     bids = planner.reviewing.bids
-    if batch not in {call.id for call in await bids.calls(tenant, member.id)}:
+    total, given = await bids.counts(tenant, member.id, batch)
+    pages = max(1, -(-total // size))
+    place = min(max(1, place), pages)
+    proposals = await bids.proposals(tenant, member.id, batch, size, (place - 1) * size)
+    return BidsPage(proposals, total, given, place, pages)
+
+
+async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
+    if batch not in {call.id for call in await planner.reviewing.bids.calls(tenant, member.id)}:
         raise HttpProblem("conflict", f"The call {batch} does not ask you for bids.")
     stored = await planner.search_before_bids(tenant, batch, member)
     if stored.declared_at is None:
         raise InterestsNotDeclared
-    return await bids.proposals(tenant, member.id, batch)
 
 
 async def give_bids(
@@ -40,6 +70,6 @@ async def give_bids(
 ) -> None:
     """Store bids, and declare the conflicts of interest among them. Raises HttpProblem in the same cases as
     `biddable_proposals`; ReviewRefused if the reviewer may not bid on one of the proposals."""
-    await biddable_proposals(planner, tenant, batch, member)
+    await _search(planner, tenant, batch, member)
     reason = body.reason.strip() or _CONFLICT
     await planner.reviewing.bids.give(tenant, member.id, batch, body.bids, reason, by)

@@ -64,7 +64,16 @@ _PROPOSALS = f"""
            END)) || array_remove(ARRAY[applicants.name, applicants.institution], NULL) AS beside
     FROM jobs LEFT JOIN applicants ON applicants.evaluation = jobs.id
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
+      AND ($3::text[] IS NULL OR jobs.id = ANY($3))
     ORDER BY "row", id
+"""
+# The text of a proposal is that of its request, or of the report of its run.
+_VERSIONS = f"""
+    SELECT jobs.id, concat_ws(E'\\n', evaluations.id, jobs.subject, applicants.name, applicants.institution) AS version
+    FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
+    LEFT JOIN applicants ON applicants.evaluation = jobs.id
+    WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state <> 'cancelled' AND {READABLE}
+    ORDER BY "row", jobs.id
 """
 _TITLES = """
     SELECT id, subject AS title FROM jobs
@@ -174,9 +183,17 @@ class PgAssignments(LoggedStore):
         row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
         return None if row is None else row["blind_given"]
 
-    async def proposals(self, tenant: TenantId, batch: BatchId) -> list[ProposalText]:
-        """Return the proposals that can be reviewed; documents that could not be read are left out."""
-        return await self._database.select(ProposalText, _PROPOSALS, tenant, batch)
+    async def proposals(
+        self, tenant: TenantId, batch: BatchId, only: Sequence[JobId] | None = None
+    ) -> list[ProposalText]:
+        """Return the proposals that can be reviewed, or `only` some of them; documents that could not be read are left
+        out."""
+        return await self._database.select(ProposalText, _PROPOSALS, tenant, batch, only)
+
+    async def versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Return the proposals that `proposals` returns, in the same order, each with a value that changes with what it
+        returns of the proposal."""
+        return {row["id"]: row["version"] for row in await self._database.fetch(_VERSIONS, tenant, batch)}
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
         """Return the titles of the proposals that `proposals` returns, in the same order, without their texts."""

@@ -65,15 +65,19 @@ _PROPOSALS = f"""
     SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
     FROM jobs JOIN bid_searches ON bid_searches.evaluation = jobs.id AND bid_searches.member = $2
     LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2
-    WHERE {_POSSIBLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id
+    WHERE {_POSSIBLE} ORDER BY bid_searches.similarity DESC, jobs."row", jobs.id LIMIT $4 OFFSET $5
 """
+_COUNTS = f"""
+    SELECT count(*) AS proposals, count(bids.bid) AS given
+    FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_POSSIBLE}
+"""
+# NOT IN is computed with a hash table. For NOT EXISTS, the server compares all pairs of proposals if it expects few
+# rows, as it does after the first search for a reviewer.
 _UNSEARCHED = f"""
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
-      AND NOT EXISTS (
-          SELECT FROM bid_searches JOIN expertise USING (member)
-          WHERE bid_searches.evaluation = jobs.id AND bid_searches.member = $2
-            AND bid_searches.changed_at = expertise.changed_at
+      AND jobs.id NOT IN (
+          SELECT evaluation FROM bid_searches JOIN expertise USING (member, changed_at) WHERE member = $2
       )
 """
 _SEARCHED = """
@@ -143,10 +147,17 @@ class PgBids(LoggedStore):
         values = list(similarities), list(similarities.values())
         await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
 
-    async def proposals(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[BiddableProposal]:
+    async def proposals(
+        self, tenant: TenantId, member: MemberId, batch: BatchId, limit: int | None = None, offset: int = 0
+    ) -> list[BiddableProposal]:
         """Return the proposals that a reviewer may bid on, the most similar to their expertise first; empty if the call
         does not ask them."""
-        return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch)
+        return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch, limit, offset)
+
+    async def counts(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
+        """Return the number of proposals that a reviewer may bid on, and on how many of them they did."""
+        (row,) = await self._database.fetch(_COUNTS, tenant, member, batch)
+        return row["proposals"], row["given"]
 
     @in_transaction
     async def give(

@@ -14,6 +14,7 @@ from orchestrator.identifiers import id_generator
 from orchestrator.problems import Check
 from orchestrator.services.assignments import AssignmentPlanner
 from orchestrator.services.evaluation_options import EvaluationOptions
+from orchestrator.services.proposal_indexes import ProposalIndexes
 from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.services.reward_judges import RewardJudges
 from orchestrator.settings import AccessSettings, ApiKeySettings, ApiSettings, BatchSettings, QueueSettings
@@ -116,6 +117,7 @@ class Services:
         self.audit_log = PgAuditLog(database)
         self.members = PgMembers(database, self.audit_log, mails)
         self.reviewing = ReviewingStores(database, self.audit_log, mails, self.members)
+        self.proposal_indexes = ProposalIndexes(self.reviewing.assignments)
         self.call_details = PgCallDetails(database, self.audit_log)
         self.applicants = PgApplicants(database, self.audit_log)
         self.call_progress = PgCallProgress(database)
@@ -134,7 +136,7 @@ class Services:
 
     @property
     def assignment_planner(self) -> AssignmentPlanner:
-        return AssignmentPlanner(self.reviewing, self.members, self.clock)
+        return AssignmentPlanner(self.reviewing, self.members, self.clock, self.proposal_indexes)
 
 
 def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:

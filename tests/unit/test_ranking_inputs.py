@@ -85,7 +85,7 @@ def test_scores_are_read_by_idea_and_non_reports_are_ignored(tmp_path: Path) -> 
     assert scores == {report.idea.id: pytest.approx(score_of(report))}
     assert absent == {
         "Its report has no score.": 1,
-        "Its report is incomplete (below the minimum: quotes found).": 1,
+        "Its report is incomplete (too low for a total: quotes found).": 1,
     }
 
 

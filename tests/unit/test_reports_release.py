@@ -167,13 +167,13 @@ def test_incomplete_report_has_no_total_but_keeps_findings() -> None:
     assert report.release is not None
     assert report.release.state == "incomplete"
     assert report.parts[0].score == Absent(
-        reason="the report is incomplete (below the minimum: quotes found), so no total is given."
+        reason="the report is incomplete (too low: quotes found), so no total is given."
     )
     for part, before in zip(report.parts, full_report().parts, strict=True):
         assert (part.assessments, part.summary) == (before.assessments, before.summary)
     score = score_of(report)
     assert isinstance(score, Absent)
-    assert score.reason == "Its report is incomplete (below the minimum: quotes found)."
+    assert score.reason == "Its report is incomplete (too low for a total: quotes found)."
     assert Report.model_validate_json(as_json(report)) == report
 
 
@@ -183,7 +183,7 @@ async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() ->
     decided = report.model_copy(update={"board": report.board.model_copy(update={"decision": DECISION})})
     board = released(covering(decided, llm_calls_lost=1_000), MINIMA).board
     assert board is not None
-    withheld = Absent(reason="the report is incomplete (below the minimum: questions answered), so no total is given.")
+    withheld = Absent(reason="the report is incomplete (too low: questions answered), so no total is given.")
     assert (board.score, board.interval, board.decision) == (withheld,) * 3
     assert (board.agreement, board.meta_review) == (report.board.agreement, report.board.meta_review)
     assert released(covering(report, llm_calls_lost=1_000), MINIMA).board == board.model_copy(

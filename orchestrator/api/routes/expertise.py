@@ -1,6 +1,6 @@
 """Routes for the expertise of reviewers, and for their bids on the proposals of a call."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, BackgroundTasks
 
 from assayer_client.expertise import (
     BiddableProposal,
@@ -51,10 +51,14 @@ async def get_bidding(context: PeopleReader, batch: CallInPath) -> Bidding:
 
 
 @router.put("/v1/batches/{id}/bidding")
-async def change_bidding(body: BiddingBody, context: Assigner, batch: CallInPath) -> Bidding:
+async def change_bidding(
+    body: BiddingBody, context: Assigner, batch: CallInPath, background: BackgroundTasks
+) -> Bidding:
     """Ask the reviewers of a batch which proposals they would review, or stop asking. Reviewers then see the titles of
     the proposals, masked if the proposals are judged blind, but only after they declared their interests."""
     await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
+    if body.open:
+        background.add_task(context.services.proposal_indexes.of, context.tenant, batch.id)
     return Bidding(open=body.open)
 
 

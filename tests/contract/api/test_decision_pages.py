@@ -5,7 +5,7 @@ import pytest
 
 from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.reviewing.models import ScoreOverride
-from tests.contract.api.browsing import PHONE_AND_DESK, Look, at_the_console, look_over
+from tests.contract.api.browsing import PHONE, PHONE_AND_DESK, Look, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in, submit_form
 from tests.contract.api.people import Person, call_of, person
 from tests.contract.api.reviewed_calls import call_with_reviewer
@@ -75,22 +75,34 @@ async def test_an_owner_signs_off_and_then_nothing_changes(service: Service) -> 
         assert refused.status_code == 409
         assert "1 assigned opinion is missing" in refused.text
         assert "1 evaluation has not ended" in refused.text
+        assert "`" not in refused.text, "the fields of the API are not named"
         assert "Although 1 evaluation has not ended" in refused.text
         fields = {"note": "All in order.", "despite_missing": "true"}
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 409
         fields["despite_unfinished"] = "true"
         assert (await _posted(owner, f"{here}/panel", f"{here}/sign-off", **fields)) == 303
         tip = await service.services.audit_log.tip(ACME)
-        for path in (f"{here}/panel", here):
-            shown = (await owner.get(path)).text
-            assert f"{tip.number}:{tip.hash}" in shown
-            assert "Sign off this call" not in shown
+        shown = (await owner.get(f"{here}/panel")).text
+        assert f"{tip.number}:{tip.hash}" in shown
+        assert "Sign off this call" not in shown
         late = {"evaluation": second, "score": "5", "reason": "Too late."}
         assert (await _posted(owner, f"{here}/panel", f"{here}/override", **late)) == 409
     async with signed_in(service, ada.key) as reviewer:
         refused = await submit_form(reviewer, f"/console/review/{second}", "/opinion", score="1")
         assert refused.status_code == 409
         assert "signed off" in refused.text
+
+
+async def test_panel_shows_comments_beside_the_scores(service: Service) -> None:
+    ada, batch, (first,) = await call_with_reviewer(service, "# One")
+    given = await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound, <b>cheap</b>."})
+    assert given.status_code == 200, given.text
+    owner = await person(service, "owner", "Olga Owner")
+    async with at_the_console(service, owner.key, Look(PHONE, "dark")) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}/panel")
+        await page.get_by_label("Comments of Ada Byron").press("Enter")
+        await page.get_by_text("Sound, <b>cheap</b>.").wait_for()
+        await look_over(page, "panel-comments", Look(PHONE, "dark"))
 
 
 async def test_panel_can_be_sorted_by_reviewer_disagreement(service: Service) -> None:
@@ -149,7 +161,7 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.get_by_label("Although 1 review is missing").check()
         await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
-        await page.get_by_text("Tip of the audit log").wait_for()
+        await page.get_by_text("Receipt (tip of the audit log)").wait_for()
         await look_over(page, "signed-off", look)
         assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 

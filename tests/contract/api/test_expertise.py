@@ -1,8 +1,13 @@
 """Expertise, declared interests and bids of reviewers over the API, and assignments that use them."""
 
+from typing import Any
+
 import pytest
 
 from assayer.models import Paper, PaperId
+from orchestrator.jobs.models import JobId
+from orchestrator.store import bids
+from orchestrator.store.assignments import PgAssignments, ProposalText
 from tests.contract.api.erasures import tables_holding
 from tests.contract.api.funding_calls import TERMS, add_proposals, funding_call, proposals_of
 from tests.contract.api.people import Person, call_of, person
@@ -197,6 +202,39 @@ async def test_new_declarations_are_searched_for_before_titles_are_shown_again(
     assert [item["evaluation"] for item in (await ada.get(path)).json()["items"]] == [second]
 
 
+async def test_texts_are_read_once_for_all_bidders_and_again_when_they_change(
+    service: Service, officer: Person, ada: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[JobId] = []
+    proposals = PgAssignments.proposals
+
+    async def watched(self: PgAssignments, *place: Any) -> list[ProposalText]:
+        found = await proposals(self, *place)
+        read.extend(item.id for item in found)
+        return found
+
+    batch, (first, second) = await call_of(service, BEETLES, PROOFS)
+    monkeypatch.setattr(PgAssignments, "proposals", watched)
+    await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
+    assert read == [first, second]
+    path = f"/v1/batches/{batch}/biddable-proposals"
+    for name in ("Bob Noyce", "Cy Young"):
+        bidder = await person(service, "reviewer", name)
+        await _store(bidder, bidder, keywords=["topology"])
+        assert [item["evaluation"] for item in (await bidder.get(path)).json()["items"]] == [second, first]
+    assert read == [first, second]
+    changed = await officer.put(f"/v1/evaluations/{first}/applicant", json={"name": "Ada Byron"})
+    assert changed.status_code == 200, changed.text
+    await _store(ada, ada)
+    assert [item["evaluation"] for item in (await ada.get(path)).json()["items"]] == [second]
+    assert read == [first, second, first, first], "indexed again, and searched for the conflict"
+
+
+async def test_searched_proposals_are_found_with_a_hash_table_before_statistics_exist(service: Service) -> None:
+    plan = await service.database.fetch(f"EXPLAIN {bids._UNSEARCHED}", ACME, "mb_1", "bt_1")
+    assert "hashed SubPlan" in "\n".join(row[0] for row in plan)
+
+
 async def test_proposals_to_bid_on_are_listed_by_expertise(service: Service, officer: Person, ada: Person) -> None:
     batch, (proofs, other, beetles) = await call_of(service, PROOFS, "# Something else\n\nOther words.", BEETLES)
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
@@ -241,8 +279,8 @@ async def test_bids_steer_the_assignment_and_a_conflict_bars_the_reviewer(
     batch, (beetles, other) = await call_of(service, BEETLES, "# Something else\n\nOther words.")
     await officer.put(f"/v1/batches/{batch}/bidding", json={"open": True})
     await bob.put(f"/v1/batches/{batch}/bids", json={"bids": {beetles: "eager", other: "unwilling"}})
-    bids = {beetles: "conflict", other: "willing"}
-    left = await forester.put(f"/v1/batches/{batch}/bids", json={"bids": bids, "reason": "A former student."})
+    answers = {beetles: "conflict", other: "willing"}
+    left = await forester.put(f"/v1/batches/{batch}/bids", json={"bids": answers, "reason": "A former student."})
     assert [item["evaluation"] for item in left.json()["items"]] == [other]
     outcome = await assign_reviewers(officer, batch, per_proposal=1)
     assert {item["evaluation"]: item["member"] for item in outcome["assignments"]} == {

@@ -177,6 +177,7 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
         await look_over(page, "letters", look)
         await page.get_by_role("button", name="Mark the ticked letters as sent").click()
         await page.get_by_text("Otto Officer", exact=True).nth(1).wait_for()
+        assert await page.get_by_role("button", name="Mark the ticked letters as sent").count() == 0, "all are sent"
         await page.goto(f"{url}/console/calls/{batch}/letters/{first}")
         await page.get_by_text("Record an objection …").click()
         await page.get_by_label("What the applicant objects to").fill("The budget was misread.")

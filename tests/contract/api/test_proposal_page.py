@@ -5,8 +5,10 @@ import pytest
 
 from assayer.errors import StorageError
 from orchestrator.store.migrator import AnyConnection
+from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import person
 from tests.contract.api.reported_evaluations import evaluation_with_full_report
+from tests.contract.api.reviewed_calls import call_with_reviewer
 from tests.contract.api.service import Service
 
 
@@ -37,3 +39,16 @@ async def test_remarks_are_immutable_and_logged(service: Service, table_owner: A
         (job, "It was corrected."),
     ]
     assert await service.database.fetch("SELECT FROM remarks") == []
+
+
+async def test_what_reviewers_say_stands_before_the_proposal_and_the_findings(service: Service) -> None:
+    ada, _, (first,) = await call_with_reviewer(service, "# One")
+    assert (await ada.post(f"/v1/evaluations/{first}/opinions", json={"score": 4, "note": "Sound."})).is_success
+    owner = await person(service, "owner", "Olga Owner")
+    async with signed_in(service, owner.key) as browser:
+        page = (await browser.get(f"/console/proposals/{first}")).text
+    places = [
+        page.index(text)
+        for text in ("Sound.", ">The proposal<", ">What the program found<", ">Remarks</h2>", ">Sources</h2>")
+    ]
+    assert places == sorted(places)

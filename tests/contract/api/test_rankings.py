@@ -143,7 +143,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
     )
     assert [(item.row, item.reason) for item in accepted.unscored] == [
         (1, "Its report has no score."),
-        (3, "Its report is incomplete (below the minimum: judged)."),
+        (3, "Its report is incomplete (too low for a total: judged)."),
     ]
     assert (accepted.ideas, [(item.row, item.reason) for item in accepted.left_out]) == (
         2,

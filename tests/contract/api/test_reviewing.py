@@ -1,23 +1,18 @@
 """A call as its people work on it: invited, assigned, blind opinions first, then the program's, overrides, sign-off."""
 
-import asyncio
-import json
 import re
-from pathlib import Path
 
 import pytest
 
 from assayer.models import Point, Summary
-from orchestrator.access.audit_chain import ActBy, Actor, audit_faults
+from orchestrator.access.audit_chain import ActBy, audit_faults
 from orchestrator.jobs.models import BatchId, JobId
-from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store import PgReports
-from tests.contract.api.commands import Program
 from tests.contract.api.console_forms import signed_in
 from tests.contract.api.people import OPERATOR, Person, call_of, person
 from tests.contract.api.problems import check_problem
 from tests.contract.api.reviewed_calls import assign_reviewers
-from tests.contract.api.service import ACME, BODY, Service, served
+from tests.contract.api.service import ACME, Service
 from tests.contract.store_records import report
 
 PAPERS = ("# Rehearsal by risk\n\nAuthors: Grace Hopper, Yale University", "# Two", "# Three", "# Four", "# Five")
@@ -288,115 +283,3 @@ async def test_removed_reviewer_is_replaced_only_where_no_opinion_exists(service
     assert who == {
         (first, ada.member.id), (first, gus.member.id), (second, ada.member.id), (second, grace.member.id),
     }  # fmt: skip
-
-
-async def test_member_has_the_rights_of_their_role_until_removed(service: Service, owner: Person, ada: Person) -> None:
-    check_problem(await ada.get("/v1/evaluations"), 403, "forbidden")
-    await owner.patch(f"/v1/members/{ada.member.id}", json={"role": "auditor"})
-    assert (await ada.get("/v1/evaluations")).status_code == 200
-    check_problem(await ada.post("/v1/evaluations", json=BODY), 403, "forbidden")
-    await owner.delete(f"/v1/members/{ada.member.id}")
-    assert check_problem(await ada.get("/v1/evaluations"), 401, "unauthenticated").reason == "revoked"
-    people = (await owner.get("/v1/members")).json()["items"]
-    assert {item["name"]: item["removed_at"] is None for item in people} == {
-        "Olga Owner": True,
-        "Ada Byron": False,
-    }
-
-
-async def test_a_new_key_takes_the_place_of_the_old(service: Service, owner: Person, ada: Person) -> None:
-    made = await owner.post(f"/v1/members/{ada.member.id}/key")
-    assert made.headers["cache-control"] == "no-store"
-    check_problem(await ada.get("/v1/assignments"), 401, "unauthenticated")
-    async with service.client(made.json()["secret"]) as renewed:
-        assert (await renewed.get("/v1/assignments")).status_code == 200
-    given = (await service.services.audit_log.entries(ACME))[-1]
-    assert (given.act, given.about, given.actor) == ("key given", ada.member.id, owner.member.id)
-    assert given.content == {"by": "Olga Owner", "key": made.json()["id"], "shown_to": "Olga Owner"}
-
-
-async def test_concurrent_key_requests_leave_a_single_working_key(service: Service, owner: Person, ada: Person) -> None:
-    at = f"/v1/members/{ada.member.id}/key"
-    made = await asyncio.gather(*(owner.post(at) for _ in range(6)))
-    works = []
-    for item in made:
-        async with service.client(item.json()["secret"]) as reviewer:
-            works.append((await reviewer.get("/v1/assignments")).status_code)
-    assert sorted(works) == [200, 401, 401, 401, 401, 401]
-
-
-async def test_concurrent_changes_of_a_member_are_all_kept(service: Service, owner: Person, ada: Person) -> None:
-    at = f"/v1/members/{ada.member.id}"
-    for n in range(8):
-        role = ("auditor", "reviewer")[n % 2]
-        changes = ({"role": role}, {"affiliation": f"Institute {n}"}, {"name": f"Ada {n}"})
-        await asyncio.gather(*(owner.patch(at, json=change) for change in changes))
-        found = (await owner.get(at)).json()
-        assert (found["role"], found["affiliation"], found["name"]) == (role, f"Institute {n}", f"Ada {n}")
-
-
-async def test_member_demoted_during_the_request_cannot_change_members(service: Service) -> None:
-    owner, otto = await person(service, "owner", "Olga Owner"), await person(service, "officer", "Otto Officer")
-    members = service.services.members
-    asked = ActBy(Actor(otto.member.id, "Otto", "officer"), service.services.clock.now())
-    await owner.patch(f"/v1/members/{otto.member.id}", json={"role": "auditor"})
-    with pytest.raises(ReviewRefused, match="Your own role has changed"):
-        await members.change(ACME, otto.member.id, {"role": "officer"}, asked)
-    found = await members.get(ACME, otto.member.id)
-    assert found is not None
-    assert found.role == "auditor"
-
-
-async def test_officers_cannot_create_owners_or_keys_for_others(owner: Person, officer: Person, ada: Person) -> None:
-    new = {"name": "Eve", "email": "eve@example.org", "role": "owner"}
-    at = f"/v1/members/{owner.member.id}"
-    for answer in (
-        await officer.post("/v1/members", json=new),
-        await officer.patch(f"/v1/members/{officer.member.id}", json={"role": "owner"}),
-        await officer.patch(at, json={"role": "reviewer"}),
-        await officer.delete(at),
-        await officer.post(f"{at}/key"),
-        await officer.post(f"/v1/members/{ada.member.id}/key"),
-    ):
-        check_problem(answer, 403, "forbidden")
-
-
-async def test_concurrent_changes_cannot_remove_the_last_owner(service: Service) -> None:
-    olga, oona = await person(service, "owner", "Olga Owner"), await person(service, "owner", "Oona Owner")
-    answers = await asyncio.gather(
-        olga.patch(f"/v1/members/{olga.member.id}", json={"role": "auditor"}),
-        oona.delete(f"/v1/members/{oona.member.id}"),
-    )
-    assert sorted(answer.status_code for answer in answers) == [200, 409]
-    (refused,) = [answer for answer in answers if answer.status_code == 409]
-    assert "make another member an owner first" in str(check_problem(refused, 409, "conflict").detail)
-    members = await service.services.members.list(ACME)
-    assert sum(member.role == "owner" and member.removed_at is None for member in members) == 1
-
-
-async def test_an_invitation_sent_again_makes_no_second_member(service: Service) -> None:
-    async with service.caller("manage") as robot:
-        body = {"name": "Ada", "email": "ada@example.org", "role": "reviewer"}
-        first, second = [await robot.post("/v1/members", json=body) for _ in range(2)]
-        other = await robot.post("/v1/members", json=body | {"email": "ADA@example.org"})
-    assert first.json() == second.json()
-    check_problem(other, 409, "conflict")
-
-
-async def test_members_command_invites_changes_lists_and_removes(service: Service, tmp_path: Path) -> None:
-    async with served(service.app) as url:
-        program = Program(url, await service.key("read", "manage"), tmp_path)
-        invited = await program.run("admin", "members", "invite", "Ada Byron", "ada@example.org", "--key")
-        assert invited.code == 0, invited.err
-        async with service.client(invited.out.strip()) as reviewer:
-            assert (await reviewer.get("/v1/assignments")).status_code == 200
-        changed = await program.run("admin", "members", "change", "ADA@example.org", "--role", "auditor", "--json")
-        assert json.loads(changed.out)["role"] == "auditor"
-        key = json.loads((await program.run("admin", "members", "key", "ada@example.org", "--json")).out)["secret"]
-        async with service.client(key) as reader:
-            assert (await reader.get("/v1/audit-log")).status_code == 200
-        listed = await program.run("admin", "members", "list", COLUMNS="200")
-        assert re.search(r"mb_\w+ +Ada Byron +ada@example\.org +auditor +can sign in", listed.out)
-        removed = await program.run("admin", "members", "remove", "ada@example.org", "--json")
-        assert json.loads(removed.out)["removed_at"] is not None
-        assert (await program.run("admin", "members", "key", "ada@example.org")).code != 0

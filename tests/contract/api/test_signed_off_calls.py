@@ -124,6 +124,8 @@ async def test_signed_off_pages_hide_unavailable_actions(service: Service) -> No
         await _sign_off(service, batch)
         shown = "".join([(await browser.get(page)).text for page in (call, one)])
         assert not any(act in shown for act, _ in acts)
+        assert f'<a href="{call}/panel#signed">Statement and receipt</a>' in shown
+        assert "The call is signed off and can no longer be changed." in (await browser.get(f"{call}/terms")).text
         for act, _ in acts:
             body = {"csrf_token": token, "text": "One more."}
             assert (await browser.post(act, data=body, headers={"Origin": "http://api"})).status_code == 409

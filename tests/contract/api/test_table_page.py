@@ -21,6 +21,7 @@ async def test_first_proposal_is_in_sight_and_headings_stay_there(service: Servi
         await page.goto(f"{url}/console/calls/{batch}?ranking={ranking}&sort=rank")
         bottom = await page.locator("#first-proposal").evaluate("one => one.getBoundingClientRect().bottom")
         assert bottom < 900, "the first proposal is above the fold"
+        assert await page.locator("svg.share").count() == 0, "a bar shows the progress only until the end"
         titles = [" ".join(title.split()) for title in await page.locator("#table thead th").all_inner_texts()]
         people = next(place for place, title in enumerate(titles) if title.startswith("Reviews"))
         assert titles[people + 1].startswith("Rank"), "people’s mean stands beside the program’s rank and band"

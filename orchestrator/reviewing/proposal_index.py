@@ -1,0 +1,116 @@
+"""Index of the words of a call's proposals. Without reading their texts again, it finds the proposals that a reviewer
+may have a conflict of interest with, and compares proposals with a reviewer's expertise."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from orchestrator.jobs.models import JobId
+from orchestrator.reviewing.conflict_search import ConflictSearch, words_of
+from orchestrator.reviewing.expertise import Known, compared_text, profile_text
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+    from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+
+_HASHES = 2**20
+"""Number of hashes of words. A proposal that has only another word with the same hash is searched for nothing."""
+
+
+class IndexedText(NamedTuple):
+    title: str
+    text: str
+    beside: Sequence[str] = ()
+    """Parts of the document that name people apart from the text."""
+
+
+class _Rows(NamedTuple):
+    """One row for each proposal, one column for each hash of a word."""
+
+    words: "csr_array[Any]"
+    """Words of the whole document."""
+    counts: "csr_array[Any]"
+    """Frequencies of words in the part that is compared with reviewers."""
+
+
+class ProposalIndex:
+    """An index is not changed after it was made, so several threads can use it."""
+
+    def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
+        """`versions`: the version of each proposal's text, in the order of the rows."""
+        self.versions = versions or {}
+        self._rows = rows or _rows(())
+        self._ids = np.array(list(self.versions), dtype=object)
+
+    def with_texts(self, texts: Mapping[JobId, IndexedText], versions: Mapping[JobId, str]) -> "ProposalIndex":
+        """Return an index that also has `texts`, and of the present proposals only those still in the same version."""
+        from scipy.sparse import vstack
+
+        kept = [place for place, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
+        pairs = zip(self._rows, _rows(texts.values()), strict=True)
+        rows = _Rows(*(vstack([old[kept], new], format="csr") for old, new in pairs))
+        known = {item: self.versions[item] for item in self._ids[kept]}
+        return ProposalIndex(known | {item: versions[item] for item in texts}, rows)
+
+    def possible_conflicts(self, search: ConflictSearch) -> list[JobId]:
+        """Return the proposals in which `search` may find a conflict; it finds none in the others."""
+        sets = [sorted(words) for words in search.sets_of_words()]
+        places = {word: place for place, word in enumerate(sorted({word for words in sets for word in words}))}
+        if not places or not self.versions:
+            return []
+        hashes = _hashing(analyzer=_only).transform(places).indices
+        occurs = self._by_word[:, hashes].toarray()
+        possible = np.zeros(len(self._ids), dtype=bool)
+        for words in sets:
+            possible |= occurs[:, [places[word] for word in words]].all(axis=1)
+        return list(self._ids[possible])
+
+    def similarities(self, known: Known) -> dict[JobId, float]:
+        """Return the cosine similarity of each proposal to a reviewer's expertise."""
+        if not self.versions:
+            return {}
+        weights, proposals = self._weighted
+        profile = weights.transform(_hashing(stop_words="english").transform([profile_text(known)]))
+        return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
+
+    def prepare(self) -> None:
+        """Compute now what the first reviewer would otherwise wait for."""
+        if self.versions:
+            _ = self._by_word, self._weighted
+
+    @cached_property
+    def _by_word(self) -> "csc_array[Any]":
+        return self._rows.words.tocsc()
+
+    @cached_property
+    def _weighted(self) -> "tuple[TfidfTransformer, csr_array[Any]]":
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        weights = TfidfTransformer(sublinear_tf=True)
+        return weights, weights.fit_transform(self._rows.counts)
+
+
+def _rows(texts: Iterable[IndexedText]) -> _Rows:
+    from scipy.sparse import csr_array
+
+    listed = list(texts)
+    if not listed:
+        return _Rows(csr_array(np.zeros((0, _HASHES), bool)), csr_array(np.zeros((0, _HASHES), np.float32)))
+    whole = ["\n".join((item.title, item.text, *item.beside)) for item in listed]
+    compared = [compared_text(item.title, item.text) for item in listed]
+    words = _hashing(analyzer=words_of, binary=True, dtype=bool).transform(whole)
+    return _Rows(words, _hashing(stop_words="english").transform(compared))
+
+
+def _hashing(**options: Any) -> "HashingVectorizer":
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(
+        **{"n_features": _HASHES, "alternate_sign": False, "norm": None, "dtype": np.float32, **options}
+    )
+
+
+def _only(word: str) -> list[str]:
+    return [word]

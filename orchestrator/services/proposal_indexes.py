@@ -1,0 +1,44 @@
+"""Indexes of the calls that ask for bids, kept in memory by each process of the API."""
+
+import asyncio
+from collections import OrderedDict
+
+from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.reviewing.proposal_index import IndexedText, ProposalIndex
+from orchestrator.store.assignments import PgAssignments
+
+_MOST_CALLS = 4
+_READ_AT_ONCE = 500
+
+
+class _Held:
+    def __init__(self) -> None:
+        self.lock, self.index = asyncio.Lock(), ProposalIndex()
+
+
+class ProposalIndexes:
+    def __init__(self, assignments: PgAssignments) -> None:
+        self._assignments = assignments
+        self._held = OrderedDict[tuple[TenantId, BatchId], _Held]()
+        """The call that was used last is last."""
+
+    async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
+        """Return the index of the proposals of a call whose texts are known, after reading those that are new or have
+        changed."""
+        held = self._held.setdefault((tenant, batch), _Held())
+        self._held.move_to_end((tenant, batch))
+        if len(self._held) > _MOST_CALLS:
+            self._held.popitem(last=False)
+        async with held.lock:
+            versions = await self._assignments.versions(tenant, batch)
+            unread = [item for item, version in versions.items() if held.index.versions.get(item) != version]
+            for first in range(0, len(unread), _READ_AT_ONCE):
+                read = await self._assignments.proposals(tenant, batch, unread[first : first + _READ_AT_ONCE])
+                texts = {
+                    item.id: IndexedText(item.title, item.text, item.beside) for item in read if item.text is not None
+                }
+                held.index = await asyncio.to_thread(held.index.with_texts, texts, versions)
+            if held.index.versions.keys() - versions.keys():
+                held.index = held.index.with_texts({}, versions)
+            await asyncio.to_thread(held.index.prepare)
+            return held.index

@@ -1,0 +1,78 @@
+"""Index of a call's proposals: no conflict escapes it, and it follows the proposals of the call."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.access.roles import MemberId
+from orchestrator.jobs.models import JobId
+from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
+from orchestrator.reviewing.expertise import Known
+from orchestrator.reviewing.proposal_index import IndexedText, ProposalIndex
+
+BODY = "We rehearse what the next round of training would overwrite. " * 4
+BEETLES, PROOFS = JobId("ev_1"), JobId("ev_2")
+ADA = Interest(
+    MemberId("mb_1"),
+    "Ada Byron",
+    "MIT; University of Turin",
+    "ada_b@example.org",
+    ["Cy Young"],
+    {"Bob Noyce": "On engines"},
+)
+_PARTS = [
+    "Authors:", "Ada", "A.", "Lovelace", "Byron,", "Byron", "ada_b@example.org", "MIT", "Università", "degli", "Studi",
+    "di", "Torino", "Cy", "Young", "Noyce,", "Bob", "\n\n", BODY,
+]  # fmt: skip
+
+
+def _index(**texts: str) -> ProposalIndex:
+    indexed = {JobId(id): IndexedText("Rehearsal", text) for id, text in texts.items()}
+    return ProposalIndex().with_texts(indexed, dict.fromkeys(indexed, "1"))
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=12).map(" ".join))
+def test_every_proposal_with_a_conflict_is_a_possible_one(text: str) -> None:
+    search = ConflictSearch([ADA])
+    found = list(search.found("Rehearsal", text))
+    possible = _index(ev_1=text, ev_2=BODY).possible_conflicts(search)
+    assert BEETLES in possible or not found
+    assert PROOFS not in possible
+
+
+@pytest.mark.parametrize(
+    "line", ["Ada L. Byron", "Byron, A.", "ADA_B@EXAMPLE.ORG", "Università di Torino", "MIT", "Cy Young", "Bob Noyce"]
+)
+def test_each_kind_of_conflict_is_a_possible_one(line: str) -> None:
+    search = ConflictSearch([ADA])
+    text = f"# Rehearsal\n\nAuthors: {line}\n\n{BODY}"
+    assert len(list(search.found("Rehearsal", text))) == 1
+    assert _index(ev_1=text).possible_conflicts(search) == [BEETLES]
+
+
+def test_parts_beside_the_text_are_searched() -> None:
+    texts = {BEETLES: IndexedText("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedText("Rehearsal", BODY)}
+    index = ProposalIndex().with_texts(texts, dict.fromkeys(texts, "1"))
+    assert index.possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
+
+
+def test_the_closest_proposal_is_the_most_similar() -> None:
+    index = _index(ev_1="We count bark beetles in spruce forests.", ev_2="We formalise topology in a proof assistant.")
+    for known in (Known(keywords=["bark beetles"]), Known(papers=[("Beetles", "Spruce forests after storms.")])):
+        similar = index.similarities(known)
+        assert similar[BEETLES] > 0.1
+        assert similar[PROOFS] == 0.0
+    assert index.similarities(Known()) == {BEETLES: 0.0, PROOFS: 0.0}
+
+
+def test_index_without_proposals_has_no_conflicts_and_no_similarities() -> None:
+    empty = ProposalIndex()
+    empty.prepare()
+    assert (empty.possible_conflicts(ConflictSearch([ADA])), empty.similarities(Known(["x"]))) == ([], {})
+
+
+def test_changed_and_removed_proposals_leave_the_index() -> None:
+    before = _index(ev_1="Authors: Ada Byron", ev_2="Authors: Ada Byron", ev_3="Authors: Ada Byron")
+    after = before.with_texts({BEETLES: IndexedText("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"})
+    assert after.versions == {PROOFS: "1", BEETLES: "2"}
+    assert after.possible_conflicts(ConflictSearch([ADA])) == [PROOFS]
