@@ -309,6 +309,7 @@ def test_title_of_a_list_below_an_empty_section_begins_the_list() -> None:
         ("S¨arkinen, T. and Gr´ımsson, F.", "Särkinen, T. and Grímsson, F."),
         ("Makel ¨ a, P., N ¨ as¨ anen, R.", "Makelä, P., Näsänen, R."),
         ("Referˆencias de Sa¸car", "Referências de Saçar"),
+        ("Hunenberger ¨ et al., images ¨ and towns", "Hunenberger ¨ et al., images ¨ and towns"),
         ("x ˜ N and ¨3", "x ˜ N and ¨3"),
     ],
 )

@@ -4,8 +4,10 @@ import re
 import unicodedata
 
 _COMBINING = dict(zip("´ˆ˜¨˚¯˘˙¸ˇ˝", "\u0301\u0302\u0303\u0308\u030a\u0304\u0306\u0307\u0327\u030c\u030b", strict=True))
-_ACCENT = re.compile(r"(?P<apart>(?<=[^\W\d_]) ?[¨´] (?=[a-zı]))?(?P<accent>[´ˆ˜¨˚¯˘˙¸ˇ˝])?(?P<letter>[A-Za-zıȷ])")
-"""Pattern for a letter after its accent, which may have spaces around it."""
+_ACCENT = re.compile(
+    r"(?P<apart>(?<=[^\W\d_]) ?¨ (?=[aou](?:[a-z]|¨ (?=[aou])){0,12},))?(?P<accent>[´ˆ˜¨˚¯˘˙¸ˇ˝])?(?P<letter>[A-Za-zıȷ])"
+)
+"""Pattern for a letter after its accent. An umlaut in a name before a comma may have spaces around it."""
 _DOTLESS = {"ı": "i", "ȷ": "j"}
 
 
