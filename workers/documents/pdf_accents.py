@@ -5,7 +5,7 @@ import unicodedata
 
 _COMBINING = dict(zip("´ˆ˜¨˚¯˘˙¸ˇ˝", "\u0301\u0302\u0303\u0308\u030a\u0304\u0306\u0307\u0327\u030c\u030b", strict=True))
 _ACCENT = re.compile(
-    r"(?P<apart>(?<=[^\W\d_]) ?¨ (?=[aou](?:[a-z]|¨ (?=[aou])){0,12},))?(?P<accent>[´ˆ˜¨˚¯˘˙¸ˇ˝])?(?P<letter>[A-Za-zıȷ])"
+    r"(?P<accent>(?<=[^\W\d_]) ?¨ (?=[aou](?:[a-z]|¨ (?=[aou])){0,12},)|[´ˆ˜¨˚¯˘˙¸ˇ˝])(?P<letter>[A-Za-zıȷ])"
 )
 """Pattern for a letter after its accent. An umlaut in a name before a comma may have spaces around it."""
 _DOTLESS = {"ı": "i", "ȷ": "j"}
@@ -17,9 +17,6 @@ def compose_accents(text: str) -> str:
 
 
 def _composed(match: re.Match[str]) -> str:
-    accent = match["apart"] or match["accent"]
-    if not accent:
-        return match[0]
     letter = _DOTLESS.get(match["letter"], match["letter"])
-    composed = unicodedata.normalize("NFC", letter + _COMBINING[accent.strip()])
+    composed = unicodedata.normalize("NFC", letter + _COMBINING[match["accent"].strip()])
     return composed if len(composed) == 1 else match[0]
