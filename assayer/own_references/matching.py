@@ -57,7 +57,9 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
         distinctive = len(title_key(paper.title)) >= TELLING
         unnamed = not work.authors and not paper.authors and year is None
         return "same" if distinctive or author or (author is None and year) or unnamed else None
-    if not author:
+    # Names in two scripts cannot be compared, so the year must confirm a long title.
+    stands = titles != "alike" and year and len(title_key(paper.title)) >= TELLING and _in_two_scripts(work, paper)
+    if not author and not stands:
         return None
     if titles == "same":
         return "same"
@@ -77,7 +79,7 @@ def _named(work: CitedWork) -> dict[str, str]:
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
     """Return whether the first author of the entry or of the record is named by the other; None if either names no
     authors."""
-    if not paper.authors or (work.authors and not are_comparable(work.authors[0], paper.authors[0])):
+    if not paper.authors or _in_two_scripts(work, paper):
         return None
     if work.authors:
         if any(may_be_same(work.authors[0], author) for author in paper.authors):
@@ -87,6 +89,11 @@ def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
     if is_named_in(paper.authors[0], _beside_title(work)):
         return True
     return False if work.authors else None
+
+
+def _in_two_scripts(work: CitedWork, paper: Paper) -> bool:
+    """Return whether the first author of the entry and that of the record are written in different scripts."""
+    return bool(work.authors and paper.authors) and not are_comparable(work.authors[0], paper.authors[0])
 
 
 def _beside_title(work: CitedWork) -> str:

@@ -22,10 +22,12 @@ _QUOTED = re.compile(
 )
 """Pattern for a title in quotation marks. Single quotation marks (Harvard style) must open directly after the year or
 the authors."""
+_FIRM = re.compile(r"\b(?:Inc|Ltd|GmbH|Media|Press|Verlag)\b\.?[,.]?\s?\W$")
+"""End of the name of a publisher, which some reference managers print in quotation marks."""
 _CONTINUED = re.compile(r"\s+(?!in\b|at\b|from\b)[a-z]")
 _STOPPED = re.compile(r"[,.?!]\s?\W$")
 """Punctuation before a closing quotation mark, which ends a title; without it, a lower-case word may continue it."""
-_AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+")
+_AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+(?!(?:URL|DOI)\b)")
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
 _ET_AL = re.compile(rf"\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
@@ -34,11 +36,12 @@ _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://
 _ADDED_TO_TITLE = re.compile(
     r"(?:[.,:]?\s*[(\[](?:vols?|version|v|pp?|no|\d{1,2}(?:st|nd|rd|th)|r package|[\w ]{0,20}software|data ?set|online|"
     r"internet|preprint|[\w ’']{0,25}(?:thesis|dissertation)|video|film|poster|abstract|manuscript|conference)\b"
-    r"[^()\[\]]{0,80}[)\]]?|: Vols?\b.{0,20})+$",
+    r"[^()\[\]]{0,80}[)\]]?|: Vols?\b.{0,20}|, volume \d{1,4})+$",
     re.IGNORECASE,
 )
 """Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
 _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
+_IN_VOLUME = re.compile(r", in: .*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _FEWEST_WORDS = 2
@@ -48,7 +51,7 @@ _SENTENCE_END = re.compile(
 )
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
-_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}")
+_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.[a-z]")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
@@ -58,7 +61,7 @@ _SURNAME_FIRST = re.compile(
 """Pattern for a name as medical journals print it, for example `Van der Linden ML` or `Linden ML van der`."""
 _INITIALS_FIRST = re.compile(
     rf"(?P<names>(?:(?:,? and |, |,? & )?(?:{UPPER}\.[ -]?){{1,4}}{SURNAME}(?: (?:Jr|Sr)\.?)?)+"
-    rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.)"
+    rf"(?:,? et al\.?)?(?:, [Ee]ds?\.)?), (?=[^\W\d_])(?!{UPPER}\.|and )"
 )
 """Names with initials before the family names, and the comma after the last of them."""
 _POINTED = rf"(?:(?!St\.){UPPER}\w?\.(?:[ -]{{0,2}}{UPPER}\w?\.){{0,3}}|{UPPER}{{1,3}}(?=[\s,;:&]))"
@@ -68,13 +71,19 @@ _FAMILY_FIRST = re.compile(
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
-_MORE_NAMES = re.compile(r"(?:(?:De|Del|Di|Da|Du|Dos|La|Le|El|Al|Ben|Van|Von) )?[^\W\d_][\w'’-]{1,30}(?:,| and | & )")
+_MORE_NAMES = re.compile(
+    r"(?:(?:De|Del|Di|Da|Du|Dos|La|Le|El|Al|Ben|Van|Von) (?:(?:de|den|der|la) )?)?[^\W\d_][\w'’-]{1,30}"
+    r"(?:,| and | & | (?:Jr|Sr|II|III|2nd|3rd)\.)"
+)
 _AND = re.compile(
     r"\s*(?:[,，、]\s*(?:and|und|et|y|e|och|og|en|&|и)\s+|\s(?:and|und|et|y|och|og|&|и)\s+|[;；]\s*(?:(?:and|&)\s+)?|[,，、]\s*)"
 )
 _OTHERS = re.compile(
-    r",?\s*\b(?:et al\b\.?|and others\b|u\. ?a\.|等)|[,，]?\s*\(?\b[Ee]ds?\b\.?\)?|\(Hrsg\.\)|…|\.\.\."
+    r",?\s*\b(?:et al\b\.?(?:\s?others\b\.?)?|and (?:others|Coauthors)\b|u\. ?a\.|等)"
+    r"|[,，]?\s*\(?\b[Ee]ds?\b\.?\)?|\(Hrsg\.\)|…|\.\.\."
 )
+_SUFFIX = re.compile(r",? (?:Jr|Sr|II|III|2nd|3rd)\b\.?(?=,| and | & |\.?\s*$)")
+"""Suffix of a name, which would be read as a name of its own: `Hill, Jr., Ann`."""
 _ONE_NAME = re.compile(SURNAME)
 _UNSPACED = re.compile(r"[\u3040-\u9fff\uac00-\ud7ff]")
 _PARTICLE = re.compile(
@@ -120,7 +129,7 @@ def fields_of(entry: str) -> EntryFields:
 def _bare_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
-    for added in (_ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
+    for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
         shorter = added.sub("", bare).strip(" .,;:")
         bare = shorter if _may_be_title(shorter) else bare
     return bare
@@ -132,6 +141,8 @@ def _quoted(entry: str) -> EntryFields | None:
         return None
     before = _DATE_AT_END.sub("", entry[: quoted.start()])
     people = authors_in(before)
+    if _FIRM.search(quoted[0]):
+        return None  # `Building engines. " O'Reilly Media, Inc."`
     if not people and before.rstrip()[-1:].isalpha():
         return None  # `Fitting models with the package “lavaan”`: the words in quotation marks are part of the title
     if _CONTINUED.match(entry, quoted.end()) and not _STOPPED.search(quoted[0]):
@@ -238,7 +249,7 @@ def _surnames_first(entry: str) -> EntryFields | None:
 
 def authors_in(text: str) -> tuple[str, ...]:
     """Return the names as printed, or an empty tuple if the text does not look like a list of names."""
-    text = _OTHERS.sub("", text).strip(" .,;:，。")
+    text = _SUFFIX.sub("", _OTHERS.sub("", text)).strip(" .,;:，。")
     if not text or len(text) > 4_000 or re.search(r"\d{3}|\d\D*$", text):
         return ()
     if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]|\w{3}\. ", text):

@@ -54,20 +54,30 @@ _DATED_NAMES = re.compile(rf"^(?P<names>[^()]{{2,500}}?)[\s.,;]\(?{DATE}\)?[.,:;
 _BRACKETED_DATE = re.compile(rf"^(?P<names>[^()]{{2,300}}?(?: \([^()]{{2,30}}\))?)[\s.,]{{1,3}}\(?\({DATE}\)")
 _DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
 """Title in quotation marks before the date, as Chicago style prints works without authors."""
+_DISEASE = re.compile(r"\b[A-Z]{2,8}(?:-[A-Z]{1,4})?-\d{1,2}\b")
+"""Name with a number within the name of an organisation: `COVID-19 Working Group`."""
 _SENTENCE = re.compile(r"[^\W\d_]{4}[.:] ")
 _CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
 _PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
 _ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")
+_MAKERS = re.compile(
+    r"^[\w.+-]{2,30}(?: [\w.+-]{2,30}){0,3} (?:developers|contributors|maintainers|authors|team|community)\.? "
+    rf"\(?{DATE}"
+)
+"""Organisation that makes software, and the date: `Lean developers. 2024.`"""
+_ONLINE = re.compile(rf"^(?:{UPPER}[\w'’.-]{{0,30}} ){{1,6}}\[[Oo]nline\] https?://")
+"""Website without a date: `Rust Blog [online] https://…`."""
 _EDITORS = re.compile(r"\s*\([Ee]ds?\.\)")
 _LOWER_WORD = re.compile(r"(?<![\w'’.-])(?=[^\W\d_])(?-i:[a-zß-öø-ÿа-яα-ω])[\w'’-]*")
 _BETWEEN = re.compile(
     rf"(?:{_PARTICLE}|and|et|al|und|y|e|i|og|och|и|others|u|eds?|editors?|hrsg|trans|with|the|of|for|collaboration|collab|"
-    r"group|team|consortium|investigators|d['’]\w*|l['’]\w*|jr|pseud)",
+    r"group|team|consortium|investigators|d['’]\w*|l['’]\w*|jr|pseud|d)",
     re.IGNORECASE,
 )
 _NO_AUTHOR = re.compile(
-    r"^(?:In|Proceedings|Proc|Journal|Vol|Volume|Issue|No|Pp|Retrieved|Available|Accessed|Paper presented|Doctoral|"
-    r"Unpublished|Press|University Press|Chapter|Presented|Published|Advance online|Springer|Elsevier|Wiley)\b"
+    r"^(?:In(?!, [^\W\d_])|Proceedings|Proc|Journal|Vol|Volume|Issue|No|Pp|Retrieved|Available|Accessed|"
+    r"Paper presented|Doctoral|Unpublished|Press|University Press|Chapter|Presented|Published|Advance online|Springer|"
+    r"Elsevier|Wiley)\b"
 )
 
 
@@ -125,7 +135,7 @@ def reads_like_entry(line: str) -> bool:
     text = without_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
-    if _DATED_TITLE.match(text):
+    if any(shape.match(text) for shape in (_DATED_TITLE, _MAKERS, _ONLINE)):
         return True
     bracketed = _BRACKETED_DATE.match(text)
     dated = [match["names"] for match in (_DATED_NAMES.match(text), bracketed) if match]
@@ -147,6 +157,6 @@ def is_dated_names(piece: str) -> bool:
 def _holds_only_names(text: str) -> bool:
     """Return whether a text has no numbers, no end of a sentence such as in `Boston: Post Press. Lee, A.`, and no
     lower-case words other than those that occur in and between names."""
-    if re.search(r"\d", text) or _SENTENCE.search(text):
+    if re.search(r"\d", _DISEASE.sub("", text)) or _SENTENCE.search(text):
         return False
     return all(_BETWEEN.fullmatch(word) for word in _LOWER_WORD.findall(text))

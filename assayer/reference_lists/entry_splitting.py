@@ -19,6 +19,7 @@ from assayer.reference_lists.entry_shape import (
 
 _FEWEST_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
+_MOST_NOTE_LINES = 6
 _HALF, _MOST = 0.5, 0.8
 """Minimum shares of the paragraphs of a list that have dates, and that begin with names."""
 _SHORTEST = 45
@@ -44,7 +45,7 @@ _COLUMNS = re.compile(
     r"\]\{\.csl-right-inline\}"
 )
 """Number and entry as pandoc writes them, each in a column of its own."""
-_ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|https?://\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
+_ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400}|10\.\d{4,9}/\S{1,200})\s*$")
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _LOOK_AHEAD = 400
@@ -89,6 +90,7 @@ def _without_table(lines: Sequence[str]) -> Sequence[str]:
 def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the entries in lines that begin with increasing numbers of one style; empty if the first line has no
     number."""
+    lines = _without_note(lines)
     first = next((line for line in lines if line.strip()), "")
     mark = entry_number(first)
     if mark is None:
@@ -110,6 +112,23 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
     return [
         PrintedEntry(text, number) for number, part in entries for text, number in _with_inline(number, "\n".join(part))
     ]
+
+
+def _without_note(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines without a note on the list above its first number, if at least three entries are numbered from
+    1."""
+    places = [place for place, line in enumerate(lines) if entry_number(line)]
+    numbers = [entry_number(lines[place]) for place in places[:_FEWEST_INLINE]]
+    above = [line for line in lines[: places[0]] if line.strip()] if places else []
+    consecutive = [mark and mark[1] for mark in numbers] == list(range(1, _FEWEST_INLINE + 1))
+    if (
+        not consecutive
+        or len(above) > _MOST_NOTE_LINES
+        or any(map(reads_like_entry, above))
+        or is_dated(" ".join(above))
+    ):
+        return lines
+    return lines[places[0] :]
 
 
 def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
@@ -160,7 +179,12 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
         elif entries:
             entries[-1].append(line)
         above = line
-    return [PrintedEntry("\n".join(part)) for part in entries]
+    items: list[PrintedEntry] = []
+    for part in entries:
+        # Word may show its own numbers as bullets, and the text has the numbers of entries that share an item.
+        found = list(_with_inline(len(items) + 1, "\n".join(part)))
+        items += [PrintedEntry(text, number if len(found) > 1 else None) for text, number in found]
+    return items
 
 
 def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
@@ -278,6 +302,6 @@ def _run_on(piece: str) -> Iterator[str]:
 
 
 def _may_end(text: str, end: int) -> bool:
-    """Return whether an entry can end here, which it cannot after an initial, `et al.` or `&`."""
+    """Return whether an entry can end here, which it cannot after an initial, `et al.`, `&` or `COVID-19`."""
     before = text[max(0, end - 12) : end]
-    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.)$", before)
+    return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)

@@ -4,6 +4,8 @@ import re
 import unicodedata
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from lxml import etree, html
 
 from assayer.models import Idea
 from assayer.text.decoding import decode_text
+from workers.documents.pdf_accents import compose_accents
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _XML_PARTS = re.compile(
@@ -35,8 +38,7 @@ def words_of_file(path: Path) -> Counter[str]:
     TeX."""
     data, suffix = path.read_bytes(), path.suffix.lower()
     if suffix == ".pdf":
-        pages = pypdfium2.PdfDocument(data)
-        text = "\n".join(page.get_textpage().get_text_bounded() for page in pages)
+        text = "\n".join(_text_of_pages(pypdfium2.PdfDocument(data)))
     elif suffix in (".docx", ".odt", ".xlsx"):
         with zipfile.ZipFile(path) as package:
             parts = [package.read(name) for name in package.namelist() if _XML_PARTS.fullmatch(name)]
@@ -51,6 +53,13 @@ def words_of_file(path: Path) -> Counter[str]:
     else:
         text = ""
     return words_in(text)
+
+
+def _text_of_pages(document: pypdfium2.PdfDocument) -> Iterator[str]:
+    """Yield the text of the pages that can be read: those of a damaged file may be missing."""
+    for number in range(len(document)):
+        with suppress(pypdfium2.PdfiumError):
+            yield document[number].get_textpage().get_text_bounded()
 
 
 def _text_of_xml(part: bytes) -> str:
@@ -72,5 +81,5 @@ def words_of_reading(idea: Idea) -> Counter[str]:
 
 
 def words_in(text: str) -> Counter[str]:
-    plain = unicodedata.normalize("NFKC", text.replace("\u00ad", "").replace("\ufffe", ""))
+    plain = unicodedata.normalize("NFKC", compose_accents(text).replace("\u00ad", "").replace("\ufffe", ""))
     return Counter(match[0].casefold() for match in _WORD.finditer(plain))

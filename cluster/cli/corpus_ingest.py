@@ -26,6 +26,10 @@ _RECORD = (
     "A line is a JSON object with id, title and abstract, a record of arXiv's snapshot on Kaggle, or a paper of "
     "the API of Semantic Scholar or Crossref."
 )
+_TABLE = (
+    "Write each row as a JSON object on a line of its own, with the column titles as names of its fields. "
+    "The columns of Dimensions and Scopus are read so."
+)
 _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use one per source.")]
 
 
@@ -104,6 +108,8 @@ def jsonl(
     Crossref APIs, one per line; later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
+    if tables := [file for file in files if file.lower().endswith((".csv", ".tsv", ".xlsx"))]:
+        raise InputError(f"{tables[0]} is a table, and paper records are read from JSON Lines.", _TABLE)
     summary = _run(partial(ingest_jsonl, to, files, load_settings()), as_json)
     if summary.taken and not summary.rows:
         raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)

@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from assayer.literature.paper_identity import doi
 from assayer.text.markup import strip_markup
 
 _WRAPPERS = ("metadata", "attributes", "info", "data", "bib")
-_TITLE = ("title", "titles", "mainTitle", "display_name", "title_s", "rel_title")
+_TITLE = ("title", "titles", "mainTitle", "display_name", "title_s", "rel_title", "Article Title")
 _ABSTRACT = (
     "abstract", "abstracts", "abstractText", "abstractNote", "abstract_s", "rel_abs", "descriptions", "description",
 )  # fmt: skip
@@ -20,7 +21,8 @@ _DATE = (
     "year", "pubYear", "publicationYear", "pub_year", "year_published", "yearPublished",
 )  # fmt: skip
 _IDS = (
-    "id", "pmid", "uid", "lens_id", "bibcode", "cord_uid", "paper_id", "docid", "ID", "key", "@id", "doi", "rel_doi",
+    "id", "pmid", "uid", "lens_id", "bibcode", "cord_uid", "paper_id", "docid", "ID", "key", "@id", "Publication ID",
+    "EID", "doi", "rel_doi",
     "paper_url", "identifier",
 )  # fmt: skip
 _WHOLE_NAME = ("name", "full_name", "fullName", "display_name", "creator", "author", "literal", "text", "author_name")
@@ -32,24 +34,30 @@ _DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
 def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the usual fields of a record of a service without a reader of its own. What is not found is left out."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
-    fields = {**inner, **data}
-    name = doi(str(fields.get("doi") or fields.get("rel_doi") or ""))
+    fields = {_plain(str(name)): value for name, value in {**inner, **data}.items()}
+    name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
     date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
     found = {
         "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
         "title": next(_texts(fields, _TITLE), None),
         "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
-        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(field))))), []),
+        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(_plain(field)))))), []),
         "publication_date": date,
-        "identifiers": {"doi": name, "arxiv": str(fields.get("arxiv_id") or "")},
+        "identifiers": {"doi": name, "arxiv": next(_texts(fields, ("arxiv_id",)), "")},
     }
     return {field: value for field, value in found.items() if value is not None}
+
+
+@lru_cache(1_024)
+def _plain(name: str) -> str:
+    """Return the letters and digits of a field's name in lower case: `Publication ID` and `publication_id` are one."""
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
     """Yield the texts of the fields with these names, in their order; of a list, its first."""
     for name in names:
-        value = fields.get(name)
+        value = fields.get(_plain(name))
         first = value[0] if isinstance(value, list) and value else value
         if isinstance(first, dict):
             first = next((text for text in first.values() if isinstance(text, str)), "")
@@ -71,5 +79,6 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _name(author: Mapping[str, Any]) -> str:
-    whole = next(_texts(author, _WHOLE_NAME), "")
-    return whole or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(author, names), "")))
+    parts = {_plain(str(name)): value for name, value in author.items()}
+    whole = next(_texts(parts, _WHOLE_NAME), "")
+    return whole or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(parts, names), "")))

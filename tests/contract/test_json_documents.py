@@ -52,6 +52,14 @@ def test_ingest_prints_its_counts(command_line: CommandLine) -> None:
     assert [item["count"] for item in document["rejected"]] == [1]
 
 
+def test_table_of_papers_is_refused_with_what_to_do(command_line: CommandLine) -> None:
+    Path("dimensions.csv").write_text("Publication ID,Title\npub.7,Scores of plans\n")
+    ended = command_line("corpus", "ingest", "jsonl", "dimensions.csv", "--to", "ingested")
+    assert ended.code == 2
+    assert "dimensions.csv is a table" in " ".join(ended.err.split())
+    assert "Write each row as a JSON object" in " ".join(ended.err.split())
+
+
 def test_check_of_a_training_plan_prints_what_training_would_do(command_line: CommandLine) -> None:
     Path("models", "policy").mkdir(parents=True)
     Path("training.toml").write_text(_PLAN)

@@ -166,3 +166,17 @@ def test_unusable_record_error_names_the_likely_export_format(data: Any, says: s
     with pytest.raises(InputError) as caught:
         record(data, tmp_path)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"Publication ID": "pub.7", "DOI": "10.9999/YY", "PubYear": "2021", "Source title": "Rails"},
+        {"EID": "pub.7", "DOI": "10.9999/YY", "Year": "2021", "Source title": "Rails", "Cited by": "4"},
+    ],
+)
+def test_rows_of_dimensions_and_scopus_are_read_by_their_column_titles(row: dict[str, str], tmp_path: Path) -> None:
+    text = {"Title": "Scores of plans", "Abstract": ABSTRACT, "Authors": "Verne, Ada; Quill, Bo"}
+    found = record({**row, **text}, tmp_path)
+    assert (found.id, found.title, found.authors) == ("pub.7", "Scores of plans", ("Ada Verne", "Bo Quill"))
+    assert (found.identifiers.doi, str(found.publication_date)[:4]) == ("10.9999/yy", "2021")

@@ -47,6 +47,36 @@ def test_different_names_do_not_match(printed: str, held: str) -> None:
     assert not may_be_same(printed, held)
 
 
+@pytest.mark.parametrize(
+    ("printed", "held"),
+    [
+        ("Петров, И. И.", "Ivan Petrov"),
+        ("Petrov, I.", "Иван Петров"),
+        ("Γεωργίου, Ά.", "Anna Georgiou"),
+        ("Georgiou, A.", "Άννα Γεωργίου"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("title", "recorded"),
+    [
+        ("Slow trams", "Slow trams"),
+        ("Slow trams in the northern towns", "Slow trams in the nothern towns"),
+        ("Slow trams in the northern towns: a survey", "Slow trams in the northern towns"),
+        ("Slow trams in the northern towns", "Slow trams in the northern towns: a survey"),
+    ],
+)
+def test_names_in_another_script_are_no_difference(printed: str, held: str, title: str, recorded: str) -> None:
+    (work,) = parse_references(f"{printed} (2019). {title}. Rails, 3, 1-9.")
+    match = best_match(work, [record("work", recorded, held, 2019)])
+    assert match is not None
+    assert match.differences == ()
+
+
+def test_another_year_and_script_and_a_longer_title_are_another_work() -> None:
+    (work,) = parse_references("Петров, И. (1999). Slow trams in the northern towns: a survey. Rails, 3, 1-9.")
+    assert best_match(work, [record("work", "Slow trams in the northern towns", "Ivan Petrov", 2019)]) is None
+
+
 PLAIN = "Sorting letters in the evening and its cost"
 MARKED = [
     f"RETRACTED: {PLAIN}", f"RETRACTED ARTICLE: {PLAIN}", f"Retraction: {PLAIN}", f"[Retracted] {PLAIN}",

@@ -147,6 +147,28 @@ def test_embedded_bibliography_is_read_with_marked_titles() -> None:
     assert not any("refs" in part or "gone" in part for part, _ in text.left_out)
 
 
+def test_bibliography_of_biblatex_is_read_with_titles_in_braces_and_all_given_names() -> None:
+    _, works = read(
+        {
+            "p.tex": r"\begin{document}See \cite{moor02}.\bibliography{gone}\end{document}",
+            "p.bbl": r"""\entry{moor02}{article}{}
+  \name{author}{1}{}{%
+    {{hash=a}{%
+       family={Moor},
+       given={Ann\bibnamedelima B\bibnamedelimi C},
+       given_i={A\bibinitperiod\bibinitdelim B\bibinitperiod}}}%
+  }
+  \strng{namehash}{a}
+  \field{journaltitle}{Spatial Trams}
+  \field{title}{The {{Tram Toolbox}}}
+  \field{year}{1997}
+\endentry""",
+        },
+        "p.tex",
+    )
+    assert [(work.title, work.authors, work.year) for work in works] == [("The Tram Toolbox", ("Ann B C Moor",), 1997)]
+
+
 def test_recursive_or_outside_include_is_skipped_and_reported() -> None:
     text, _ = read({"a.tex": r"Words \input{a} \input{../../etc/passwd} here"}, "a.tex")
     assert [part for part, _ in text.left_out] == ["the file a", "the file ../../etc/passwd"]

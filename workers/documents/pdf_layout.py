@@ -113,6 +113,9 @@ _LONGEST_PAGE_NUMBER = 4
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
 _FEWEST_NUMBERED, _LARGEST_STEP = 20, 4
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
+_NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
+"""Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
+_SENTENCE_END = re.compile(r"[^\W\d_]{3}\. ")
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -136,7 +139,7 @@ def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     for before, after in pairwise(marks):
         if 0 < int(after[1]["number"]) - int(before[1]["number"]) <= _LARGEST_STEP:
             rising.update((before, after))
-    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 2):
+    if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, following in pairwise(sorted(rising)):
@@ -144,6 +147,14 @@ def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
         for number in range(first + 1, min(last, first + _LARGEST_STEP)):  # inside a word joined by the PDF reader
             texts[place] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[place], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
+
+
+def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bool:
+    """Return whether most lines of many pages have a number; pages with figures or appendices may have none."""
+    all_lines = Counter(line.page for line in lines)
+    with_number = Counter(lines[place].page for place in numbered)
+    pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
+    return pages >= max(_FEWEST_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
 
 def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -229,7 +240,9 @@ _FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biogr
 def _follows_list(heading: _Heading) -> bool:
     """Return whether the heading is one that can follow a reference list."""
     title = heading.title
-    return is_back_title(title) or is_known_title(title) or bool(heading.number or _FOLLOWS_LIST.match(title))
+    is_entry = heading.number.isalpha() and _SENTENCE_END.search(title)  # `B. Lee. A title`
+    numbered = heading.number and not is_entry
+    return is_back_title(title) or is_known_title(title) or bool(numbered or _FOLLOWS_LIST.match(title))
 
 
 def _lines_with_headings(
@@ -259,6 +272,7 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
         and first_line.page == line.page
         and not is_known_title(first.title)
         and not is_known_title(second.title)
+        and list_title(second.title) is None
     )
 
 

@@ -8,6 +8,7 @@ from assayer.errors import Unreadable
 from assayer.models import FrontMatterField, Frozen, Note, Section
 from workers.documents.document_parsing import parse_document
 from workers.documents.limits import PdfLimits
+from workers.documents.pdf_accents import compose_accents
 from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
 from workers.sandbox.office_text import AUTHOR_PROPERTY, HEADS
 
@@ -82,7 +83,10 @@ async def _parse(pdf: bytes, source: str, limits: PdfLimits) -> _Lines:
 async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str = "The PDF") -> ParsedPdf:
     """Extract the title and sections of a PDF. `source` names it in errors. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits or PdfLimits())
-    lines = [PdfLine(page, parsed.styles[style], uniform, text) for page, style, uniform, text in parsed.lines]
+    lines = [
+        PdfLine(page, parsed.styles[style], uniform, compose_accents(text))
+        for page, style, uniform, text in parsed.lines
+    ]
     layout = detect_layout(lines, parsed.title)
     if not layout.sections:
         pages = f"{parsed.pages} page{'s' * (parsed.pages != 1)}"
@@ -115,5 +119,5 @@ def _hidden(parsed: _Lines) -> tuple[HiddenText, ...]:
 async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
     """Return all lines of a PDF in their original order, including running heads. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits)
-    text = "\n".join(text for *_, text in parsed.lines)
+    text = "\n".join(compose_accents(text) for *_, text in parsed.lines)
     return PdfText(text, _hidden(parsed), parsed.pages, parsed.unlooked)

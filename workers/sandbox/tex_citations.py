@@ -21,7 +21,10 @@ _IN_SENTENCES = ("citet", "textcite", "citeauthor", "Citet", "Textcite", "citeal
 _OLD_ARXIV = re.compile(r"(?<![\w/])[a-z]{2,8}-[a-z]{2,4}/\d{7}(?!\d)")
 _ITEM = re.compile(r"\\bibitem\s*(?:\[(?P<label>(?:[^\[\]{}]|\{[^{}]*\})*)\])?\s*\{(?P<key>[^{}]*)\}")
 _BIBLATEX = re.compile(r"\\entry\{(?P<key>[^{}]+)\}\{[^{}]*\}\{[^{}]*\}(?P<body>.*?)\\endentry", re.DOTALL)
-_BIBLATEX_FIELD = re.compile(r"\\field\{(\w+)\}\{((?:[^{}]|\{[^{}]*\})*)\}|\\verb\{(\w+)\}\s*\\verb (.*?)\s*\\endverb")
+_BIBLATEX_FIELD = re.compile(
+    r"\\field\{(\w+)\}\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}|\\verb\{(\w+)\}\s*\\verb (.*?)\s*\\endverb"
+)
+_BIBLATEX_SPACE = re.compile(r"\\bibnamedelim[a-i]\s*")
 _BIBLATEX_NAMES = re.compile(r"\\name\{author\}.*?\n(.*?)(?=\n\s*\\(?:strng|field|list|name|verb))", re.DOTALL)
 _BIBLATEX_NAME = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}(?:.*?given=\{((?:[^{}]|\{[^{}]*\})*)\})?", re.DOTALL)
 
@@ -152,7 +155,7 @@ def _biblatex_work(body: str) -> CitedWork:
     fields: Mapping[str, str] = {
         name or verb: value or verbatim for name, value, verb, verbatim in _BIBLATEX_FIELD.findall(body)
     }
-    names = _BIBLATEX_NAMES.search(body)
+    names = _BIBLATEX_NAMES.search(_BIBLATEX_SPACE.sub(" ", body))
     authors = [f"{given} {family}".strip() for family, given in _BIBLATEX_NAME.findall(names[1])] if names else []
     lines = (f"{name} = {{{value}}}" for name, value in fields.items())
     entry = f"@misc{{key, author = {{{' and '.join(authors)}}}, {', '.join(lines)}}}"

@@ -1,0 +1,22 @@
+"""Compose the accents that older TeX fonts print as separate letters: `S¨arkinen`, `Referˆencias`."""
+
+import re
+import unicodedata
+
+_COMBINING = dict(zip("´ˆ˜¨˚¯˘˙¸ˇ˝", "\u0301\u0302\u0303\u0308\u030a\u0304\u0306\u0307\u0327\u030c\u030b", strict=True))
+_ACCENT = re.compile(
+    r"(?P<accent>(?<=[^\W\d_]) ?¨ (?=[aou](?:[a-z]|¨ (?=[aou])){0,12},)|[´ˆ˜¨˚¯˘˙¸ˇ˝])(?P<letter>[A-Za-zıȷ])"
+)
+"""Pattern for a letter after its accent. An umlaut in a name before a comma may have spaces around it."""
+_DOTLESS = {"ı": "i", "ȷ": "j"}
+
+
+def compose_accents(text: str) -> str:
+    """Return the text with each separate accent and the letter after it as one letter, if there is such a letter."""
+    return _ACCENT.sub(_composed, text) if not _COMBINING.keys().isdisjoint(text) else text
+
+
+def _composed(match: re.Match[str]) -> str:
+    letter = _DOTLESS.get(match["letter"], match["letter"])
+    composed = unicodedata.normalize("NFC", letter + _COMBINING[match["accent"].strip()])
+    return composed if len(composed) == 1 else match[0]
