@@ -177,5 +177,5 @@ class PanelReview(Frozen):
         """Yield as many words as are printed of an item's evidence and of the works named for it."""
         yield from (self._shown(at) for at in item.evidence if at not in elsewhere)
         for at in item.named:
-            if f"{self.named[at].author} (" not in item.text:
-                yield f"{self.named[at].author} {self.named[at].year or ''}"
+            if (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
+                yield shown

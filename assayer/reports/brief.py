@@ -227,7 +227,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
 
 
 def _named(work: NamedWork) -> str:
-    return f"{wording.named_work(work)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
+    return f"{wording.named_work(work.author, work.year)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
 
 
 def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGroup]:
@@ -260,7 +260,7 @@ def _plain_point(text: str, size: BriefSize) -> BriefPoint:
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
     lead = f"{finding.lead}. " if finding.lead else ""
     fix = f" {finding.fix}" if finding.fix else ""
-    named = "".join(f" ({work}, from memory)" for work in wording.named_after(review, finding))
+    named = "".join(f" ({work})" for work in wording.named_after(review, finding))
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
         text=_clipped(f"{lead}{finding.text}{fix}{named}", size.characters),

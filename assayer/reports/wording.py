@@ -13,7 +13,6 @@ from assayer.models import (
     MaskedKind,
     MaskedText,
     NamedRole,
-    NamedWork,
     NumberedFinding,
     PanelFinding,
     PanelParagraph,
@@ -326,20 +325,20 @@ def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[s
     return list(numbers.items())
 
 
-def named_work(work: NamedWork) -> str:
-    """Return author and year of a work named from memory, as far as the model stated them."""
-    return " ".join(filter(None, (work.author, str(work.year or "")))) or "author unknown"
+FROM_MEMORY = "°"
+"""Mark behind a work that the panel named from memory."""
 
 
-def named_in_text(author: str, year: int | None) -> str:
-    """Return a work named from memory as it stands in a sentence, for example `Hinton (2006, from memory)`."""
-    return f"{author or 'earlier work'} ({f'{year}, ' if year else ''}from memory)"
+def named_work(author: str, year: int | None) -> str:
+    """Return author and year of a work named from memory, as far as the model stated them, for example `Hinton
+    2006°`."""
+    return f"{author or 'earlier work'}{f' {year}' if year else ''}{FROM_MEMORY}"
 
 
 def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
     """Return the works named from memory that an item refers to, without those that its text names."""
-    works = [review.named[at] for at in item.named]
-    return [named_work(work) for work in works if named_in_text(work.author, work.year) not in item.text]
+    works = [named_work(review.named[at].author, review.named[at].year) for at in item.named]
+    return [work for work in works if work not in item.text]
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:

@@ -46,10 +46,10 @@ def test_findings_show_their_evidence_basis() -> None:
     raw = as_markdown(review_report())
     weakness = r"^- W1\. \*\*One order of domains\.\*\* \*\(fatal\)\* .+ \*Run ten orders\.\*"
     evidence = r".+, \d{4} \[P7\]: finds other orders\."
-    assert re.search(rf"{weakness} {evidence} \(Robins 1995, from memory\)$", raw, re.M)
+    assert re.search(rf"{weakness} {evidence} \(Robins 1995°\)$", raw, re.M)
     assert re.search(r"^- F1\. How often is the index asked\?$", raw, re.M)
     assert "All others are the panel's own judgement." in raw
-    assert "- Robins 1995, *Rehearsal in any order*. Already does it: ran ten orders." in raw
+    assert "- Robins 1995°, *Rehearsal in any order*. Already does it: ran ten orders." in raw
     assert re.search(r"^- No passage of the plan is quoted for .*\bF1\b", raw, re.M)
 
 

@@ -9,8 +9,15 @@ from pydantic import BaseModel
 
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.review.prior_work import named_works
-from assayer.methods.review.schemas import EditorQuestion, LookAnswer, PriorWork, RefereeAnswer
+from assayer.methods.review.prior_work import named_works, with_named_works
+from assayer.methods.review.schemas import (
+    EditedParagraph,
+    EditorQuestion,
+    LookAnswer,
+    PriorWork,
+    RefereeAnswer,
+    RememberedWork,
+)
 from assayer.models import Report, Score
 from assayer.reports.markdown import as_markdown
 from tests.memory_corpus import MemoryCorpus
@@ -80,7 +87,7 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     assert [(work.title, work.record is not None) for work in question.named] == [(INVENTED, False)]
     review = report.panel_review
     assert review is not None
-    assert review.major[0].text == "earlier work (2019, from memory) already does it, as earlier work shows."
+    assert review.major[0].text == "earlier work 2019° already does it, as earlier work shows."
     assert (review.major[0].named, review.major[0].evidence) == ((0,), ())
     assert review.verdict == "earlier work does it."
     contribution = report.parts[1].score
@@ -130,3 +137,22 @@ def test_work_named_twice_is_kept_once() -> None:
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
     named = [_work("Readers of claims"), _work("Checks of quotes"), _work("readers of Claims.")]
     assert [work.title for work in named_works(context, named)] == ["Readers of claims", "Checks of quotes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[N1] already does it.", "Hinton 2006° already does it."),
+        ("Deep layers help [N1].", "Deep layers help (Hinton 2006°)."),
+        ("Layers exist [N1], and more [N1]", "Layers exist (Hinton 2006°), and more (Hinton 2006°)"),
+        ("It goes back to [N1].", "It goes back to Hinton 2006°."),
+        ("Unlike [N1] it sleeps [N9].", "Unlike Hinton 2006° it sleeps [N9]."),
+    ],
+)
+def test_label_of_a_named_work_becomes_author_and_year(text: str, shown: str) -> None:
+    work = RememberedWork(
+        label="N1", title="A fast learning algorithm", author="Hinton", year=2006, role="method", why="", record=None,
+        looked_up=True,
+    )  # fmt: skip
+    answer = EditedParagraph(labels=[], text=text, cites=[], named=["N1"])
+    assert with_named_works(answer, [work]).text == shown

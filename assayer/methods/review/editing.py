@@ -44,7 +44,7 @@ from assayer.models import (
     PaperId,
     PlanQuote,
 )
-from assayer.reports.wording import named_in_text
+from assayer.reports.wording import named_work
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
@@ -199,7 +199,7 @@ def _numbered(
 
     def named_by(named: Sequence[str], *texts: str) -> list[str]:
         """Return the labels of the works named for some texts, first those that the texts themselves name."""
-        shown = {label: named_in_text(work.author, work.year) for label, work in works.items()}
+        shown = {label: named_work(work.author, work.year) for label, work in works.items()}
         within = [label for label, text in shown.items() if any(text in other for other in texts)]
         return [label for label in dict.fromkeys((*within, *named)) if label in works]
 

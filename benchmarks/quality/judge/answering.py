@@ -15,6 +15,7 @@ from assayer.llm import Llm, Task, ask
 from assayer.models import Axis, EvaluationId, Frozen, Idea, Report, Score
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
+from assayer.reports.wording import named_work
 from assayer.run.budget import Budget
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -43,7 +44,8 @@ class WrittenReview(Frozen):
 
     text: str
     papers: dict[str, str] = Field(default_factory=dict)
-    """Titles of cited papers by their label in the text, in brackets."""
+    """Titles of cited papers by their label in the text, in brackets, and of works named from memory by author and
+    year."""
     scores: dict[Axis, float]
     """Scores out of 10; an axis without a score is absent."""
     spent: Spent
@@ -122,6 +124,8 @@ class Answering:
         )
         scores = {axis: out_of_ten for axis in get_args(Axis) if (out_of_ten := _out_of_ten(report, axis)) is not None}
         papers = {f"[{reference.label}]": reference.title for reference in report.references}
+        review = report.panel_review
+        papers |= {named_work(work.author, work.year): work.title for work in (review.named if review else ())}
         return WrittenReview(text=judgement_text(report), papers=papers, scores=scores, spent=spent)
 
     async def _engine(self, repetition: int) -> Engine:
