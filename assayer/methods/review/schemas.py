@@ -320,7 +320,7 @@ class EditedReview(Frozen):
 class EditedCriterion(Frozen):
     label: Annotated[str, Field(description="Label of the criterion, e.g. C1."), TextRole.LABEL]
     answer: Annotated[str, TextRole.RESTATES] = Field(
-        description="At most 45 words: what the plan offers for the question. Without any citation or label."
+        description="At most 45 words: what the plan offers for the question, and what is not there. Without any citation or label."
     )
     limited_by: str = Field(
         description="At most 28 words: the finding that keeps the score from being higher; empty if the score is 10."
@@ -330,7 +330,7 @@ class EditedCriterion(Frozen):
     )
     certainty: ScoreCertainty
     score: Annotated[int, Field(ge=1, le=10)] | None = Field(
-        description="1 to 10 by the anchors; null if the plan says too little to tell."
+        description="1 to 10 by the anchors; null if the plan says nothing of it."
     )
 
 
