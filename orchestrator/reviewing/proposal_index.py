@@ -19,7 +19,7 @@ _HASHES = 2**20
 """Number of hashes of words. A proposal that has only another word with the same hash is searched for nothing."""
 
 
-class IndexedText(NamedTuple):
+class IndexedProposal(NamedTuple):
     title: str
     text: str
     beside: Sequence[str] = ()
@@ -44,7 +44,7 @@ class ProposalIndex:
         self._rows = rows or _rows(())
         self._ids = np.array(list(self.versions), dtype=object)
 
-    def with_texts(self, texts: Mapping[JobId, IndexedText], versions: Mapping[JobId, str]) -> "ProposalIndex":
+    def with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
         """Return an index that also has `texts`, and of the present proposals only those still in the same version."""
         from scipy.sparse import vstack
 
@@ -92,7 +92,7 @@ class ProposalIndex:
         return weights, weights.fit_transform(self._rows.counts)
 
 
-def _rows(texts: Iterable[IndexedText]) -> _Rows:
+def _rows(texts: Iterable[IndexedProposal]) -> _Rows:
     from scipy.sparse import csr_array
 
     listed = list(texts)

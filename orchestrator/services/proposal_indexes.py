@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict
 
 from orchestrator.jobs.models import BatchId, TenantId
-from orchestrator.reviewing.proposal_index import IndexedText, ProposalIndex
+from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 from orchestrator.store.assignments import PgAssignments
 
 _MOST_CALLS = 4
@@ -35,7 +35,9 @@ class ProposalIndexes:
             for first in range(0, len(unread), _READ_AT_ONCE):
                 read = await self._assignments.proposals(tenant, batch, unread[first : first + _READ_AT_ONCE])
                 texts = {
-                    item.id: IndexedText(item.title, item.text, item.beside) for item in read if item.text is not None
+                    item.id: IndexedProposal(item.title, item.text, item.beside)
+                    for item in read
+                    if item.text is not None
                 }
                 held.index = await asyncio.to_thread(held.index.with_texts, texts, versions)
             if held.index.versions.keys() - versions.keys():

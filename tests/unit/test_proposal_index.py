@@ -8,7 +8,7 @@ from orchestrator.access.roles import MemberId
 from orchestrator.jobs.models import JobId
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
 from orchestrator.reviewing.expertise import Known
-from orchestrator.reviewing.proposal_index import IndexedText, ProposalIndex
+from orchestrator.reviewing.proposal_index import IndexedProposal, ProposalIndex
 
 BODY = "We rehearse what the next round of training would overwrite. " * 4
 BEETLES, PROOFS = JobId("ev_1"), JobId("ev_2")
@@ -27,7 +27,7 @@ _PARTS = [
 
 
 def _index(**texts: str) -> ProposalIndex:
-    indexed = {JobId(id): IndexedText("Rehearsal", text) for id, text in texts.items()}
+    indexed = {JobId(id): IndexedProposal("Rehearsal", text) for id, text in texts.items()}
     return ProposalIndex().with_texts(indexed, dict.fromkeys(indexed, "1"))
 
 
@@ -51,7 +51,7 @@ def test_each_kind_of_conflict_is_a_possible_one(line: str) -> None:
 
 
 def test_parts_beside_the_text_are_searched() -> None:
-    texts = {BEETLES: IndexedText("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedText("Rehearsal", BODY)}
+    texts = {BEETLES: IndexedProposal("Rehearsal", BODY, ["Ada Byron"]), PROOFS: IndexedProposal("Rehearsal", BODY)}
     index = ProposalIndex().with_texts(texts, dict.fromkeys(texts, "1"))
     assert index.possible_conflicts(ConflictSearch([ADA])) == [BEETLES]
 
@@ -73,6 +73,6 @@ def test_index_without_proposals_has_no_conflicts_and_no_similarities() -> None:
 
 def test_changed_and_removed_proposals_leave_the_index() -> None:
     before = _index(ev_1="Authors: Ada Byron", ev_2="Authors: Ada Byron", ev_3="Authors: Ada Byron")
-    after = before.with_texts({BEETLES: IndexedText("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"})
+    after = before.with_texts({BEETLES: IndexedProposal("Two", BODY)}, {BEETLES: "2", PROOFS: "1", JobId("ev_4"): "1"})
     assert after.versions == {PROOFS: "1", BEETLES: "2"}
     assert after.possible_conflicts(ConflictSearch([ADA])) == [PROOFS]
