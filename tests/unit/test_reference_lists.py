@@ -323,6 +323,35 @@ def test_small_caps_pdf_reference_list_keeps_lines_without_false_headings() -> N
     assert [work.authors for work in idea.references] == [("Duarte, C",), ("Łoś, A", "Okoro, B")]
 
 
+HANGING = (
+    (1, 0, "Office of Small Letters, Handbook of Sorting, Tech. rep., Ministry"),
+    (1, 12, "of Posts, http://posts.test/handbook (2007)."),
+    (1, 0, "Sorting Machine. http://sorting.test."),
+    (1, 250, "Ministry of Posts (MOP), Letters by Night, a Plan until 2014 -"),
+    (1, 262, "North, Tech. rep., Government (2018)."),
+    (1, 250, "Day Sorters. http://day.test."),
+    (2, 18, "Duarte, C., Okoro, B., Lindqvist, A., 2016. Postcards and"),
+    (2, 30, "Lee, A., 2012. The corners they have. Post 3, 1-9."),
+    (2, 18, "Handbook of post offices without names, second edition, 2011."),
+)  # fmt: skip
+"""Page, left edge and text of lines in two columns, on facing pages with different margins."""
+
+
+@pytest.mark.parametrize("is_hanging", [True, False])
+def test_entries_of_pdf_are_told_apart_by_the_left_edge_of_their_lines(is_hanging: bool) -> None:
+    body = TextStyle("Serif", 10, False, False, True)
+    lines = [
+        *[PdfLine(0, body, True, "Post offices sort letters by hand where machines cannot read them.", 72)] * 12,
+        PdfLine(1, body, True, "References", 72),
+        *(PdfLine(page, body, True, text, 72 + left * is_hanging) for page, left, text in HANGING),
+    ]
+    idea = idea_of_document(Document(sections=detect_layout(lines).sections), "a.pdf")
+    starts = [work.raw.split(",")[0].split(".")[0] for work in idea.references]
+    first, last = ["Office of Small Letters", "Sorting Machine"], "Handbook of post offices without names"
+    assert (starts == [*first, "Ministry of Posts (MOP)", "Day Sorters", "Duarte", last]) == is_hanging
+    assert "  " not in "".join(work.raw for work in idea.references)
+
+
 def test_digits_that_end_a_doi_on_a_line_of_their_own_are_no_page_number() -> None:
     body = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
     lines = [
