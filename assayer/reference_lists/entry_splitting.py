@@ -227,7 +227,9 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
     if any(indented) and not all(indented) and not indented[0]:
         starts = [place for place, inside in zip(places, indented, strict=True) if not inside]
         pieces = list(_between(lines, starts))
-        if sum(map(is_dated, pieces)) >= _MOST * len(pieces):
+        # An appendix may follow, whose lines begin at the same edge.
+        last = max((place for place, piece in enumerate(pieces, 1) if reads_like_entry(piece)), default=len(pieces))
+        if sum(map(is_dated, pieces[:last])) >= _MOST * last:
             yield from pieces
             return
     if places:

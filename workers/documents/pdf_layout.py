@@ -8,6 +8,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
+from assayer.reference_lists.entry_shape import begins_with_names
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -243,7 +244,8 @@ _FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biogr
 def _follows_list(heading: _Heading) -> bool:
     """Return whether the heading is one that can follow a reference list."""
     title = heading.title
-    is_entry = heading.number.isalpha() and _SENTENCE_END.search(title)  # `B. Lee. A title`
+    # `B. Lee. A title`, `4. Lee B, Moor C.`
+    is_entry = _SENTENCE_END.search(title) if heading.number.isalpha() else begins_with_names(title)
     numbered = heading.number and not is_entry
     return is_back_title(title) or is_known_title(title) or bool(numbered or _FOLLOWS_LIST.match(title))
 
