@@ -226,8 +226,11 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
     indented = [bool(_INDENTED.match(lines[place])) for place in places]
     if any(indented) and not all(indented) and not indented[0]:
         starts = [place for place, inside in zip(places, indented, strict=True) if not inside]
-        if all(map(is_dated, _between(lines, starts))):
-            yield from _between(lines, starts)
+        pieces = list(_between(lines, starts))
+        # An appendix may follow, whose lines begin at the same edge.
+        last = max((place for place, piece in enumerate(pieces, 1) if reads_like_entry(piece)), default=len(pieces))
+        if sum(map(is_dated, pieces[:last])) >= _MOST * last:
+            yield from pieces
             return
     if places:
         yield from _between(lines, list(_starts(lines, places)))

@@ -6,6 +6,7 @@ from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.models import Document, Note, Section
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in, mended_identifiers
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import part_lists
@@ -321,6 +322,63 @@ def test_small_caps_pdf_reference_list_keeps_lines_without_false_headings() -> N
     assert [section.title for section in layout.sections] == ["INTRODUCTION", "REFERENCES"]
     idea = idea_of_document(Document(sections=layout.sections), "a.pdf")
     assert [work.authors for work in idea.references] == [("Duarte, C",), ("Łoś, A", "Okoro, B")]
+
+
+HANGING = (
+    (1, 0, "Office of Small Letters, Handbook of Sorting, Tech. rep., Ministry"),
+    (1, 12, "of Posts, http://posts.test/handbook (2007)."),
+    (1, 0, "Sorting Machine. http://sorting.test."),
+    (1, 250, "Ministry of Posts (MOP), Letters by Night, a Plan until 2014 -"),
+    (1, 262, "North, Tech. rep., Government (2018)."),
+    (1, 250, "Day Sorters. http://day.test."),
+    (2, 18, "Duarte, C., Okoro, B., Lindqvist, A., 2016. Postcards and"),
+    (2, 30, "Lee, A., 2012. The corners they have. Post 3, 1-9."),
+    (2, 18, "Handbook of post offices without names, second edition, 2011."),
+)  # fmt: skip
+"""Page, left edge and text of lines in two columns, on facing pages with different margins."""
+
+
+@pytest.mark.parametrize("is_hanging", [True, False])
+def test_entries_of_pdf_are_told_apart_by_the_left_edge_of_their_lines(is_hanging: bool) -> None:
+    body = TextStyle("Serif", 10, False, False, True)
+    lines = [
+        *[PdfLine(0, body, True, "Post offices sort letters by hand where machines cannot read them.", 72)] * 12,
+        PdfLine(1, body, True, "References", 72),
+        *(PdfLine(page, body, True, text, 72 + left * is_hanging) for page, left, text in HANGING),
+    ]
+    idea = idea_of_document(Document(sections=detect_layout(lines).sections), "a.pdf")
+    starts = [work.raw.split(",")[0].split(".")[0] for work in idea.references]
+    first, last = ["Office of Small Letters", "Sorting Machine"], "Handbook of post offices without names"
+    assert (starts == [*first, "Ministry of Posts (MOP)", "Day Sorters", "Duarte", last]) == is_hanging
+    assert "  " not in "".join(work.raw for work in idea.references)
+
+
+def test_lines_of_appendix_below_hanging_entries_do_not_join_the_entries() -> None:
+    works = (
+        "Lee A, Moor B (2019) Trams in large towns. arXiv preprint\n"
+        "Crow C, Hill D, et al (2023) Timetables of trams: A survey of how they\n  are made. In: Rails\n"
+        "Fern E (2021) Rails in the rain. In: Wet Works\n"
+    )
+    appendix = (
+        "Details of the trams that we counted,\n  and those that we did not.\nA further line of it\nand another line\n"
+    )
+    found = [entry.text[:4] for entry in split_entries(works + 3 * appendix)]
+    assert found == ["Lee ", "Crow", "Fern"]
+
+
+def test_line_of_names_with_a_number_does_not_end_the_list_of_a_pdf() -> None:
+    body = TextStyle("Serif", 10, False, False, True)
+    other = TextStyle("Sans", 11, True, False, True)
+    lines = [
+        *[PdfLine(0, body, True, "Post offices sort letters by hand where machines cannot read them.")] * 12,
+        PdfLine(1, other, True, "References"),
+        PdfLine(1, body, True, "1. Okoro B. 2018. Postcards and their corners. Post 3:1-9."),
+        PdfLine(1, other, True, "2. Duarte C, Moss D, Lindqvist A"),
+        PdfLine(1, body, True, "2017. Two sorters and one table. Post 2:1-9."),
+        PdfLine(2, other, True, "2. More Results"),
+        PdfLine(2, body, True, "More letters were sorted."),
+    ]
+    assert [section.title for section in detect_layout(lines).sections[-2:]] == ["References", "More Results"]
 
 
 def test_digits_that_end_a_doi_on_a_line_of_their_own_are_no_page_number() -> None:

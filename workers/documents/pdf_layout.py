@@ -1,12 +1,14 @@
 """Detect the title, headings and sections of a PDF from the font, size, numbering and words of its lines."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
+from assayer.reference_lists.entry_shape import begins_with_names
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -34,6 +36,8 @@ class PdfLine(NamedTuple):
     uniform: bool
     """True if the first, middle and last letters of the line have the same style."""
     text: str
+    left: float = 0.0
+    """Left edge of the first letter in points."""
 
 
 _CAPTION = re.compile(
@@ -240,7 +244,8 @@ _FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biogr
 def _follows_list(heading: _Heading) -> bool:
     """Return whether the heading is one that can follow a reference list."""
     title = heading.title
-    is_entry = heading.number.isalpha() and _SENTENCE_END.search(title)  # `B. Lee. A title`
+    # `B. Lee. A title`, `4. Lee B, Moor C.`
+    is_entry = _SENTENCE_END.search(title) if heading.number.isalpha() else begins_with_names(title)
     numbered = heading.number and not is_entry
     return is_back_title(title) or is_known_title(title) or bool(numbered or _FOLLOWS_LIST.match(title))
 
@@ -276,9 +281,31 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
     )
 
 
-def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str:
-    """Join lines into paragraphs. Strings are subheadings, which become separate lines. `keep_lines` keeps line breaks,
-    for reference lists, whose entries begin on new lines."""
+_SAME_EDGE, _LEAST_INDENT, _MOST_INDENT = 1.5, 3, 45
+"""Maximum difference in points of two lines with one left edge, and limits of the indentation below it."""
+_INDENT = "  "
+
+
+def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
+    """Return the lines of a reference list. Those set in from a left edge on their page continue an entry and begin
+    with spaces; an edge is the left of at least two lines of the list."""
+    printed = [line for line in lines if isinstance(line, PdfLine)]
+    lefts = sorted(line.left for line in printed)
+    edges: dict[int, set[float]] = {}
+    for line in printed:
+        if bisect_right(lefts, line.left + _SAME_EDGE) - bisect_left(lefts, line.left - _SAME_EDGE) > 1:
+            edges.setdefault(line.page, set()).add(line.left)
+
+    def is_inside(line: PdfLine) -> bool:
+        on_page = edges.get(line.page, {line.left})
+        return line.left not in on_page or any(_LEAST_INDENT <= line.left - edge <= _MOST_INDENT for edge in on_page)
+
+    pieces = [f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * is_inside(line)}{line.text}" for line in lines]
+    return "\n".join(pieces)
+
+
+def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
+    """Join lines into paragraphs. Strings are subheadings, which become separate lines."""
     lengths = sorted(len(line.text) for line in lines if isinstance(line, PdfLine))
     full = lengths[len(lengths) * 3 // 4] if lengths else 0
     pieces: list[str] = []
@@ -287,9 +314,8 @@ def _paragraphs(lines: Sequence[PdfLine | str], keep_lines: bool = False) -> str
             pieces.append(f"\n\n{line}\n")
         else:
             ends = line.text.endswith((".", "?", "!")) and len(line.text) < 0.8 * full
-            pieces.append(line.text + ("\n" if keep_lines else "\n\n" if ends else " "))
-    text = "".join(pieces).translate(_LIGATURES)
-    return re.sub(r" *\n *", "\n", re.sub(r"\n{3,}", "\n\n", text)).strip()
+            pieces.append(line.text + ("\n\n" if ends else " "))
+    return re.sub(r" *\n *", "\n", re.sub(r"\n{3,}", "\n\n", "".join(pieces))).strip()
 
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
@@ -324,7 +350,10 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     if len(sections) == 1:
         sections = [(WHOLE_TEXT, sections[0][1])]
     texts = (
-        (name.translate(_LIGATURES), _paragraphs(content, list_title(name) == "certain")) for name, content in sections
+        (name, _listed_lines(content) if list_title(name) == "certain" else _paragraphs(content))
+        for name, content in sections
     )
-    found = tuple(Section(title=name, text=text) for name, text in texts if text)
+    found = tuple(
+        Section(title=name.translate(_LIGATURES), text=text.translate(_LIGATURES)) for name, text in texts if text
+    )
     return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions)

@@ -59,8 +59,8 @@ class _Lines(Frozen):
     title: str
     author: str
     styles: list[TextStyle]
-    lines: list[tuple[int, int, bool, str]]
-    """Lines as tuples of page, index into `styles`, whether the style is uniform, and text."""
+    lines: list[tuple[int, int, bool, float, str]]
+    """Lines as tuples of page, index into `styles`, whether the style is uniform, left edge in points, and text."""
     hidden: list[tuple[int, str, str]]
     """Page, reason and text."""
 
@@ -84,8 +84,8 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
     """Extract the title and sections of a PDF. `source` names it in errors. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits or PdfLimits())
     lines = [
-        PdfLine(page, parsed.styles[style], uniform, compose_accents(text))
-        for page, style, uniform, text in parsed.lines
+        PdfLine(page, parsed.styles[style], uniform, compose_accents(text), left)
+        for page, style, uniform, left, text in parsed.lines
     ]
     layout = detect_layout(lines, parsed.title)
     if not layout.sections:

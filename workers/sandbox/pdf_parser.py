@@ -31,6 +31,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SPLIT_WORD = re.compile(r"[^\W\d_]+(?:[-\xad][^\W\d_]+)*\xad[^\W\d_]+(?:-[^\W\d_]+)*")
 
 Style = tuple[str, float, bool, bool, bool]
+Line = tuple[int, int, bool, float, str]
 
 
 def style_of(page: Any, index: int) -> Style:
@@ -49,6 +50,13 @@ def style_of(page: Any, index: int) -> Style:
     italic = bool(flags.value & ITALIC_FLAG) or bool(ITALIC_NAME.search(font))
     upright = abs(matrix.b) <= 0.1 * abs(matrix.a)
     return font, round(size, 1) if math.isfinite(size) else 0.0, bold, italic, upright
+
+
+def left_of(page: Any, index: int) -> float:
+    """Return where a character begins, in points from the left edge of the page; 0 if the PDF does not say."""
+    left, right, bottom, top = (ctypes.c_double() for _ in range(4))
+    pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
+    return round(left.value, 1) if math.isfinite(left.value) else 0.0
 
 
 def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
@@ -71,7 +79,7 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
     yield as_text(units), visible
 
 
-def joined_words(lines: Sequence[tuple[int, int, bool, str]]) -> list[tuple[int, int, bool, str]]:
+def joined_words(lines: Sequence[Line]) -> list[Line]:
     """Return the lines without soft hyphens. A word split at a line end keeps a hyphen if the document has it with a
     hyphen elsewhere, and never without one."""
     soft = chr(SOFT_HYPHEN)
@@ -112,15 +120,16 @@ def as_text(units: list[int]) -> str:
 
 def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
     """Return `{"pages", "unreadable", "unlooked", "title", "author", "styles": [[font, size, bold, italic, upright]],
-    "lines": [[page, style, uniform, text]], "hidden": [[page, why, text]]}`. Text that a reader cannot see is only in
-    `hidden`; `unlooked` is the number of pages that were not rendered because time ran out. Raises Refused."""
+    "lines": [[page, style, uniform, left, text]], "hidden": [[page, why, text]]}`. `left` is the left edge
+    in points. Text that a reader cannot see is only in `hidden`; `unlooked` is the number of pages that were not
+    rendered because time ran out. Raises Refused."""
     document = open_document(data)
     if len(document) == 0:
         raise Refused("no_pages")
     if len(document) > pages:
         raise Refused("too_many_pages")
     styles: dict[Style, int] = {}
-    lines: list[tuple[int, int, bool, str]] = []
+    lines: list[Line] = []
     unseen: list[tuple[int, PdfHiding, str]] = []
     unreadable = read = unlooked = 0
     for number in range(len(document)):
@@ -144,7 +153,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
             if visible:
                 samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
                 style = styles.setdefault(samples[0], len(styles))
-                lines.append((number, style, len(set(samples)) == 1, " ".join(text.split())))
+                lines.append((number, style, len(set(samples)) == 1, left_of(page, visible[0]), " ".join(text.split())))
         page.close()
         sheet.close()
     if unreadable == len(document):
