@@ -100,6 +100,8 @@ async def _show(
     details = await context.services.call_details.get(context.tenant, call.id)
     use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
     missing = await context.services.mails.missing(context.tenant, call.id)
+    ranking = await context.services.rankings.listed(context.tenant, batch=call.id, state="succeeded", limit=1)
+    named = ranking[0].id if ranking else ""
     return await context.call_page(
         "panel.html",
         call,
@@ -116,6 +118,9 @@ async def _show(
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
+        found=await context.services.tables.of(context.tenant, call.id, proposals, named),
+        bases=await context.services.call_details.bases(context.tenant, call.id),
+        ranking=named,
         rows=rows_of(page.rows, opinions),
         view=view,
         parameters=view.model_dump(include={"sort", "only", "page"}, exclude_defaults=True),
