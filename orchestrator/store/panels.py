@@ -11,6 +11,7 @@ from assayer.models import Frozen
 from assayer_client.reviewing import PanelProposal
 from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
+from orchestrator.store.assignments import TITLE_FOR_REVIEWERS
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
@@ -135,6 +136,11 @@ class PgPanels(Store):
         row, evaluation = after or PanelCursor(-1, "")
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))
+
+    async def masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Return the titles of the proposals of a call as reviewers see them."""
+        query = f"SELECT id, {TITLE_FOR_REVIEWERS} AS title FROM jobs WHERE tenant = $1 AND batch = $2"
+        return {row["id"]: row["title"] for row in await self._database.fetch(query, tenant, batch)}
 
     async def scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
         (scores,) = await self._database.select(PanelScores, _SCORES, tenant, batch)

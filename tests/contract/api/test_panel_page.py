@@ -1,8 +1,12 @@
 """The panel of a call in the console: the program's results beside the reviews, and the way from proposal to
 proposal."""
 
+import csv
+import io
 import json
 import re
+
+from openpyxl import load_workbook
 
 from tests.contract.api.browsing import PHONE_AND_DESK, at_the_console, look_over
 from tests.contract.api.console_forms import signed_in
@@ -55,3 +59,39 @@ async def test_panel_shows_the_programs_scores_after_the_reviews(service: Servic
     assert [mean for mean, _ in shown[::2]] == ["1.0", "1.5", "2.0", "3.5", "3.5", "4.0", "5.0", "2.0"]
     assert [score for _, score in shown[1::2]] == ["5", "15", "35", "45", "65", "75", "95", "–"]
     assert "Rank</a></th>" not in page
+
+
+async def test_anonymous_reviews_say_what_was_written_and_not_by_whom(service: Service, owner: Person) -> None:
+    batch, grace, ben = await call_with_opinions(service, opinions=7)
+    last = (await owner.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
+    last_id = next(item["id"] for item in last if item["row"] == 8)
+    for who, score in ((grace, 2), (ben, 4)):
+        note = f"=Weak, says Grace HOPPER; Dr Blum agrees. Write to {who.member.email}. Grace is no blumen."
+        given = await who.post(f"/v1/evaluations/{last_id}/opinions", json={"score": score, "note": note})
+        assert given.status_code == 200, given.text
+    path = f"/console/calls/{batch}/panel/anonymous-reviews"
+    async with at_the_console(service, owner.key, PHONE_AND_DESK[1]) as (page, url):
+        await page.goto(f"{url}/console/calls/{batch}")
+        await page.get_by_text("Export …").press("Enter")
+        async with page.expect_download() as loading:
+            await page.get_by_role("link", name="Anonymous reviews as CSV").press("Enter")
+        text = (await (await loading.value).path()).read_text("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 16
+    assert {row["Reviewer"] for row in rows} == {"Reviewer 1", "Reviewer 2"}
+    (first, second) = rows[-2:]
+    assert (first["Row"], first["Score (1 to 5)"], second["Score (1 to 5)"]) == ("8", "4", "2")
+    assert first["Comments"] == (
+        "'=Weak, says [reviewer]; Dr [reviewer] agrees. Write to [reviewer]. [reviewer] is no blumen."
+    )
+    for known in (*(str(text) for who in (grace, ben) for text in (who.member.id, who.member.email)), "Grace", "Blum"):
+        assert known not in text
+    async with signed_in(service, owner.key) as browser:
+        sheet = await browser.get(path, params={"format": "xlsx"})
+    names, *cells = load_workbook(io.BytesIO(sheet.content))["Reviews"].iter_rows(values_only=True)
+    assert list(names) == list(rows[0])
+    assert cells[-2][list(names).index("Comments")] == first["Comments"].removeprefix("'")
+    async with signed_in(service, grace.key) as reviewer:
+        assert (await reviewer.get(path)).status_code == 403
+    entries = (await owner.get("/v1/audit-log")).json()["items"]
+    assert [entry["content"]["what"] for entry in entries if entry["act"] == "exported"] == ["anonymous reviews"] * 2
