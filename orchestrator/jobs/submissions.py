@@ -103,6 +103,8 @@ class BatchStatus(NewBatch):
     """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None
     """Time at which the batch's last job ended."""
+    archived_at: dt.datetime | None = None
+    """Time since which the batch is left out of the console's list of calls."""
 
 
 class Titled(Protocol):
