@@ -19,6 +19,8 @@ AuditedAct = Literal[
     "call submitted",
     "proposals added",
     "call changed",
+    "call archived",
+    "call unarchived",
     "applicant changed",
     "call cancelled",
     "call run again",

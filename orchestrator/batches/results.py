@@ -221,7 +221,11 @@ def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
 def as_csv(results: Sequence[FlatResult]) -> str:
     """Return the results as CSV with a byte order mark, by which spreadsheets recognise UTF-8. Text that spreadsheets
     would evaluate as a formula is escaped."""
-    names, rows = _table(results)
+    return csv_text(*_table(results))
+
+
+def csv_text(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table as CSV, as `as_csv` does."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     for row in (names, *rows):

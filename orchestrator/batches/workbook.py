@@ -57,10 +57,20 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
     numbers. The first row is frozen, and filters are on."""
     parts, own = parts_of(results), parts_of(results, "columns")
     names = [*_BEFORE_PARTS.values(), *map(_title, parts), *_AFTER_PARTS.values(), *own]
+    rows = list[Sequence[object]]()
+    for result in results:
+        before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
+        values = (*before, *map(result["scores"].get, parts), *after, *map(result["columns"].get, own))
+        rows.append(values)
+    return sheet_of("Results", names, rows)
+
+
+def sheet_of(title: str, names: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
+    """Return a workbook of one sheet, as `as_xlsx` does."""
     book = Workbook(write_only=True)
-    sheet = book.create_sheet("Results")
+    sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
-    sheet.auto_filter.ref = f"A1:{get_column_letter(len(names))}{len(results) + 1}"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(names))}{len(rows) + 1}"
 
     def stored(value: object) -> object:
         if not isinstance(value, str):
@@ -70,10 +80,8 @@ def as_xlsx(results: Sequence[FlatResult]) -> bytes:
         return made
 
     sheet.append([stored(name) for name in names])
-    for result in results:
-        before, after = ([_in_words(result, name) for name in group] for group in (_BEFORE_PARTS, _AFTER_PARTS))
-        values = (*before, *map(result["scores"].get, parts), *after, *map(result["columns"].get, own))
-        sheet.append([stored(value) for value in values])
+    for row in rows:
+        sheet.append([stored(value) for value in row])
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()

@@ -40,13 +40,19 @@ async def static(name: str) -> Response:
 
 @router.get("")
 async def calls(
-    context: SignedIn, after: str | None = None, tag: Annotated[str, Query(max_length=100)] = ""
+    context: SignedIn,
+    after: str | None = None,
+    tag: Annotated[str, Query(max_length=100)] = "",
+    archived: bool = False,
 ) -> Response:
-    """Show the tenant's calls; a reviewer is redirected to their queue."""
+    """Show the tenant's calls, either those that are archived or all others; a reviewer is redirected to their
+    queue."""
     if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
-    batches = await services.jobs.batches(tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None)
+    batches = await services.jobs.batches(
+        tenant, after=decode_cursor(after), limit=_CALLS + 1, tag=tag or None, archived=archived
+    )
     due = {item.id: item.opinions_due for item in batches[:_CALLS]}
     progress = await services.call_progress.of(tenant, due, now.date())
     page = [
@@ -63,6 +69,7 @@ async def calls(
         calls=page,
         month=await services.usage.month(tenant),
         tag=tag,
+        archived=archived,
         today=now.date(),
         next=encode_cursor(Cursor.of(batches[_CALLS - 1])) if len(batches) > _CALLS else None,
     )
@@ -189,6 +196,13 @@ async def ask_cancel(context: CallRunner, call: CallInPath) -> Response:
 @router.post("/calls/{id}/cancel")
 async def cancel(context: CallRunner, call: CallInPath) -> Response:
     await context.services.jobs.cancel_batch(context.tenant, call.id, context.by)
+    return RedirectResponse(f"/console/calls/{call.id}", 303)
+
+
+@router.post("/calls/{id}/archive")
+async def archive(context: CallRunner, call: CallInPath, archived: Annotated[bool, Form()] = False) -> Response:
+    """Archive a finished call, or show it in the list again."""
+    await context.services.call_details.archive(context.tenant, call.id, context.by, archived=archived)
     return RedirectResponse(f"/console/calls/{call.id}", 303)
 
 

@@ -11,7 +11,7 @@ from orchestrator.access.api_keys import Caller
 from orchestrator.access.roles import Act
 from orchestrator.console.scripted_page import page_response
 from orchestrator.jobs.models import Job, JobId
-from orchestrator.jobs.submissions import BatchStatus
+from orchestrator.jobs.submissions import BatchStatus, call_title
 from orchestrator.problems import not_there
 from orchestrator.reviewing.stages import CallProgress
 from orchestrator.web.context import RouteContext
@@ -53,7 +53,7 @@ class PageContext(RouteContext):
     ) -> HTMLResponse:
         """Render a page of a call, with its header: name, stages, next step and tabs. `tab` is the page's own tab."""
         progress = await self.services.call_progress.of(self.tenant, {call.id: call.opinions_due}, self.now.date())
-        header = CallHeader(call.id, call.name or call.id, progress[call.id], tab)
+        header = CallHeader(call.id, call_title(call), progress[call.id], tab)
         return self.page(template, status=status, call=call, header=header, **values)
 
     def page(self, template: str, *, status: int = 200, **values: object) -> HTMLResponse:

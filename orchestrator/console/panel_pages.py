@@ -3,7 +3,7 @@ sign-off."""
 
 import asyncio
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlencode
 
 from fastapi import APIRouter, Form, Query
@@ -12,17 +12,21 @@ from starlette.responses import Response
 
 from assayer_client.resources import Absent
 from assayer_client.reviewing import PanelPair
+from orchestrator.batches.results import csv_text
+from orchestrator.batches.workbook import sheet_of
 from orchestrator.console.page_context import Assigner, Overrider, PageContext, PanelReader, Signer
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished
 from orchestrator.problems import HttpProblem
+from orchestrator.reviewing.anonymous_reviews import anonymous_reviews
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.services.panels import rows_of, whole_panel
+from orchestrator.services.panels import panel_of, rows_of, whole_panel
 from orchestrator.store.decisions import SignedDespite
 from orchestrator.store.panels import PanelView
 from orchestrator.web.things_in_paths import CallInPath
 
 router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_schema=False)
 
+_MEDIA_TYPES = {"csv": "text/csv", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 _PAIRS = 50
 """Maximum number of reviewer pairs listed."""
 
@@ -31,6 +35,27 @@ _PAIRS = 50
 async def panel(context: PanelReader, call: CallInPath, view: Annotated[PanelView, Query()]) -> Response:
     """Show the opinions of a call's reviewers."""
     return await _show(context, call, view)
+
+
+@router.get("/panel/anonymous-reviews")
+async def export(context: PanelReader, call: CallInPath, format: Literal["csv", "xlsx"] = "csv") -> Response:
+    """Return the reviews of a call as a file that does not say who gave them."""
+    panel = await panel_of(context.reviewing, context.tenant, call.id)
+    details = await context.services.call_details.get(context.tenant, call.id)
+    given = {str(review.member): review.name for row in panel.rows for review in row.opinions}
+    members = [member for member in await context.services.members.list(context.tenant) if str(member.id) in given]
+    people = {*given.values(), *(text for member in members for text in (member.name, member.email))}
+    titles = await context.reviewing.panels.masked_titles(context.tenant, call.id)
+    columns, rows = await asyncio.to_thread(anonymous_reviews, panel.rows, titles, details.terms, people)
+    await context.services.audit_log.record(
+        context.tenant, context.by, "exported", call.id, format=format, what="anonymous reviews"
+    )
+    content = csv_text(columns, rows) if format == "csv" else sheet_of("Reviews", columns, rows)
+    headers = {
+        "Cache-Control": "private, no-cache",
+        "Content-Disposition": f'attachment; filename="{call.id}-reviews.{format}"',
+    }
+    return Response(content, 200, headers, _MEDIA_TYPES[format])
 
 
 @router.post("/override")
@@ -100,6 +125,8 @@ async def _show(
     details = await context.services.call_details.get(context.tenant, call.id)
     use = await context.reviewing.proposal_decisions.budget_use(context.tenant, call.id)
     missing = await context.services.mails.missing(context.tenant, call.id)
+    ranking = await context.services.rankings.listed(context.tenant, batch=call.id, state="succeeded", limit=1)
+    named = ranking[0].id if ranking else ""
     return await context.call_page(
         "panel.html",
         call,
@@ -116,6 +143,9 @@ async def _show(
         unfinished=count_unfinished(call.counts),
         pairs=sorted(panel.blind.pairs, key=_by_agreement)[:_PAIRS],
         page=page,
+        found=await context.services.tables.of(context.tenant, call.id, proposals, named),
+        bases=await context.services.call_details.bases(context.tenant, call.id),
+        ranking=named,
         rows=rows_of(page.rows, opinions),
         view=view,
         parameters=view.model_dump(include={"sort", "only", "page"}, exclude_defaults=True),

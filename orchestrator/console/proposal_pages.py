@@ -26,6 +26,7 @@ from orchestrator.reviewing.models import PointJudgement
 from orchestrator.services.comparisons import comparison_request
 from orchestrator.services.reports import stored_report
 from orchestrator.services.submitted_ideas import evaluated_idea
+from orchestrator.store.panels import PanelView
 from orchestrator.web.path_parameters import PathId
 
 router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
@@ -35,8 +36,13 @@ _LETTERS = "ABCD"
 """Letters that tell compared proposals and their sources apart."""
 
 
+class PlaceInPanel(PanelView):
+    panel: bool = False
+    """True to show links to the proposals beside this one in the panel's table."""
+
+
 @router.get("/proposals/{id}")
-async def proposal(id: PathId, context: CallReader) -> Response:
+async def proposal(id: PathId, context: CallReader, view: Annotated[PlaceInPanel, Query()]) -> Response:
     job, report = await _find_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees = context.caller.may("see the panel")
@@ -47,6 +53,10 @@ async def proposal(id: PathId, context: CallReader) -> Response:
     return context.page(
         "proposal.html",
         job=job,
+        view=view,
+        beside=await services.reviewing.panels.beside(tenant, job.batch, view, job.id)
+        if view.panel and sees and job.batch
+        else None,
         report=report,
         text=None if report is None else await asyncio.to_thread(proposal_html, report.idea.whole_text),
         figures=None if report is None else figures_of(report),

@@ -19,6 +19,7 @@ from assayer_client import resources as wire
 from orchestrator.access.api_keys import Caller
 from orchestrator.jobs.models import JobState
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS, not_covered_in_words
+from orchestrator.jobs.submissions import call_title
 from orchestrator.web.csrf import csrf_token
 
 _MEDIA_TYPES = {"js": "text/javascript", "css": "text/css"}
@@ -87,6 +88,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "version": __version__,
         "address_of": _address,
+        "call_title": call_title,
         "notices": NOTICES,
         "flag_words": FLAGS,
         "methods": METHODS,

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from assayer.errors import AssayerError
 from assayer.ideas.own_columns import ApplicantRecord
@@ -103,6 +103,27 @@ class BatchStatus(NewBatch):
     """Total cost in US dollars of the jobs whose cost is known."""
     finished_at: dt.datetime | None
     """Time at which the batch's last job ended."""
+    archived_at: dt.datetime | None = None
+    """Time since which the batch is left out of the console's list of calls."""
+
+
+class Titled(Protocol):
+    """Call as far as its title needs it."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def created_at(self) -> dt.datetime: ...
+    @property
+    def rows(self) -> int: ...
+
+
+def call_title(call: Titled) -> str:
+    """Return the name of a call, or the words by which people recognise a call without one. `CALL_TITLE` of the store
+    does the same in SQL."""
+    proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
+    at = call.created_at.astimezone(dt.UTC)
+    return call.name or f"Unnamed call of {at.day} {at:%B %Y}, {proposals}"
 
 
 class BatchRow(NamedTuple):

@@ -29,7 +29,7 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
     speed = ideas_per_hour(batch.counts, batch.created_at, finished or now, 1 if finished else _LEAST_DONE)
     waiting = count_unfinished(batch.counts)
     return BatchSummary(
-        **batch.model_dump(exclude={"tenant", "submitted_by", "rejected", "counts"}),
+        **batch.model_dump(exclude={"tenant", "submitted_by", "rejected", "counts", "archived_at"}),
         rejected=len(batch.rejected),
         states=batch.counts,
         ideas_per_hour=speed,

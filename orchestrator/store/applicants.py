@@ -9,6 +9,7 @@ from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.store.audit_log import LoggedStore
 from orchestrator.store.database import Connection, in_transaction
+from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
@@ -24,8 +25,8 @@ _CHANGE = """
     ON CONFLICT (evaluation) DO UPDATE SET name = $3, institution = $4, amount = $5 RETURNING evaluation
 """
 # Proposals with the same text have the same idea id, which is known once there is a report.
-_TWINS = """
-    SELECT asked.id AS of, other.id AS evaluation, other.batch, coalesce(batches.name, '') AS call, other."row"
+_TWINS = f"""
+    SELECT asked.id AS of, other.id AS evaluation, other.batch, {CALL_TITLE} AS call, other."row"
     FROM jobs AS asked JOIN evaluations AS mine ON mine.id = asked.run_id
     JOIN evaluations AS theirs ON theirs.idea_id = mine.idea_id JOIN runs ON runs.run_id = theirs.id
     JOIN jobs AS other ON other.id = runs.job AND other.run_id = theirs.id
@@ -34,26 +35,26 @@ _TWINS = """
       AND other.id <> asked.id
     ORDER BY asked.id, other.batch = asked.batch DESC, other.created_at, other.id
 """
-_NAMED = """
-    SELECT jobs.id, jobs.subject AS title, source_name AS source, coalesce(batches.name, '') AS call, "row"
+_NAMED = f"""
+    SELECT jobs.id, jobs.subject AS title, source_name AS source, {CALL_TITLE} AS call, "row"
     FROM jobs LEFT JOIN applicants ON evaluation = jobs.id LEFT JOIN batches ON batches.id = jobs.batch
     LEFT JOIN evaluations ON evaluations.id = jobs.run_id
     WHERE jobs.tenant = $1 AND kind = 'evaluation' AND (
         strpos(lower(applicants.name), $2) > 0 OR strpos(lower(columns::text), $2) > 0
         OR strpos(lower(source_name), $2) > 0
         OR EXISTS (
-            SELECT FROM jsonb_array_elements(coalesce(request #> '{idea,named_above}', '[]')) AS above
-            WHERE strpos(lower(above #>> '{}'), $2) > 0
+            SELECT FROM jsonb_array_elements(coalesce(request #> '{{idea,named_above}}', '[]')) AS above
+            WHERE strpos(lower(above #>> '{{}}'), $2) > 0
         )
         OR EXISTS (
             SELECT FROM jsonb_path_query(report, '$.idea.blinding.masked[*].text') AS masked
-            WHERE strpos(lower(masked #>> '{}'), $2) > 0
+            WHERE strpos(lower(masked #>> '{{}}'), $2) > 0
         )
         OR EXISTS (
-            SELECT FROM jsonb_array_elements(coalesce(report #> '{idea,named_above}', '[]')) AS above
-            WHERE strpos(lower(above #>> '{}'), $2) > 0
+            SELECT FROM jsonb_array_elements(coalesce(report #> '{{idea,named_above}}', '[]')) AS above
+            WHERE strpos(lower(above #>> '{{}}'), $2) > 0
         )
-        OR strpos(lower(left(coalesce(report #>> '{idea,text}', request #>> '{idea,text}', ''), 2000)), $2) > 0
+        OR strpos(lower(left(coalesce(report #>> '{{idea,text}}', request #>> '{{idea,text}}', ''), 2000)), $2) > 0
     )
     ORDER BY jobs.created_at, jobs.id LIMIT $3
 """

@@ -10,6 +10,7 @@ from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import Assignment, ConflictOfInterest
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction, select_one
+from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import COULD_READ_REPORTS
@@ -36,7 +37,7 @@ _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
            {OPINION_GIVEN} AS opinion, CASE WHEN $5::boolean THEN {TITLE_FOR_REVIEWERS} ELSE jobs.subject END AS title,
            CASE WHEN $5::boolean THEN '' ELSE assignments.reason END AS reason,
-           coalesce(nullif(batches.name, ''), batches.id, '') AS call, sign_offs.batch IS NOT NULL AS signed_off
+           {CALL_TITLE} AS call, sign_offs.batch IS NOT NULL AS signed_off
     FROM assignments JOIN jobs ON jobs.id = assignments.evaluation
     LEFT JOIN batches ON batches.id = jobs.batch LEFT JOIN sign_offs ON sign_offs.batch = jobs.batch
     LEFT JOIN opinions USING (evaluation, member)

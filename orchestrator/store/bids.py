@@ -12,6 +12,7 @@ from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.assignments import READABLE, TITLE_FOR_REVIEWERS, PgAssignments
 from orchestrator.store.audit_log import LoggedStore, PgAuditLog
 from orchestrator.store.database import Connection, Database, in_transaction
+from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.mails import PgMails
 from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
@@ -42,7 +43,7 @@ _ASKED = f"{_ALL_ASKED} AND members.id = $2"
 """SQL for the calls that ask a reviewer for bids."""
 _REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
 _CALLS = f"""
-    SELECT batches.id, coalesce(nullif(batches.name, ''), batches.id) AS name, (
+    SELECT batches.id, {CALL_TITLE} AS name, (
         SELECT count(*) FROM bids JOIN jobs ON jobs.id = evaluation WHERE jobs.batch = batches.id AND bids.member = $2
     ) AS given
     FROM {_ASKED} ORDER BY batches.created_at DESC, batches.id

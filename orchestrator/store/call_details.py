@@ -43,6 +43,12 @@ _CHANGE = """
                        opinions_due = CASE WHEN $7 THEN $8::date ELSE opinions_due END
     WHERE tenant = $1 AND id = $2 RETURNING id
 """
+_ARCHIVE = """
+    UPDATE batches SET archived_at = CASE WHEN $3 THEN $4::timestamptz END
+    WHERE tenant = $1 AND id = $2 AND (archived_at IS NULL) = $3 AND NOT ($3 AND (open OR EXISTS (
+        SELECT FROM jobs WHERE batch = $2 AND state IN ('queued', 'running')
+    ))) RETURNING id
+"""
 _BASES = """
     SELECT method, blind, pinned #>> '{models}' AS models, count(*) AS proposals FROM jobs
     WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation' AND state = 'succeeded'
@@ -164,6 +170,15 @@ class PgCallDetails(LoggedStore):
         await self._keep_terms(connection, batch, current.version + 1, terms, by)
         await self._log.append(connection, tenant, by, "call changed", batch, **_content(details))
         return True
+
+    @in_transaction
+    async def archive(
+        self, connection: Connection, tenant: TenantId, batch: BatchId, by: ActBy, *, archived: bool
+    ) -> None:
+        """Leave a call out of the console's list, or show it there again; nothing else changes, even after sign-off.
+        Does nothing for a call that is not finished."""
+        if await connection.fetchrow(_ARCHIVE, tenant, batch, archived, by.at) is not None:
+            await self._log.append(connection, tenant, by, "call archived" if archived else "call unarchived", batch)
 
     async def _keep_terms(
         self, connection: Connection, batch: BatchId, version: int, terms: CallTerms, by: ActBy

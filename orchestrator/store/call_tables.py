@@ -92,6 +92,9 @@ _ALL = f"""{PROPOSALS}
     SELECT proposals.*, subject AS title, source_name AS source, coalesce(columns, '{{}}') AS columns
     FROM proposals LEFT JOIN applicants ON applicants.evaluation = proposals.id ORDER BY "row", id
 """
+_THESE = f"""{PROPOSALS}
+    SELECT proposals.*, subject AS title, source_name AS source FROM proposals WHERE id = ANY($4)
+"""
 _COUNTS = f"""{PROPOSALS}
     SELECT outcome, count(*) AS proposals, count(*) FILTER (WHERE fit = 'poor') AS poorly_covered,
            count(certainty) AS certain
@@ -217,6 +220,13 @@ class PgCallTables(Store):
     async def all(self, tenant: TenantId, batch: BatchId, ranking: str = "") -> Sequence[TableRow]:
         """Return all rows, in row order."""
         return [_row(row) for row in await self._database.fetch(_ALL, tenant, batch, ranking)]
+
+    async def of(
+        self, tenant: TenantId, batch: BatchId, proposals: Sequence[str], ranking: str
+    ) -> dict[JobId, TableRow]:
+        """Return the rows of these proposals by id."""
+        rows = map(_row, await self._database.fetch(_THESE, tenant, batch, ranking, list(proposals)))
+        return {row.id: row for row in rows}
 
     async def outcomes(self, tenant: TenantId, batch: BatchId) -> CallOutcomes:
         rows = await self._database.fetch(_COUNTS, tenant, batch, "")

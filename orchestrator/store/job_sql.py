@@ -147,3 +147,10 @@ def finish_statement(changes: str, condition: str, keeps: str = "false", run: st
         run=run,
         release=RELEASE_FILES.format(jobs="ended"),
     )
+
+
+CALL_TITLE = """CASE WHEN batches.id IS NULL THEN '' WHEN batches.name <> '' THEN batches.name ELSE concat(
+    'Unnamed call of ', to_char(batches.created_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY'), ', ', batches.rows,
+    CASE batches.rows WHEN 1 THEN ' proposal' ELSE ' proposals' END
+) END"""
+"""SQL expression for the title of a call: its name, or the words of `call_title`; empty without a call."""

@@ -131,7 +131,7 @@ _BATCHES = """
         SELECT * FROM batches
         WHERE tenant = $1 AND ($2::text IS NULL OR id = $2)
           AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::text))
-          AND ($6::text IS NULL OR $6 = ANY(tags))
+          AND ($6::text IS NULL OR $6 = ANY(tags)) AND ($7::boolean IS NULL OR $7 = (archived_at IS NOT NULL))
         ORDER BY created_at DESC, id DESC LIMIT $5
     ) AS batches
     CROSS JOIN LATERAL (
@@ -321,7 +321,7 @@ class PgJobs(Store):
         )
 
     async def batch(self, tenant: TenantId, batch: BatchId) -> BatchStatus | None:
-        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None)
+        rows = await self._database.fetch(_BATCHES, tenant, batch, None, None, 1, None, None)
         return _batch(rows[0]) if rows else None
 
     async def next_row(self, tenant: TenantId, batch: BatchId) -> int:
@@ -330,10 +330,17 @@ class PgJobs(Store):
         return 1 if row is None else int(row["next"])
 
     async def batches(
-        self, tenant: TenantId, *, after: Cursor | None = None, limit: int = 50, tag: str | None = None
+        self,
+        tenant: TenantId,
+        *,
+        after: Cursor | None = None,
+        limit: int = 50,
+        tag: str | None = None,
+        archived: bool | None = None,
     ) -> Sequence[BatchStatus]:
-        """Return batches, the newest first."""
-        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag)
+        """Return batches, the newest first. `archived`: True for archived batches only, False for all others, None for
+        both."""
+        rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag, archived)
         return [_batch(row) for row in rows]
 
     async def batch_rows(

@@ -22,6 +22,7 @@ from orchestrator.mail.models import (
 from orchestrator.reviewing.models import Member
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection, Database
+from orchestrator.store.job_sql import CALL_TITLE
 from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.outbox import PgOutbox, claim_query
 from orchestrator.store.rows import from_row
@@ -31,7 +32,7 @@ _ADD = """
     INSERT INTO mails (member, batch, news)
     SELECT id, $2, $3 FROM members WHERE id = $1 AND mails AND removed_at IS NULL
 """
-_CALL = "SELECT name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
+_CALL = f"SELECT {CALL_TITLE} AS name, opinions_due FROM batches WHERE tenant = $1 AND id = $2"
 _MISSING = """
     SELECT members.id, members.name, members.email, members.mails, count(*) AS proposals, (
         SELECT max(created_at) FROM mails WHERE member = members.id AND mails.batch = $2

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from assayer.models import Frozen
 from assayer_client.reviewing import PanelProposal
-from orchestrator.jobs.models import BatchId, TenantId
+from orchestrator.jobs.models import BatchId, JobId, TenantId
 from orchestrator.reviewing.models import ScoreOverride
+from orchestrator.store.assignments import TITLE_FOR_REVIEWERS
 from orchestrator.store.database import Store
 from orchestrator.store.rows import PAGE, TablePage, from_row
 
@@ -55,6 +56,12 @@ _PROPOSALS = f"""
 _PAGE_OF = f"""{_PROPOSALS}
     SELECT *, count(*) OVER () AS matching FROM proposals WHERE {{only}}
     ORDER BY {{order}} DESC NULLS LAST, "row", evaluation LIMIT {PAGE} OFFSET $3
+"""
+_BESIDE = f"""{_PROPOSALS}, in_order AS (
+        SELECT evaluation, lag(evaluation) OVER places AS previous, lead(evaluation) OVER places AS next
+        FROM proposals WHERE {{only}} WINDOW places AS (ORDER BY {{order}} DESC NULLS LAST, "row", evaluation)
+    )
+    SELECT previous, next FROM in_order WHERE evaluation = $3
 """
 _AFTER = f"""{_PROPOSALS}
     SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
@@ -104,12 +111,23 @@ class PanelScores(NamedTuple):
     standing: list[int]
 
 
+class ProposalsBeside(NamedTuple):
+    """Proposals before and after one in a panel's table; None at its ends."""
+
+    previous: JobId | None
+    next: JobId | None
+
+
 class PgPanels(Store):
     async def page(self, tenant: TenantId, batch: BatchId, view: PanelView) -> TablePage[PanelProposal]:
-        only = " AND ".join(_ONLY[item] for item in view.only) or "true"
-        query = _PAGE_OF.format(only=only, order=_ORDERS[view.sort])
-        rows = await self._database.fetch(query, tenant, batch, (view.page - 1) * PAGE)
+        rows = await self._database.fetch(_as_viewed(_PAGE_OF, view), tenant, batch, (view.page - 1) * PAGE)
         return TablePage.of(rows, list(map(_proposal, rows)))
+
+    async def beside(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
+        """Return the proposals beside one, in the view's order and filter; none if the view does not contain it."""
+        query = _as_viewed(_BESIDE, view)
+        found = await self._database.select_one(ProposalsBeside, query, tenant, batch, proposal)
+        return found or ProposalsBeside(None, None)
 
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
@@ -119,9 +137,19 @@ class PgPanels(Store):
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))
 
+    async def masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
+        """Return the titles of the proposals of a call as reviewers see them."""
+        query = f"SELECT id, {TITLE_FOR_REVIEWERS} AS title FROM jobs WHERE tenant = $1 AND batch = $2"
+        return {row["id"]: row["title"] for row in await self._database.fetch(query, tenant, batch)}
+
     async def scores(self, tenant: TenantId, batch: BatchId) -> PanelScores:
         (scores,) = await self._database.select(PanelScores, _SCORES, tenant, batch)
         return scores
+
+
+def _as_viewed(query: str, view: PanelView) -> str:
+    """Return the query with the view's filter and order."""
+    return query.format(only=" AND ".join(_ONLY[item] for item in view.only) or "true", order=_ORDERS[view.sort])
 
 
 def _proposal(row: asyncpg.Record) -> PanelProposal:

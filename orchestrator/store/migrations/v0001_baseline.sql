@@ -115,7 +115,7 @@ INSERT INTO queue_clock VALUES (0);
 
 -- Batches; in the console, calls for proposals. `open`: more rows may come. `told`: its end has been announced to
 -- webhooks and by mail. `erased`: number of rows deleted since. `rejected`: input rows without a usable idea.
--- `opened_at`: a batch that stays open for too long is closed.
+-- `opened_at`: a batch that stays open for too long is closed. `archived_at`: out of the console's list since then.
 CREATE TABLE batches (
     id text PRIMARY KEY,
     tenant text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -129,7 +129,8 @@ CREATE TABLE batches (
     opinions_due date,
     submitted_by text REFERENCES members ON DELETE SET NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    opened_at timestamptz NOT NULL DEFAULT now()
+    opened_at timestamptz NOT NULL DEFAULT now(),
+    archived_at timestamptz
 );
 CREATE INDEX batches_tenant ON batches (tenant, created_at DESC, id DESC);
 CREATE INDEX batches_submitted_by ON batches (submitted_by);

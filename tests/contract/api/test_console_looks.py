@@ -14,6 +14,7 @@ from tests.contract.api.routes import console_routes
 from tests.contract.api.service import Service, served
 
 NO_PAGES = {
+    "/console/calls/{id}/panel/anonymous-reviews": "a file",
     "/console/static/{name}": "a style or a script",
     "/console/callback": "leads on",
     "/console/sign-in/{provider}": "leads to the provider",

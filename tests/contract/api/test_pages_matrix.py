@@ -36,6 +36,7 @@ _FORMS: dict[str, dict[str, str]] = {
     "/console/calls/{id}/assignments/invite": {"name": "New One", "email": "new@example.org"},
     "/console/calls/{id}/assignments/invitations": {"people": "New One, new@example.org"},
     "/console/calls/{id}/cancel": {},
+    "/console/calls/{id}/archive": {"archived": "true"},
     "/console/calls/{id}/retry": {},
     "/console/calls/{id}/views": {"name": "mine"},
     "/console/calls/set-up": {"name": ""},

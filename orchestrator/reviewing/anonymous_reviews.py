@@ -1,0 +1,58 @@
+"""Reviews of a call as a table in which nobody can tell who gave them."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from assayer_client.calls import CallTerms
+from assayer_client.reviewing import Opinion, PanelRow
+from orchestrator.jobs.models import JobId
+
+_MASK = "[reviewer]"
+_SHORTEST = 3
+"""Letters of the shortest part of a name that is masked on its own."""
+
+
+def anonymous_reviews(
+    rows: Sequence[PanelRow], titles: Mapping[JobId, str], terms: CallTerms, people: Iterable[str]
+) -> tuple[list[str], list[list[object]]]:
+    """Return the columns and one row for each review. Reviewers are numbered anew for each proposal, in the order of
+    their scores, so that no number follows a person from one proposal to the next. `people`: names and addresses of
+    the reviewers, which are masked in texts."""
+    criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
+    columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
+    columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
+    known = _pattern(people)
+
+    def masked(value: object) -> object:
+        return known.sub(_MASK, value) if known and isinstance(value, str) else value
+
+    def cells(row: PanelRow, number: int, review: Opinion) -> list[object]:
+        answers = review.answers
+        given = [row.row, titles.get(JobId(row.evaluation), ""), f"Reviewer {number}", review.blind_score, review.score]
+        given += ["no" if review.conflict else "yes", *map(answers.criteria.get, criteria), answers.confidence]
+        return given + [
+            masked(text)
+            for text in (*map(answers.fields.get, fields), review.note, review.blind_note, answers.to_applicant)
+        ]
+
+    return columns, [
+        cells(row, number, review)
+        for row in rows
+        for number, review in enumerate(sorted(row.opinions, key=_by_content), 1)
+    ]
+
+
+def _by_content(review: Opinion) -> tuple[int, int, str]:
+    return -review.score, -review.blind_score, review.note
+
+
+def _pattern(people: Iterable[str]) -> re.Pattern[str] | None:
+    """Return the pattern of the names, in any case, and of their parts as they are written; None without names."""
+    whole = {name for name in people if name}
+    parts = {part for name in whole if "@" not in name for part in name.split() if len(part) >= _SHORTEST}
+    groups = [
+        f"{flag}{'|'.join(map(re.escape, sorted(group, key=len, reverse=True)))})"
+        for flag, group in (("(?i:", whole), ("(?:", {part for part in parts if part[0].isupper()}))
+        if group
+    ]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(groups)})(?!\w)") if groups else None
