@@ -320,7 +320,7 @@ class EditedReview(Frozen):
 class EditedCriterion(Frozen):
     label: Annotated[str, Field(description="Label of the criterion, e.g. C1."), TextRole.LABEL]
     answer: Annotated[str, TextRole.RESTATES] = Field(
-        description="At most 45 words: what the plan offers for the question, and what is not there. Without any citation or label."
+        description="At most 45 words: what the plan offers for the question, and what not. No citation, no label."
     )
     limited_by: str = Field(
         description="At most 28 words: the finding that keeps the score from being higher; empty if the score is 10."

@@ -30,6 +30,7 @@ async def test_whole_review_with_the_keyboard_alone(service: Service, officer: P
         page = await new_page(browser, look, complaints)
         keyboard = Keyboard(page)
         await page.goto(f"{url}/console")
+        await page.wait_for_function("document.activeElement.tagName === 'INPUT'")
         await page.keyboard.type(ada.key)
         await keyboard.open("Sign in")
         await _declare_interests(keyboard)
