@@ -161,6 +161,8 @@ EXEMPT: Mapping[str, str] = {
     "assayer_client.webhooks": _REQUEST,
     "workers.sandbox.page_rendering": _PROCESS,
     "workers.sandbox.pdf_parser": _PROCESS,
+    "orchestrator.batches.results.csv_text": "writes the rows of a table",
+    "orchestrator.batches.workbook.sheet_of": "writes the rows of a table",
     "orchestrator.reviewing.expertise.compared_text": "takes a slice of a bounded length",
     "orchestrator.reviewing.letters.letter_text": "fills a template of at most 20,000 characters, without backtracking",
     "orchestrator.console.call_form.values_of": "writes the fields of a form that was read",
