@@ -143,9 +143,7 @@ def test_work_named_twice_is_kept_once() -> None:
     ("text", "shown"),
     [
         ("[N1] already does it.", "Hinton 2006° already does it."),
-        ("Deep layers help [N1].", "Deep layers help (Hinton 2006°)."),
-        ("Layers exist [N1], and more [N1]", "Layers exist (Hinton 2006°), and more (Hinton 2006°)"),
-        ("It goes back to [N1].", "It goes back to Hinton 2006°."),
+        ("Run it beside [N1].", "Run it beside Hinton 2006°."),
         ("Unlike [N1] it sleeps [N9].", "Unlike Hinton 2006° it sleeps [N9]."),
     ],
 )

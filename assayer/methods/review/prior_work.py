@@ -32,10 +32,7 @@ _KEPT = frozenset(("quote", "query", "prior_work"))
 """Fields that are not rewritten: words from the plan, search queries, and the works themselves."""
 _TELLING_WORDS = 5
 """Minimum number of words for a title that is unlikely to be a common phrase of the field."""
-_NAME_LABEL = re.compile(r"(\b\w+ )?\[(N\d{1,2})\](?=([.,;:)]|$)?)")
-"""Label of a named work, with the word before it and the punctuation mark, or the end of the text, behind it."""
-_BEFORE_NAMES = frozenset(["and", "as", "by", "from", "in", "like", "of", "on", "or", "than", "that", "to", "with"])
-"""Words after which a name is a part of the sentence and not a citation."""
+_NAME_LABEL = re.compile(r"\[(N\d{1,2})\]")
 _ADDRESSES = ("an address", "an identifier")
 
 
@@ -92,19 +89,12 @@ def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels:
 
 def with_named_works(answer: Answer, named: Sequence[RememberedWork]) -> Answer:
     """Return an answer in whose texts a work's label in brackets, such as `[N1]`, is replaced by its author and year,
-    marked as named from memory; in parentheses where it stands as a citation behind a statement."""
+    marked as named from memory."""
     works = {work.label: named_work(work.author, work.year) for work in named}
-
-    def shown(match: re.Match[str]) -> str:
-        before, label, end = match.groups()
-        if label not in works:
-            return match[0]
-        cited = before and end is not None and before.strip().lower() not in _BEFORE_NAMES
-        return f"{before or ''}({works[label]})" if cited else f"{before or ''}{works[label]}"
 
     def rewritten(value: Any) -> Any:
         if isinstance(value, str):
-            return _NAME_LABEL.sub(shown, value)
+            return _NAME_LABEL.sub(lambda match: works.get(match[1], match[0]), value)
         if isinstance(value, dict):
             return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
         return [rewritten(item) for item in value] if isinstance(value, list) else value
