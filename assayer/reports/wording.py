@@ -338,7 +338,8 @@ def named_work(author: str, year: int | None) -> str:
 def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
     """Return the works named from memory that an item refers to, without those that its text names."""
     works = [named_work(review.named[at].author, review.named[at].year) for at in item.named]
-    return [work for work in works if work not in item.text]
+    texts = f"{item.text} {item.fix}" if isinstance(item, PanelFinding) else item.text
+    return [work for work in works if work not in texts]
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:

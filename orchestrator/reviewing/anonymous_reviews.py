@@ -1,4 +1,4 @@
-"""Reviews of a call as a table in which nobody can tell who gave them."""
+"""Table of a call's reviews without the names of the reviewers."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

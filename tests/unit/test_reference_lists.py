@@ -392,35 +392,3 @@ def test_digits_that_end_a_doi_on_a_line_of_their_own_are_no_page_number() -> No
     ]
     (entries,) = (section.text for section in detect_layout(lines).sections if section.title == "References")
     assert [work.doi for work in parse_references(entries)] == ["10.1145/1188913.1188915"]
-
-
-_ENTRIES = """Lee, A. (2019). Replay buffers for continual text classification. Text Methods, 3, 1-9.
-
-Chen, B., & Diaz, C. (2020). Forgetting curves of small language models. Text Methods, 4, 2-8.
-
-Fox, E. (2021). Which examples does a model forget first. Text Methods, 5, 7-12.
-"""
-_TABLES = {
-    "rows of a Word file": "Team | Year | Score\n\nRoe, J. | 2019 | 0.4\n\nDoe, K. | 2020 | 0.5",
-    "Markdown": "| Team | Year |\n|---|---|\n| Roe, J. (2019). | 0.4 |\n| Doe, K. (2020). | 0.5 |",
-    "caption and plain rows": "Table 2. Scores by year\n\nRoe, J. 2019 0.4\nDoe, K. 2020 0.5\nLow, M. 2021 0.6",
-    "tabs": "Team\tYear\tScore\nRoe, J.\t2019\t0.4\nDoe, K.\t2020\t0.5",
-    "figure": "Figure 3: Scores of Roe, J. (2019) and Doe, K. (2020).",
-}
-
-
-@pytest.mark.parametrize("table", _TABLES)
-@pytest.mark.parametrize("heading", ["References\n", "## References\n", ""])
-def test_table_below_a_reference_list_is_not_read_as_entries(heading: str, table: str) -> None:
-    plan = "We rehearse what training would overwrite. " * 8
-    text = f"# Plans\n\n{plan}\n\n{heading}\n{_ENTRIES}\n{_TABLES[table]}\n"
-    parted = part_lists(text)
-    assert [len(parse_references(listed)) for listed in parted.lists] == [3]
-    assert "Doe, K." in parted.text
-    assert "Fox" not in parted.text
-
-
-def test_reference_list_that_is_a_table_is_read() -> None:
-    rows = "\n".join(f"[{n}] | {entry}" for n, entry in enumerate(filter(None, _ENTRIES.split("\n")), 1))
-    parted = part_lists(f"{'We rehearse what training would overwrite. ' * 8}\n\n## References\n\n{rows}\n")
-    assert "Fox" not in parted.text

@@ -100,6 +100,19 @@ async def test_invented_work_is_printed_only_with_warning() -> None:
     assert report.references == ()
 
 
+async def test_work_named_only_in_what_to_do_stands_in_the_list_of_titles() -> None:
+    def editor(question: BaseModel) -> BaseModel:
+        weakness = finding(["Q3"], "No rival is named.").model_copy(update={"fix": "Run it beside [N1]."})
+        return edited(major=[weakness])(question)
+
+    report, _ = await _report(INVENTED, editor=editor)
+    assert report.panel_review is not None
+    assert report.panel_review.major[0].named == (0,)
+    page = as_markdown(report)
+    assert page.count("earlier work 2019°") == 2, "in what to do, and before its title"
+    assert page.count(INVENTED) == 1
+
+
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))

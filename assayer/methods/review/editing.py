@@ -173,6 +173,11 @@ def _words(finding: _Edited) -> str:
     return f"{finding.lead} {finding.text}" if isinstance(finding, EditedFinding) else finding.text
 
 
+def _texts(finding: _Edited) -> tuple[str, ...]:
+    """Return the texts of a finding as printed, in which works from memory may be named."""
+    return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
+
+
 def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
     """Return the works that the editor listed as closest, without duplicates and only if a passage shows that they are
     close to the plan."""
@@ -207,14 +212,14 @@ def _numbered(
     for passage in answer.paragraphs:
         mentioned += named_by(passage.named, passage.text)
     for edited in findings:
-        mentioned += named_by(edited.named, _words(edited))
+        mentioned += named_by(edited.named, *_texts(edited))
     referred = list(dict.fromkeys(mentioned))
 
     def cites(labels: Sequence[str]) -> tuple[int, ...]:
         return tuple(evidence.index(label) for label in passages.borne_out(labels))
 
-    def names(labels: Sequence[str], text: str) -> tuple[int, ...]:
-        return tuple(referred.index(label) for label in named_by(labels, text))
+    def names(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
+        return tuple(referred.index(label) for label in named_by(labels, *texts))
 
     def finding(edited: _Edited, kind: FindingKind, severity: FindingSeverity | None) -> PanelFinding:
         whole = edited if isinstance(edited, EditedFinding) else None
@@ -229,7 +234,7 @@ def _numbered(
             fix=whole.fix if whole and kind != "strength" else "",
             plan=next((quote for quote in quotes if quote.state == "verified"), _NO_QUOTE),
             evidence=cites(edited.cites),
-            named=names(edited.named, _words(edited)),
+            named=names(edited.named, *_texts(edited)),
         )
 
     def paragraph(edited: EditedParagraph) -> PanelParagraph | None:
