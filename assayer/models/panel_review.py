@@ -99,12 +99,14 @@ class NotedPoint(Frozen):
 
 
 class ClosestWork(Frozen):
-    """Paper close to what the plan claims as new."""
+    """Work close to what the plan claims as new: a paper that was read, or a work named from memory."""
 
-    evidence: int
-    """Index into the review's `evidence`."""
     difference: str
-    """Contribution of the plan beyond this paper, according to the plan's own text."""
+    """Contribution of the plan beyond this work, according to the plan's own text."""
+    evidence: int | None = None
+    """Index into the review's `evidence`; None for a work named from memory."""
+    named: int | None = None
+    """Index into the review's `named`; None for a paper that was read."""
 
 
 class NumberedFinding(NamedTuple):
@@ -157,25 +159,39 @@ class PanelReview(Frozen):
         for _, finding in self.numbered:
             texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
         if self.newness is not None:
-            texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence)]
+            texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence, self.closest_named)]
         for paragraph in (self.outlook, self.redesign):
             if paragraph is not None:
                 texts += [paragraph.text, *self._cited(paragraph)]
         for item in self.closest:
-            texts += [self._shown(item.evidence), "The plan adds:", item.difference]
+            texts += [self._near(item), "The plan adds:", item.difference]
         return PAGE_WORDS + sum(len(text.split()) for text in texts)
 
     @property
     def closest_evidence(self) -> tuple[int, ...]:
         """Evidence printed with the closest works, and therefore not with `newness`."""
-        return tuple(work.evidence for work in self.closest)
+        return tuple(item.evidence for item in self.closest if item.evidence is not None)
+
+    @property
+    def closest_named(self) -> tuple[int, ...]:
+        """Works named from memory printed among the closest works, and therefore not with `newness`."""
+        return tuple(item.named for item in self.closest if item.named is not None)
+
+    def _near(self, item: ClosestWork) -> str:
+        if item.named is not None:
+            work = self.named[item.named]
+            return f"{work.author} {work.year or ''}, {work.title}: {work.why}"
+        return self._shown(item.evidence) if item.evidence is not None else ""
 
     def _shown(self, at: int) -> str:
         return f"{_CITED_AS} {self.evidence[at].shows}"
 
-    def _cited(self, item: PanelFinding | PanelParagraph, elsewhere: Sequence[int] = ()) -> Iterator[str]:
-        """Yield as many words as are printed of an item's evidence and of the works named for it."""
-        yield from (self._shown(at) for at in item.evidence if at not in elsewhere)
+    def _cited(
+        self, item: PanelFinding | PanelParagraph, evidence: Sequence[int] = (), named: Sequence[int] = ()
+    ) -> Iterator[str]:
+        """Yield as many words as are printed of an item's evidence and of the works named for it, without those printed
+        elsewhere."""
+        yield from (self._shown(at) for at in item.evidence if at not in evidence)
         for at in item.named:
-            if (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
+            if at not in named and (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
                 yield shown

@@ -204,9 +204,12 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     ]
     closest = []
     for item in review.closest:
-        evidence = review.evidence[item.evidence]
-        text = f"[{evidence.label}] {evidence.shows}. The plan adds: {item.difference}"
-        closest.append(_plain_point(text, size))
+        if item.named is not None:
+            work = review.named[item.named]
+            near = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
+        elif item.evidence is not None:
+            near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
+        closest.append(_plain_point(f"{near}. The plan adds: {item.difference}", size))
     named = [
         _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
         for title, places in wording.named_groups(review)
@@ -221,7 +224,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
         groups[1],
         _group("A stronger study", redesign, 1),
         groups[2],
-        _group("Closest among the papers searched", closest, size.points),
+        _group("Closest work", closest, size.points),
         *named,
     ]
 

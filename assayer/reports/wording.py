@@ -336,8 +336,10 @@ def named_work(author: str, year: int | None) -> str:
 
 
 def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
-    """Return the works named from memory that an item refers to, without those that its text names."""
-    works = [named_work(review.named[at].author, review.named[at].year) for at in item.named]
+    """Return the works named from memory that an item refers to, without those that its text or the list of closest
+    works below it names."""
+    below = review.closest_named if item is review.newness else ()
+    works = [named_work(review.named[at].author, review.named[at].year) for at in item.named if at not in below]
     texts = f"{item.text} {item.fix}" if isinstance(item, PanelFinding) else item.text
     return [work for work in works if work not in texts]
 

@@ -55,6 +55,6 @@ def test_page_prints_every_finding_and_its_evidence_under_expected_headings(
     assert evidence.count("quote found") >= len(review["evidence"])
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings[:3] == ["Verdict", "Strengths", "New against earlier work"]
-    assert ("Closest among the papers searched" in headings) == bool(review["closest"])
+    assert ("Closest work" in headings) == bool(review["closest"])
     if review["further"]:
         assert headings.index("Further points and questions") == headings.index("Scores") - 1

@@ -142,7 +142,7 @@ def edited(**changes: Any) -> Answerer:
                     named=[],
                 )
             ],
-            "closest": [NearWork(cites=cite, difference="quotes instead of claims") for cite in cites * 2],
+            "closest": [NearWork(work=cite, difference="quotes instead of claims") for cite in cites * 2],
             "soundness": score(42),
             "contribution": score(34, *cites),
             "dropped": [],

@@ -91,7 +91,7 @@ def test_brief_groups_review_findings_within_two_pages() -> None:
         "Major weaknesses",
         "A stronger study",
         "Further points and questions",
-        "Closest among the papers searched",
+        "Closest work",
         "Named by the panel from memory, not found in the sources searched: check before relying on them",
     ]
     assert [(quote.name, quote.text) for quote in brief.groups[3].points[0].quotes] == [("P7", "finds other orders")]

@@ -125,7 +125,7 @@ async def test_quote_not_in_paper_is_not_used_as_evidence() -> None:
 async def test_citation_of_unshown_passage_is_ignored() -> None:
     def editor(question: BaseModel) -> BaseModel:
         cited = [finding(["Q2"], "Baselines are not named.", "E9")]
-        return edited(major=cited, closest=[NearWork(cites="E9", difference="nothing")])(question)
+        return edited(major=cited, closest=[NearWork(work="E9", difference="nothing")])(question)
 
     review = await panel_review(look=lambda _: LookAnswer(labels=[]), editor=editor)
     assert review.major[0].evidence == ()

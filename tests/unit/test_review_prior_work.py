@@ -9,16 +9,18 @@ from pydantic import BaseModel
 
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.review.prior_work import named_works, with_named_works
+from assayer.methods.review.prior_work import named_works, without_titles
 from assayer.methods.review.schemas import (
     EditedParagraph,
     EditorQuestion,
     LookAnswer,
+    NearWork,
     PriorWork,
     RefereeAnswer,
     RememberedWork,
 )
 from assayer.models import Report, Score
+from assayer.reports.brief import brief_of
 from assayer.reports.markdown import as_markdown
 from tests.memory_corpus import MemoryCorpus
 from tests.unit.review_answers import DONE, edited, finding, panel_answers, reading, referee, score
@@ -48,7 +50,8 @@ def _naming(*titles: str) -> Answerer:
 
 async def _report(*titles: str, **scripted: Answerer) -> tuple[Report, EditorQuestion]:
     nothing = LookAnswer(labels=[])
-    backends, llm = twin_backends(scripted=panel_answers(referee=_naming(*titles), look=lambda _: nothing, **scripted))
+    answers = {"referee": _naming(*titles), "look": lambda _: nothing, **scripted}
+    backends, llm = twin_backends(scripted=panel_answers(**answers))
     run = a_run()
     corpus = MemoryCorpus(corpus_papers(), HashingEmbedder())
     sources = tuple(reference_sources(corpus, {}, LiteratureSettings(), run))
@@ -113,6 +116,29 @@ async def test_work_named_only_in_what_to_do_stands_in_the_list_of_titles() -> N
     assert page.count(INVENTED) == 1
 
 
+async def test_closest_works_can_be_named_from_memory_but_not_for_their_method() -> None:
+    works = [_work(INVENTED), _work("Sampling quotes without replacement").model_copy(update={"role": "method"})]
+
+    def panel(question: BaseModel) -> BaseModel:
+        return referee(question).model_copy(update={"prior_work": works})
+
+    def editor(question: BaseModel) -> BaseModel:
+        return edited(closest=[NearWork(work=label, difference="its quotes") for label in ("N2", "N1", "N1")])(question)
+
+    report, _ = await _report(INVENTED, editor=editor, referee=panel)
+    review = report.panel_review
+    assert review is not None
+    assert [(review.named[item.named or 0].title, item.evidence) for item in review.closest] == [(INVENTED, None)]
+    assert {item.what: item.count for item in report.coverage.dropped}["closest work"] == 2
+    page = as_markdown(report)
+    line = f"earlier work 2019°, *{INVENTED}*: checks quotes with a reader. *The plan adds:* its quotes."
+    assert page.count(line) == 1
+    assert page.count("checks quotes with a reader") == 1, "what a work did stands once on the page"
+    assert brief_of(report).groups[-2].points[0].text == line.replace("*", "")
+    words = f"earlier work 2019 {INVENTED} checks quotes with a reader"
+    assert review.words - review.model_copy(update={"closest": ()}).words >= len(words.split())
+
+
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:
     backends, _ = twin_backends(scripted={"review.referee": _naming(INVENTED), "review.editor": _referring})
     page = as_markdown(await reviewed(replace(backends, reference_sources=())))
@@ -166,4 +192,4 @@ def test_label_of_a_named_work_becomes_author_and_year(text: str, shown: str) ->
         looked_up=True,
     )  # fmt: skip
     answer = EditedParagraph(labels=[], text=text, cites=[], named=["N1"])
-    assert with_named_works(answer, [work]).text == shown
+    assert without_titles(answer, [], a_run(), named=[work]).text == shown

@@ -1,7 +1,7 @@
 """Conversion of the editor's answer to a review. Labels are resolved; repeated findings and citations that failed the
 support check are removed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ from assayer.methods.review.literature import LiteratureRead
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel, distinct
 from assayer.methods.review.passages import ReadPassage
-from assayer.methods.review.prior_work import with_named_works, without_titles
+from assayer.methods.review.prior_work import without_titles
 from assayer.methods.review.schemas import (
     EditedFinding,
     EditedParagraph,
@@ -35,6 +35,7 @@ from assayer.models import (
     EvidenceRelation,
     FindingKind,
     FindingSeverity,
+    NamedRole,
     NamedWork,
     NotedPoint,
     PanelEvidence,
@@ -48,11 +49,14 @@ from assayer.reports.wording import named_work
 
 _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
+_NEAR_ROLES: tuple[NamedRole, ...] = ("already_does", "baseline")
 _SCORES_WORDS = 30
 """Number of words of the scores' table besides the editor's."""
-_CITED_PASSAGES, _PASSAGE_WORDS = 7, 15
+_CITED_PASSAGES, _PASSAGE_WORDS = 6, 15
 _REFERRED_WORKS, _WORK_WORDS = 7, 5
-"""Number of passages and named works to which a page usually refers, and the number of words that each takes there."""
+_CLOSEST_WORKS, _CLOSEST_WORDS = 2, 30
+"""Number of passages, of works named from memory and of such works among the closest to which a page usually refers,
+and the number of words that each takes there."""
 
 
 _Edited: TypeAlias = EditedFinding | FurtherPoint
@@ -100,7 +104,7 @@ async def ask_editor(
         for label, item in passages.items()
     )
     apparatus = PAGE_WORDS + _SCORES_WORDS + _PASSAGE_WORDS * min(len(noted), _CITED_PASSAGES)
-    apparatus += _WORK_WORDS * min(len(named), _REFERRED_WORKS)
+    apparatus += _WORK_WORDS * min(len(named), _REFERRED_WORKS) + _CLOSEST_WORDS * min(len(named), _CLOSEST_WORKS)
     question = EditorQuestion(
         idea=context.text,
         words=(context.options.words - apparatus) // 10 * 10,
@@ -124,7 +128,7 @@ async def ask_editor(
         *(item.label for item in panel.novelty),
         *(item.label for item in panel.points),
     ]
-    return without_titles(with_named_works(answer, named), panel.prior_work, context.run, labels)
+    return without_titles(answer, panel.prior_work, context.run, labels, named)
 
 
 def panel_review(
@@ -146,8 +150,9 @@ def panel_review(
     journal.record_dropped("point", "the editor found it wrong, or already answered in the plan", rejected)
     unsupported = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
     journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
-    closest = _near_works(answer.closest, passages)
-    journal.record_dropped("closest work", "no passage shows that it is close", len(answer.closest) - len(closest))
+    closest = _near_works(answer.closest, passages, {work.label: work for work in named})
+    dropped = len(answer.closest) - len(closest)
+    journal.record_dropped("closest work", "no passage shows that it is close, or it is listed already", dropped)
     repeated = [label for finding in answered if finding not in findings for label in finding.labels]
     edited = answer.model_copy(
         update={
@@ -178,12 +183,14 @@ def _texts(finding: _Edited) -> tuple[str, ...]:
     return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
 
 
-def _near_works(closest: Sequence[NearWork], passages: Passages) -> list[NearWork]:
-    """Return the works that the editor listed as closest, without duplicates and only if a passage shows that they are
-    close to the plan."""
-    kept: dict[PaperId, NearWork] = {}
+def _near_works(closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RememberedWork]) -> list[NearWork]:
+    """Return the works that the editor listed as closest, without duplicates: papers with a passage that shows that
+    they are close to the plan, and works named from memory as close or as a baseline."""
+    kept: dict[PaperId | str, NearWork] = {}
     for work in closest:
-        for label in passages.borne_out([work.cites]):
+        if work.work in named and named[work.work].role in _NEAR_ROLES:
+            kept.setdefault(work.work, work)
+        for label in passages.borne_out([work.work]):
             if passages.by_label[label].relation in _NEAR:
                 kept.setdefault(passages.by_label[label].paper, work)
     return list(kept.values())
@@ -196,7 +203,7 @@ def _numbered(
     works = {work.label: work for work in named}
     findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     cited = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
-    cited += [work.cites for work in answer.closest]
+    cited += [item.work for item in answer.closest]
     cited += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
@@ -209,6 +216,7 @@ def _numbered(
         return [label for label in dict.fromkeys((*within, *named)) if label in works]
 
     mentioned = named_by([], answer.verdict, answer.soundness.limited_by, answer.contribution.limited_by)
+    mentioned += [item.work for item in answer.closest if item.work in works]
     for passage in answer.paragraphs:
         mentioned += named_by(passage.named, passage.text)
     for edited in findings:
@@ -252,8 +260,12 @@ def _numbered(
         major=tuple(finding(item, "weakness", item.severity) for item in answer.major),
         further=tuple(finding(item, item.kind, "minor") for item in answer.further),
         closest=tuple(
-            ClosestWork(evidence=evidence.index(work.cites), difference=f"{work.difference.rstrip('.')}.")
-            for work in answer.closest
+            ClosestWork(
+                evidence=evidence.index(item.work) if item.work in evidence else None,
+                named=referred.index(item.work) if item.work in works else None,
+                difference=f"{item.difference.rstrip('.')}.",
+            )
+            for item in answer.closest
         ),
         evidence=tuple(
             PanelEvidence(label=marker(item.paper), relation=item.relation, shows=item.shows, quote=item.quote)

@@ -67,34 +67,28 @@ def _has_address(text: str) -> bool:
     return any(item.kind in _ADDRESSES for item in foreign_citations(text))
 
 
-def without_titles(answer: Answer, works: Sequence[PriorWork], run: Run, labels: Sequence[str] = ()) -> Answer:
+def without_titles(
+    answer: Answer,
+    works: Sequence[PriorWork],
+    run: Run,
+    labels: Sequence[str] = (),
+    named: Sequence[RememberedWork] = (),
+) -> Answer:
     """Return an answer with each text on one line, without `labels` in brackets, and with "earlier work" in place of
-    titles named from memory, because the report prints such titles only where it marks them as unverified."""
+    titles named from memory, because the report prints such titles only where it marks them as unverified. The label of
+    a named work in brackets, such as `[N1]`, is replaced by its author and year, marked as from memory."""
+    marks = {work.label: named_work(work.author, work.year) for work in named}
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
 
     def rewritten(value: Any) -> Any:
         if isinstance(value, str):
+            value = _NAME_LABEL.sub(lambda match: marks.get(match[1], match[0]), value)
             for title in titles:
                 value, count = title.subn("earlier work", value)
                 run.journal.record_dropped("title in a text", "the work was named from memory", count)
             return " ".join(bracketed.sub("", plain(value)).split())
-        if isinstance(value, dict):
-            return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
-        return [rewritten(item) for item in value] if isinstance(value, list) else value
-
-    return type(answer).model_validate(rewritten(answer.model_dump()))
-
-
-def with_named_works(answer: Answer, named: Sequence[RememberedWork]) -> Answer:
-    """Return an answer in whose texts a work's label in brackets, such as `[N1]`, is replaced by its author and year,
-    marked as named from memory."""
-    works = {work.label: named_work(work.author, work.year) for work in named}
-
-    def rewritten(value: Any) -> Any:
-        if isinstance(value, str):
-            return _NAME_LABEL.sub(lambda match: works.get(match[1], match[0]), value)
         if isinstance(value, dict):
             return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
         return [rewritten(item) for item in value] if isinstance(value, list) else value

@@ -37,6 +37,7 @@ PointLabel = Annotated[str, Field(description="Label of one of the points, e.g. 
 PointLabels = Annotated[list[PointLabel], Field(description="Labels of the panel's points, e.g. Q4; may be empty.")]
 EvidenceLabel = Annotated[str, Field(description="Label of one of the passages, e.g. E2."), TextRole.LABEL]
 NameLabel = Annotated[str, Field(description="Label of a work named from memory, e.g. N1."), TextRole.LABEL]
+WorkLabel = Annotated[str, Field(description="Label of a passage or of a work from memory, e.g. E2."), TextRole.LABEL]
 Subject = Literal["same", "related", "off"]
 """Relation of a paper to the plan's subject: on the same subject; on a related subject whose results a specialist would
 accept as evidence about it; or off the subject."""
@@ -75,7 +76,9 @@ class PriorWork(Frozen):
     title: Annotated[str, TextRole.NAMED] = Field(description="Title of the work, as exactly as you remember it.")
     first_author: Annotated[str, TextRole.NAMED] = Field(description="Family name; empty if you are not sure.")
     year: int | None = Field(description="Year of publication; null if you are not sure.")
-    why: str = Field(description="At most 18 words, a verb first: what it did that matters here. No name, no year.")
+    why: str = Field(
+        description="10 to 28 words, a verb first: what it did and found. No name, no year."
+    )
     role: NamedRole
 
 
@@ -278,7 +281,7 @@ class EditedParagraph(Frozen):
 
 
 class NearWork(Frozen):
-    cites: EvidenceLabel
+    work: WorkLabel
     difference: str = Field(
         description="At most 18 words, a noun first: what the plan adds to it. No citation, no label."
     )

@@ -63,14 +63,15 @@ def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
     cited += [*(item.cites for item in answer.paragraphs), answer.soundness.cites, answer.contribution.cites]
-    cited.append([item.cites for item in answer.closest])
     complaints = unknown_labels(merged, known, "point")
-    if passages := [passage.label for passage in question.passages]:  # if there are none, citations are ignored
+    passages, named = [item.label for item in question.passages], [work.label for work in question.named]
+    if passages:  # if there are none, citations are ignored
         complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
-    if named := [work.label for work in question.named]:
-        items = (*findings, *answer.paragraphs)
-        referred = [label for item in items for label in item.named]
+    if named:
+        referred = [label for item in (*findings, *answer.paragraphs) for label in item.named]
         complaints += unknown_labels(referred, named, "work from memory")
+    if passages or named:
+        complaints += unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
     return complaints
 
 
@@ -141,11 +142,13 @@ def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
 
 def _bound_editor(question: EditorQuestion) -> AnswerBounds:
     points = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
+    passages, named = [item.label for item in question.passages], [work.label for work in question.named]
     labels = {
         "labels": points,
         "dropped": points,
-        "cites": [passage.label for passage in question.passages],
-        "named": [work.label for work in question.named],
+        "cites": passages,
+        "named": named,
+        "work": [*passages, *named],
     }
     lists = {"criteria": LabelledList("label", [item.label for item in question.criteria])} if question.criteria else {}
     return AnswerBounds({}, labels, lists)
@@ -160,7 +163,7 @@ def _bound_brief_editor(question: EditorQuestion) -> AnswerBounds:
 REFEREE = Task[RefereeQuestion, RefereeAnswer](
     "review.referee",
     _PROMPTS,
-    "referee.v6.md",
+    "referee.v7.md",
     RefereeAnswer,
     tier="strong",
     max_tokens=5_000,
@@ -211,7 +214,7 @@ READING_BRIEF = replace(
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
     _PROMPTS,
-    "editor.v10.md",
+    "editor.v11.md",
     EditedReview,
     tier="strong",
     max_tokens=7_000,
@@ -221,14 +224,14 @@ EDITOR = Task[EditorQuestion, EditedReview](
     cuts=(Cut("passages", "passage for the editor"), Cut("points", "point for the editor")),
 )
 EDITOR_BRIEF = replace(
-    EDITOR, name="review.editor_brief", prompt="editor_brief.v4.md", max_tokens=3_000, bounds=_bound_brief_editor
+    EDITOR, name="review.editor_brief", prompt="editor_brief.v5.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
 """Task for the editor of a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
     _PROMPTS,
-    "editor_by_criteria.v9.md",
+    "editor_by_criteria.v10.md",
     EditedReviewByCriteria,
     tier="strong",
     max_tokens=10_000,
