@@ -76,9 +76,7 @@ class PriorWork(Frozen):
     title: Annotated[str, TextRole.NAMED] = Field(description="Title of the work, as exactly as you remember it.")
     first_author: Annotated[str, TextRole.NAMED] = Field(description="Family name; empty if you are not sure.")
     year: int | None = Field(description="Year of publication; null if you are not sure.")
-    why: str = Field(
-        description="10 to 28 words, a verb first: what it did and found. No name, no year."
-    )
+    why: str = Field(description="10 to 28 words, a verb first: what it did and found. No name, no year.")
     role: NamedRole
 
 
