@@ -25,7 +25,7 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "innoeval.board": "models calibration",
         "grapheval": "graph",
     },
-    "Whoever connects sources of literature, code and data": {
+    "Sources of literature, code and data": {
         "s2": "base_url api_key spacing_seconds",
         "openalex": "base_url api_key email",
         "crossref": "base_url email",
@@ -41,14 +41,14 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "fetching": "allow ports",
         "grobid": "urls slots client",
     },
-    "Whoever builds a corpus": {
+    "Building a corpus": {
         "corpus": "path device source look_seconds grace_hours",
         "embedder": "model library query_prefix passage_prefix max_tokens",
         "reranker": "model library",
         "ingest": "memory_mb threads jobs partitions",
     },
-    "Whoever calls a service": {"": "api_url api_key"},
-    "Operators of a service": {
+    "Calling a service": {"": "api_url api_key"},
+    "Running a service": {
         "database": "url direct_url migrate max_connections",
         "llm": "keep_messages endpoint_name concurrency.max tokens_per_minute",
         "llm.batch": "enabled price_share deadline_seconds",
@@ -65,11 +65,11 @@ AUDIENCES: Mapping[str, Mapping[str, str]] = {
         "log": "level file",
         "metrics": "port",
     },
-    "Operators who let people sign in": {
+    "Sign-in and email": {
         "access": "url session_seconds idle_seconds providers",
         "mail": "host port tls ca_file user password sender",
     },
-    "Operators of a cluster": {
+    "Running a cluster": {
         "serving": "one_machine patience_seconds health_seconds",
         "serving.ingress": "replicas ongoing queued",
         "serving.evaluator": "replicas most ongoing gpus",

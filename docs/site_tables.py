@@ -1,6 +1,6 @@
-"""Tables that the site makes of the code: the routes of the API and every setting.
+"""Tables and lists that the site makes of the code and the pages: routes of the API, settings, decisions.
 
-A hook of mkdocs. A page asks for a table by a comment: `<!-- routes -->` or `<!-- settings -->`.
+A hook of mkdocs. A page asks for one by a comment: `<!-- routes -->`, `<!-- settings -->` or `<!-- decisions -->`.
 """
 
 import ast
@@ -22,7 +22,8 @@ __all__ = ["on_page_markdown"]
 
 def on_page_markdown(markdown: str, **_event: Any) -> str:
     """Return the page's text with its tables in place."""
-    for mark, table in (("<!-- routes -->", _routes), ("<!-- settings -->", _settings)):
+    tables = {"<!-- routes -->": _routes, "<!-- settings -->": _settings, "<!-- decisions -->": _decisions}
+    for mark, table in tables.items():
         if mark in markdown:
             markdown = markdown.replace(mark, "\n".join(table()))
     return markdown
@@ -36,6 +37,12 @@ def _routes() -> Iterator[str]:
         for method, operation in operations.items():
             summary = " ".join(operation.get("summary", "").split()).replace("|", "\\|")
             yield f"| `{method.upper()} {path}` | {summary} |"
+
+
+def _decisions() -> Iterator[str]:
+    for page in sorted(Path(__file__).parent.glob("adr/0*.md")):
+        title = page.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        yield f"- [{title}]({page.name})"
 
 
 def _settings() -> Iterator[str]:

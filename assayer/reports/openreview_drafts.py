@@ -18,7 +18,7 @@ _KINDS: Mapping[str, tuple[FindingKind, ...]] = {
     "question": ("question", "suggestion"),
     "suggestion": ("suggestion",),
 }
-"""Kinds of findings that belong into a field, by a part of the field's name."""
+"""Kinds of findings that belong in a field, by a part of the field's name."""
 
 
 class DraftReview(NamedTuple):

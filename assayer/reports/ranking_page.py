@@ -130,7 +130,7 @@ class RankingPage:
         if found is None:
             return None
         of = "all ideas" if found == ideas else f"{found:,} of {ideas:,} ideas"
-        return f"with what reports found on {of}"
+        return f"with the reports' findings on {of}"
 
     def _cautions_about_judge(self) -> Iterator[Caution]:
         ranking, judge = self.ranking, self.ranking.judge
@@ -164,8 +164,8 @@ class RankingPage:
         if judge.of_unknown_judge:
             yield Caution(
                 "Comparisons by an unknown judge",
-                f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were handed in and do not say "
-                "which model judged them or what it was asked.",
+                f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were supplied by the caller and "
+                "do not state which model judged them or what it was asked.",
             )
 
     def _cautions_about_ideas(self) -> Iterator[Caution]:

@@ -67,7 +67,7 @@ def bias_test(
         typer.Option(
             "--persuasive",
             help="Vary the wording: a language model writes the same content to persuade, and a second request checks "
-            "that nothing else changed. Alone unless --attribute names more.",
+            "that nothing else changed. Nothing else is varied unless --attribute is given.",
         ),
     ] = False,
     blind: Annotated[
@@ -79,7 +79,7 @@ def bias_test(
             min=1,
             max=20,
             help="Evaluations of the reference, to tell a difference from chance. By default 2 with a language model, "
-            "each with answers of its own, and 1 without, where the same text has the same scores.",
+            "each with its own answers, and 1 without, because the same text then gets the same scores.",
             show_default=False,
         ),
     ] = None,

@@ -117,21 +117,25 @@ def jsonl(
 
 @app.command()
 def tei(
-    folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; a file's name is the paper's id.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; the file name is the paper's id.")],
     to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
     as_json: WithJson = False,
 ) -> None:
     """Convert papers parsed by GROBID, with the works that each passage of their text cites."""
+    from assayer.reports.wording import count
     from cluster.corpora.tei_records import tei_files, write_tei_records
 
     made = write_tei_records(tei_files(folder), to)
     with Outcome(as_json=as_json) as outcome:
         outcome.add(*(f"[yellow]Skipped[/] {escape(item)}" for item in made.refused), file=to, **made._asdict())
         if not made.written:
-            raise InputError(f"No file in {folder} is a paper: nothing is written to {to}.", "Give GROBID's answers.")
+            raise InputError(
+                f"No file in {folder} is a paper: nothing is written to {to}.",
+                "Pass a folder of TEI files from GROBID.",
+            )
         outcome.add(
-            f"Wrote {made.written:,} papers to {escape(str(to))}, whose texts cite {made.works:,} works in "
-            f"{made.places:,} places."
+            f"Wrote {count(made.written, 'paper')} to {escape(str(to))}, whose texts cite {count(made.works, 'work')} "
+            f"in {count(made.places, 'place')}."
         )
 
 
@@ -147,15 +151,18 @@ def _run(ingesting: _Ingesting, as_json: bool) -> "IngestSummary":
 
 
 def _lines(summary: "IngestSummary") -> Iterator[str]:
-    yield (f"Read {summary.taken:,} files with {summary.rows:,} usable lines; {summary.there:,} were already ingested.")
+    from assayer.reports.wording import count
+
+    read = f"{count(summary.taken, 'file')} with {count(summary.rows, 'usable line')}"
+    yield f"Read {read}; already ingested: {summary.there:,}."
     if not summary.parts:
         yield "Nothing has changed."
     else:
-        yield f"Joined {summary.parts:,} partitions with {summary.records:,} papers."
+        yield f"Joined {count(summary.parts, 'partition')} with {count(summary.records, 'paper')}."
     if summary.upserts or summary.deletions:
         yield (
-            f"Ready for the corpus: {summary.upserts:,} new and changed papers in upserts/, "
-            f"{summary.deletions:,} deleted ones in deletions.txt."
+            f"Ready for the corpus: {count(summary.upserts, 'new or changed paper')} in upserts/, "
+            f"{count(summary.deletions, 'deleted paper')} in deletions.txt."
         )
     for reason in summary.rejected:
         yield f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}"

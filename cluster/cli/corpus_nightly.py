@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 def nightly(
     folder: Annotated[Path, typer.Argument(help="Folder made by `assayer corpus ingest`.")],
-    fetch: Annotated[bool, typer.Option(help="Fetch changes from where its papers come from.")] = True,
+    fetch: Annotated[bool, typer.Option(help="Fetch changes from the source of the folder's papers.")] = True,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk, including the new one.")] = 3,
     usd_per_hour: Annotated[
-        float | None, typer.Option(min=0, help="What this machine costs per hour, for the report.")
+        float | None, typer.Option(min=0, help="Cost of this machine per hour, for the report.")
     ] = None,
     max_usd: Annotated[
         float | None,
@@ -52,7 +52,7 @@ def nightly(
     if update.contents_usd is not None:
         say(f"Names and claims of {update.contents_read:,} papers read for ${update.contents_usd:,.4f}.")
     for item in update.contents_left:
-        say(f"[yellow]Left to patterns[/] {item.count:,} × {escape(item.reason)}")
+        say(f"[yellow]Read without the model[/] {item.count:,} × {escape(item.reason)}")
     for stage in update.stages:
         say(f"{stage.seconds:>9.1f} s  {stage.name}")
 

@@ -53,8 +53,8 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
         say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     usage = work.usage
     say(
-        f"{usage.llm_calls_paid:,} answers, {usage.llm_calls_cached:,} more from the cache; {work.prompt_tokens:,} + "
-        f"{work.completion_tokens:,} tokens; {escape(_cost(work.cost_usd, usage.paid_usd))}."
+        f"{usage.llm_calls_paid:,} paid answers, {usage.llm_calls_cached:,} more cached; {work.prompt_tokens:,} "
+        f"prompt and {work.completion_tokens:,} answer tokens; {escape(_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:
         prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)

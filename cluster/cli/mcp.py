@@ -24,9 +24,7 @@ def mcp(
     ] = None,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(
-            help="With --http: a host name under which it is reached, besides this machine's. May be repeated."
-        ),
+        typer.Option(help="With --http: another host name at which the server is reached. May be repeated."),
     ] = None,
     local: Annotated[
         bool, typer.Option("--local", help="Evaluate in this process, over stdio, without a running service or a key.")

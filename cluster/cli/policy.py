@@ -93,13 +93,14 @@ def check(plan: Plan, as_json: WithJson = False) -> None:
 
 
 def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
+    from assayer.reports.wording import count
     from workers.policy_training.training_rows import read_training_rows
 
     rows, grpo = len(read_training_rows(wanted.data)), wanted.grpo
     rewards = grpo.steps * grpo.completions
     outcome.add(
-        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} questions with "
-        f"{grpo.generations:,} ideas each, from {rows:,} questions; {rewards:,} rewards in all.",
+        f"{escape(wanted.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'question')} with "
+        f"{count(grpo.generations, 'idea')} each, from {count(rows, 'question')}; {rewards:,} rewards in total.",
         questions=rows,
         rewards=rewards,
     )
@@ -107,6 +108,7 @@ def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
 
 def _add_companion(outcome: Outcome, wanted: "CompanionTraining") -> None:
     """Add a summary of the training. Raises InputError if there is no corpus in the folder."""
+    from assayer.reports.wording import count
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas
 
@@ -114,9 +116,9 @@ def _add_companion(outcome: Outcome, wanted: "CompanionTraining") -> None:
     papers, calls = describe_corpus(wanted.corpus).papers, calls_of(wanted, ideas)
     answers = grpo.steps * grpo.completions * calls
     outcome.add(
-        f"{escape(wanted.policy.model)}: {grpo.steps:,} steps of {grpo.questions:,} ideas with {grpo.generations:,} "
-        f"rollouts each, from {len(ideas):,} ideas over {papers:,} papers; at most {answers:,} answers of the policy "
-        "in all.",
+        f"{escape(wanted.policy.model)}: {count(grpo.steps, 'step')} of {count(grpo.questions, 'idea')} with "
+        f"{count(grpo.generations, 'rollout')} each, from {count(len(ideas), 'idea')} over {count(papers, 'paper')}; "
+        f"at most {answers:,} answers of the policy in total.",
         ideas=len(ideas),
         papers=papers,
         answers_at_most=answers,

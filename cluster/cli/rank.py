@@ -14,6 +14,7 @@ from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.ranking.report_evidence import require_blind_evidence
 from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
+from assayer.reports.wording import count
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Ranking
 from cluster.cli.idea_inputs import read_idea_inputs
@@ -99,7 +100,7 @@ def rank(
     calls_per_idea: Annotated[float | None, typer.Option(help="Comparisons per idea; 10 by default.")] = None,
     scores: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` whose scores to start from."),
+        typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` with the scores to start from."),
     ] = None,
     evidence: Annotated[
         Path | None,
@@ -176,7 +177,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     evidence: dict[IdeaId, str] | None = None
     if options.evidence:
         evidence = _evidence(options.evidence, ideas, settings.ranking.evidence_chars, blind)
-        remarks.append(f"What reports found is shown of {len(evidence):,} of {len(ideas):,} ideas.")
+        remarks.append(f"The judge sees report findings for {len(evidence):,} of {len(ideas):,} ideas.")
     known, kept, names = [], list[Comparison](), dict[IdeaId, str]()
     if options.known:
         (read, names), rules = read_comparisons(options.known), RULES if blind else None
@@ -194,7 +195,9 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         reasons = [f"No score in {count:,} of the reports: {reason}" for reason, count in absent.most_common()]
         scored = sum(idea.id in scores for idea in ideas)
         if not scored:
-            raise InputError(f"No report in {options.scores} scores one of these {len(ideas)} ideas.", _some(reasons))
+            raise InputError(
+                f"No report in {options.scores} has a score for any of these {len(ideas)} ideas.", _some(reasons)
+            )
         remarks += reasons
         remarks.append(f"{scored:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
     labelled, outcomes = _labelled(options)
@@ -218,7 +221,7 @@ def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> d
     read = read_evidence(folder, chars)
     evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
     if not evidence:
-        raise InputError(f"No report in {folder} is of one of these {len(ideas)} ideas.", "Evaluate them first.")
+        raise InputError(f"No report in {folder} is about any of these {len(ideas)} ideas.", "Evaluate them first.")
     if blind:
         require_blind_evidence(ideas, read.blind)
     return evidence
@@ -277,7 +280,7 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
         say("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge
     say(
-        f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {judge.ties:,} ties; "
+        f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {count(judge.ties, 'tie')}; "
         f"{judge.contradictions} of {judge.asked_both_ways} pairs judged differently in the other order; "
         f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance)."
     )

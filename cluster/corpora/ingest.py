@@ -24,6 +24,7 @@ from index.ingest.semantic_scholar_datasets import S2Datasets, S2File, S2Files
 from index.ingest.source_files import S2_KINDS, SourceKind, StoredFiles, s2_dataset_files
 from index.ingest.storage_path import StoragePath
 from index.versions.manifest import RejectionCount
+from workers.embedding.model_profiles import adapters_of
 from workers.fetching.resumable_downloads import ResumableDownloader
 from workers.outbound.source_pace import Pacer
 
@@ -137,8 +138,9 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
 
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
-    options = settings.ingest
-    limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=options.vector_model)
+    options, own = settings.ingest, settings.embedder.model
+    published = own if adapters_of(own) else options.vector_model  # SPECTER2 may be a downloaded folder
+    limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=published)
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 
 

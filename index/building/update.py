@@ -132,7 +132,7 @@ async def update_corpus(
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
-        with watch.stage("check what is there"):
+        with watch.stage("verify the current version"):
             await asyncio.to_thread(versions.verify, manifest)
         chosen = (options or BuildOptions()).model_copy(update={"exact_up_to": manifest.exact_up_to})
         reader = VersionReader.open(versions, manifest)
@@ -196,7 +196,7 @@ class _Update:
             rejections=delta.rejections,
             changes=changes,
         )
-        with self.watch.stage("write words and publish"):
+        with self.watch.stage("write the word index and publish"):
             return await builder.publish(plan, self.accept), changes
 
     def _changes(self, compared: _Compared, embedded: int) -> CorpusChanges:

@@ -54,7 +54,7 @@ async def update_shards(
         if accept is not None:
             accept.check_size(directory, sum(item.manifest.papers for item in done))
         versions = [item.manifest.version for item in done]
-        with watch.stage("publish the whole"):
+        with watch.stage("publish all shards"):
             manifest = await publish_shards(
                 directory, versions, embedder, chosen.keep, delta.sources, count_rejections(delta.rejections), changes
             )

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
+from assayer.reports.wording import count
 from assayer_client.item_jobs import AcceptedItems, ItemLinks, ItemOutcome, ItemsPage
 from assayer_client.resources import JobResource, LivePriority
 from orchestrator.api.event_streams import wait_for_outcomes
@@ -62,7 +63,7 @@ class ItemRoutes(Generic[R, Ended]):
     ) -> Response:
         """Accept a job with these items, and wait for it to end for as long as the caller prefers."""
         job = submission.new_id(_PREFIXES[self.kind])
-        new = NewJob(id=job, request=work, subject=counted(len(work.items), self.thing), priority=priority)
+        new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
         links = self.links(job)
         receipt = accepted(id=job, asked=len(work.items), links=links, **more)
         return await submission.answer(new, links.job, receipt, self.show)
@@ -127,10 +128,6 @@ class ItemRoutes(Generic[R, Ended]):
 def item_links(kind: JobKind, job: str) -> ItemLinks:
     own = f"/v1/{plural_of(kind)}/{job}"
     return ItemLinks(job=own, items=f"{own}/items", events=f"{own}/events")
-
-
-def counted(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'s' * (number != 1)}"
 
 
 async def read_items(

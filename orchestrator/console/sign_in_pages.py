@@ -75,7 +75,7 @@ async def ask_with_link(request: Request, services: ServicesDependency, token: L
 
 @router.post(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
 async def sign_in_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> Response:
-    """Sign in with a link, which is thereby used up."""
+    """Sign in with a link, which works only once."""
     check_origin(request, services.access)
     member = await services.mails.links.use(token, services.clock.now())
     if member is None:

@@ -6,9 +6,9 @@ from orchestrator.jobs.fair_scheduler import FreeSlots
 def slots_to_ask_for(
     places: int, taken: int, interactive: int, batch_only: bool = False, overnight_only: bool = False
 ) -> FreeSlots:
-    """Return the slots to request: half of the free places, rounded up. Workers that wake up together thereby share the
-    waiting jobs, and each requests more immediately. `interactive` is the number of places that are kept free for
-    interactive jobs, as long as at least one place remains for other jobs."""
+    """Return the slots to request: half of the free places, rounded up. Workers that wake up at the same time then
+    share the waiting jobs, and each requests more immediately. `interactive` is the number of places that are kept free
+    for interactive jobs, as long as at least one place remains for other jobs."""
     free = max(0, places - taken)
     if batch_only or overnight_only:
         return FreeSlots((free + 1) // 2, batch_only=batch_only, overnight_only=overnight_only)

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
 from assayer.models import OPEN, PaperId
 from cluster.corpora.ingest import ingest_s2_release
 from cluster.settings import Settings
@@ -10,6 +12,7 @@ from simulator.datasets.editions import Edition
 from simulator.datasets.process import SimulatedDatasets
 from tests.contract.ingested import FIRST, SECOND, ignore, settings
 from workers.embedding.hashing_embedder import HashingEmbedder
+from workers.embedding.settings import EmbedderSettings
 
 DATASETS = ("papers", "abstracts", "citations", "s2orc", "embeddings-specter_v2")
 EMBEDDER = HashingEmbedder(dimensions=16)
@@ -53,3 +56,11 @@ async def test_a_release_becomes_a_corpus_and_its_diff_the_next_version(
         len(_must(SECOND).keys() - _must(FIRST).keys()),
         len(_must(FIRST).keys() - _must(SECOND).keys()),
     )
+
+
+async def test_published_vectors_belong_to_a_downloaded_specter2(services: SimulatedDatasets, tmp_path: Path) -> None:
+    """Otherwise a corpus whose model is that folder refuses the records."""
+    wanted = settings(services).model_copy(update={"embedder": EmbedderSettings(model="/models/specter2")})
+    await ingest_s2_release(str(tmp_path / "ingest"), "latest", DATASETS, wanted, ignore)
+    models = pq.read_table(tmp_path / "ingest" / "records", columns=["vector_model"])["vector_model"]
+    assert set(models.drop_null().to_pylist()) == {"/models/specter2"}

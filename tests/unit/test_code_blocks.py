@@ -37,7 +37,6 @@ FOREIGN = {
     "source": "the shell's own",
     "systemctl": "systemd's own",
     "uvx": "tools of others for a bill of materials and an audit",
-    "vllm": "a server of others",
     "grep": "a filter",
     "head": "a filter",
 }

@@ -74,6 +74,7 @@ def verify(
 ) -> None:
     """Check a saved log for changes, gaps and removed text, and, with --tip, for missing entries at the end. Needs no
     running service. Exit code 1: faults were found."""
+    from assayer.reports.wording import count
     from orchestrator.access.audit_chain import audit_faults
 
     try:
@@ -93,10 +94,10 @@ def verify(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(*lines, faults=faults, entries=len(entries), erased=erased, withheld=withheld)
     if faults:
-        remark(f"{_counted(len(faults), 'fault', 'faults')} in {_counted(len(entries), 'entry', 'entries')}.")
+        remark(f"{count(len(faults), 'fault')} in {count(len(entries), 'entry')}.")
         raise typer.Exit(1)
     remark(
-        f"{_counted(len(entries), 'entry', 'entries')}, nothing changed, nothing missing"
+        f"{count(len(entries), 'entry')}, nothing changed, nothing missing"
         + (f", {erased:,} erased." if erased else ".")
     )
     if withheld:
@@ -107,10 +108,6 @@ def verify(
         )
     if tip is None:
         remark("Without --tip, a missing end cannot be detected.")
-
-
-def _counted(number: int, text: str, several: str) -> str:
-    return f"{number:,} {text if number == 1 else several}"
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":

@@ -63,7 +63,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
 
     with service() as client:
         changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
-    remark(f"{changed.name} is {changed.role} now.")
+    remark(f"{changed.name} now has the role {changed.role}.")
     if as_json:
         print_json(changed)
 

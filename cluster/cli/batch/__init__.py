@@ -32,9 +32,7 @@ app = lazy_app(
             "batch erase",
             "Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it.",
         ),
-        LazyCommand(
-            "batch timeline", "Draw the timeline of an evaluation: queue time, stages, and language model calls."
-        ),
+        LazyCommand("batch timeline", "Draw the timeline of an evaluation: queue time, stages and LLM requests."),
         LazyCommand(
             "batch contestation",
             "Save the record for an applicant who contests: what was judged, masked and used, as PDF and JSON.",

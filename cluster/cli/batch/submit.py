@@ -231,17 +231,15 @@ def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object
             _report_accepted(accepted)
     except (ClientError, KeyboardInterrupt):
         if others:
-            has = _ideas(sum(part.accepted for part in arrived))
+            from assayer.reports.wording import count
+
+            has = count(sum(part.accepted for part in arrived), "idea")
             remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
         remark(f"To follow progress: `assayer batch watch {accepted.id}`.")
         raise
     taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
     remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
     return accepted.id
-
-
-def _ideas(count: int) -> str:
-    return "1 idea" if count == 1 else f"{count:,} ideas"
 
 
 def _report_accepted(accepted: "AcceptedBatch") -> None:

@@ -25,7 +25,7 @@ def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
     as_json: WithJson = False,
 ) -> None:
-    """Draw the timeline of an evaluation: queue time, stages, and language model calls."""
+    """Draw the timeline of an evaluation: queue time, stages and LLM requests."""
     from assayer.reports.timeline_chart import chart_of
 
     kind_of(job, "evaluation")

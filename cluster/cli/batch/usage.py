@@ -41,9 +41,9 @@ def _show(usage: "Usage") -> None:
     jobs = ((job.kind, job.state, f"{job.jobs:,}") for job in usage.jobs)
     show_table(("Jobs", "State", "Number"), jobs)
     figures = (
-        ("calls of language models", f"{usage.calls:,}, {usage.cached:,} of them answered from the cache"),
+        ("LLM requests", f"{usage.calls:,}, {usage.cached:,} of them answered from the cache"),
         (
-            "tokens in prompts, in answers",
+            "prompt tokens, answer tokens",
             f"{usage.prompt_tokens:,} ({usage.cached_prompt_tokens:,} of them from the endpoint's cache), "
             f"{usage.completion_tokens:,}",
         ),

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from assayer.reports.wording import count
 from assayer_client.rewards import (
     AcceptedRewards,
     CompareBody,
@@ -24,7 +25,7 @@ from assayer_client.rewards import (
     VerifyBody,
 )
 from orchestrator.api.event_streams import wait_for_group
-from orchestrator.api.item_routes import counted, item_links
+from orchestrator.api.item_routes import item_links
 from orchestrator.api.job_routes import Posting, PostingDependency, traceparent_of
 from orchestrator.api.reward_bodies import RolloutsToCompare, item_of_rollout, items_of_list, member_of_group
 from orchestrator.jobs.models import TERMINAL, Job, JobId
@@ -102,7 +103,7 @@ async def _judge(work: RewardsRequest, posting: Posting) -> Job:
     job = posting.new_id("rw")
     links, asked = item_links("rewards", job), len(work.items)
     accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
-    new = NewJob(id=job, request=work, subject=counted(asked, "item"), priority="interactive")
+    new = NewJob(id=job, request=work, subject=count(asked, "item"), priority="interactive")
     posting.streams.check_room(posting.context.tenant)  # before paying for judgements that no request could wait for
     answer = await posting.accept(new, links.job, accepted)
     ended = await posting.ended(answer, posting.services.settings.max_wait_seconds)
