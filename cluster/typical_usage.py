@@ -68,8 +68,8 @@ def _measured() -> dict[str, _Tiers]:
 
 
 def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
-    """Return the typical usage. The board's usage is proportional to its number of reviewers, because each judges every
-    dimension independently. A board of 0 (the control without personas) counts as one reviewer."""
+    """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets
+    one request. A board of 0 (the control without personas) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
     scaled = {tier: _times(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(

@@ -92,21 +92,22 @@ def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | 
         yield text[position:], None
 
 
-def _in_text(text: str) -> Iterator[Label]:
+def labels_in(text: str) -> Iterator[Label]:
+    """Yield the labels that a text cites, in order."""
     for group in LABEL.findall(text):
         yield from map(Label, _ONE.findall(group))
 
 
 def point_labels(point: Point) -> Iterator[Label]:
-    yield from _in_text(point.text)
+    yield from labels_in(point.text)
     yield from (citation.label for citation in point.citations)
 
 
 def cited_labels(assessment: Assessment) -> set[Label]:
     """Return every label that the assessment uses in texts, citations and readings."""
-    labels = set(_in_text(assessment.statement))
+    labels = set(labels_in(assessment.statement))
     for point in assessment.points:
         labels.update(point_labels(point))
     for reading in assessment.readings:
-        labels.update({reading.label, *_in_text(reading.text)})
+        labels.update({reading.label, *labels_in(reading.text)})
     return labels

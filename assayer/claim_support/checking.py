@@ -19,7 +19,7 @@ from assayer.text.content_words import content_words
 from assayer.text.sanitise import sanitise
 from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
 
-CLAIMS_PER_CALL = 36
+CLAIMS_PER_CALL = 48
 _MOST_MISSING_CHARS = 300
 _MIN_CARRIED_WORDS = 3
 """Minimum number of content words that an outcome must be based on."""

@@ -21,9 +21,9 @@ def _bound(question: SupportQuestion) -> AnswerBounds:
 SUPPORT = Task[SupportQuestion, SupportAnswer](
     "support.claims",
     Prompts("assayer.claim_support"),
-    "support.v7.md",
+    "support.v8.md",
     SupportAnswer,
-    max_tokens=6_000,
+    max_tokens=8_000,
     check=_check,
     bounds=_bound,
     cuts=(Cut("items", ""),),

@@ -26,7 +26,7 @@ QUESTIONS: dict[str, str] = {
     "innoeval.refinement": "How should a search that found nothing be reworded?",
     "innoeval.relevance": "Which search results should a reviewer of the proposal read?",
     "innoeval.grounding": "What do the search results say for and against each part?",
-    "innoeval.judging": "What does a simulated reviewer think of the proposal in one respect?",
+    "innoeval.judging": "What does a simulated reviewer think of the proposal in each respect?",
     "innoeval.synthesis": "What do the simulated reviews add up to?",
     "innoeval.advice": "How could the proposal be improved?",
     "scicompanion.queries": "What should be searched for?",

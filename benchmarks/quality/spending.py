@@ -8,7 +8,7 @@ from benchmarks.quality.kept import Outcome, Spent
 from workers.llm import LlmSettings
 
 KNOWN: Mapping[str, Spent] = {
-    "points": Spent(calls=42, prompt_tokens=165_000, completion_tokens=19_000, usd=None),
+    "points": Spent(calls=22, prompt_tokens=101_000, completion_tokens=22_000, usd=None),
     "pairs": Spent(calls=2, prompt_tokens=2_820, completion_tokens=505, usd=None),
     "groups": Spent(calls=12, prompt_tokens=17_000, completion_tokens=3_050, usd=None),
     "coverage": Spent(calls=1, prompt_tokens=12_000, completion_tokens=1_200, usd=None),

@@ -19,9 +19,9 @@ from assayer.methods.innoeval.schemas import (
     MetaQuestion,
     PlanDoubt,
     ReviewTexts,
+    ShownSection,
     Weakness,
 )
-from assayer.models import Section
 from tests.unit.innoeval_evidence import pack
 from tests.unit.innoeval_questions import DIGEST, IDEA
 from tests.unit.innoeval_world import IDEA as PARSED
@@ -30,7 +30,8 @@ PACK = pack(finds=2)
 EVIDENCE = labelled_evidence(PACK.before_cutoff, 60)
 SEAT = draw_board(built_in_persona_pool(), 1, 0, PARSED)[0]
 REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
-NOVELTY = built_in_dimensions()[1]
+FIVE = built_in_dimensions()
+NOVELTY = FIVE[1]
 AGENCY_NOVELTY = NOVELTY.model_copy(
     update={
         "scale": Scale(min=1, max=6),
@@ -45,9 +46,8 @@ JUDGING = JudgingQuestion(
     digest=DIGEST,
     idea=IDEA,
     sections=(),
-    left_out=(),
-    no_room=(),
     evidence=EVIDENCE,
+    unfamiliar=("P2",),
     notes=(
         GroundingNote(
             label="P1", part="method 1", stance="supports", analysis="It works.", quote="it works well enough"
@@ -57,18 +57,20 @@ JUDGING = JudgingQuestion(
     fit="partial",
     day=dt.date(2024, 6, 30),
     reviewer=REVIEWER,
-    dimension=NOVELTY,
+    dimensions=FIVE,
 )
 JUDGING_BY_SECTION = JUDGING.model_copy(
     update={
         "idea": "",
-        "sections": (Section(title="Method", text="We train a reader."),),
-        "left_out": ("Budget",),
-        "no_room": ("Appendix K",),
+        "sections": (
+            ShownSection(title="Method", text="We train a reader.", dimensions=("Novelty",)),
+            ShownSection(title="Appendix K", text="", dimensions=()),
+        ),
         "day": None,
-        "dimension": AGENCY_NOVELTY,
+        "dimensions": (AGENCY_NOVELTY,),
         "reviewer": control_reviewer(),
         "evidence": (),
+        "unfamiliar": (),
         "notes": (),
     }
 )
@@ -102,7 +104,7 @@ SYNTHESIS_QUESTION = MetaQuestion(
                 ),
             ),
         )
-        for number, dimension in enumerate(built_in_dimensions(), start=1)
+        for number, dimension in enumerate(FIVE, start=1)
     ),
     doubts=(
         PlanDoubt(text="One order of topics carries no ranking.", certainty="certain", quote="in a fixed order"),
@@ -117,8 +119,8 @@ ADVICE_QUESTION = AdviceQuestion(
     evidence=EVIDENCE,
 )
 BOARD_QUESTIONS: tuple[tuple[Task[Any, Any], BaseModel], ...] = (
-    (tasks.judging_task(NOVELTY), JUDGING),
-    (tasks.judging_task(AGENCY_NOVELTY), JUDGING_BY_SECTION),
+    (tasks.judging_task(FIVE), JUDGING),
+    (tasks.judging_task((AGENCY_NOVELTY,)), JUDGING_BY_SECTION),
     (tasks.SYNTHESIS, SYNTHESIS_QUESTION),
     (tasks.ADVICE, ADVICE_QUESTION),
     (tasks.ADVICE, ADVICE_QUESTION.model_copy(update={"weaknesses": ()})),

@@ -2,22 +2,23 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from assayer.citing.evidence import Quoted
-from assayer.methods.innoeval.dimensions import EvidenceKind
+from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import SixTuple
 from assayer.methods.innoeval.schemas import (
     Advice,
     AdviceQuestion,
     Judgement,
+    Judgements,
     JudgingQuestion,
     LaterStep,
     ReviewClaim,
-    judgement_with_scores,
+    judgements_on,
 )
 from assayer.models import CorpusFit, Idea, Paper, PaperId
 from tests.unit.innoeval_world import IDEA
@@ -77,19 +78,27 @@ def _kinds() -> tuple[EvidenceKind, ...]:
     return get_args(EvidenceKind)
 
 
-def judgement(question: BaseModel) -> Judgement:
+def judgement(question: BaseModel, dimension: RubricDimension) -> Judgement:
     """A score that hangs on reviewer and dimension alone, so that the matrix is known."""
     assert isinstance(question, JudgingQuestion)
-    scores = question.dimension.scores
-    cited = f" [{question.evidence[0].label}]" if question.evidence else ""
+    cited = "".join(f" [{label}]" for label in sorted(question.labels_for(dimension))[:1])
     number = int(question.reviewer.key[1:])
-    share = ((len(question.dimension.name) + number) % 5) / 4
-    return judgement_with_scores(scores)(
+    share = ((len(dimension.name) + number) % 5) / 4
+    return Judgement(
         strengths=[ReviewClaim(text=f"Quotes are compared with their sources{cited}.")],
         weaknesses=[ReviewClaim(text=f"Reviewer {number} misses a control{cited}.")],
         suggestions=[ReviewClaim(text="Add a control.")],
         rationale="The middle band fits.",
-        score=scores[round(share * (len(scores) - 1))],
+        score=dimension.scores[round(share * (len(dimension.scores) - 1))],
+    )
+
+
+def judgements(question: BaseModel, **changed: Any) -> Judgements:
+    """Reviews of all dimensions, with the same fields changed in each."""
+    assert isinstance(question, JudgingQuestion)
+    reviews = {item.name: judgement(question, item).model_copy(update=changed) for item in question.dimensions}
+    return judgements_on(question.dimensions).model_validate(
+        {name: item.model_dump() for name, item in reviews.items()}
     )
 
 
@@ -103,6 +112,6 @@ def advice(question: BaseModel) -> Advice:
 
 
 BOARD_ANSWERS: Mapping[str, Answerer] = {
-    "innoeval.judging": judgement,
+    "innoeval.judging": judgements,
     "innoeval.advice": advice,
 }

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from assayer.citing.answer_texts import REDACTED, QuestionTexts, TextRole, text_fields
 from assayer.llm import Task
-from assayer.methods.innoeval.schemas import Judgement, ReviewClaim
+from assayer.methods.innoeval.schemas import ReviewClaim
 from assayer.methods.scholareval import tasks as scholareval
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -26,6 +26,7 @@ from assayer.ranking.comparison import COMPARISON, comparison_task
 from benchmarks.hostile.attacks.citation_forms import CitationForm, citation_forms
 from tests.unit.all_questions import ALL_QUESTIONS, PAIR, RESPECTS, all_tasks, simulated_answer
 from tests.unit.innoeval_board_questions import BOARD_QUESTIONS, JUDGING
+from tests.unit.innoeval_evidence import judgements
 from tests.unit.scholareval_questions import IDEA, METHOD, NOTE
 from tests.unit.scholareval_questions import QUESTIONS as SCHOLAREVAL
 
@@ -189,9 +190,7 @@ def test_required_text_is_replaced_by_redaction_notice() -> None:
 def test_redaction_returns_nothing_when_answer_has_another_fault() -> None:
     task, question = SCHOLAREVAL[2]
     assert task.redacted(question, Readings(readings=[_paper("P1", "Lee et al. (2020).")])) is None
-    only = Judgement(
-        strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[], suggestions=[], rationale="So.", score=5
-    )
+    only = judgements(JUDGING, strengths=[ReviewClaim(text="Lee et al. did.")], weaknesses=[])
     assert BOARD_QUESTIONS[0][0].redacted(JUDGING, only) is None
 
 

@@ -1,6 +1,7 @@
 """A board in session, in memory: matrix, masks, failures, the control, registered dimensions, later work."""
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from assayer.methods.innoeval.board.session import BoardSession
 from assayer.methods.innoeval.dimensions import built_in_dimensions
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.options import BoardOptions
-from assayer.methods.innoeval.schemas import AdviceQuestion, Judgement, JudgingQuestion, MetaQuestion, ReviewClaim
+from assayer.methods.innoeval.schemas import AdviceQuestion, JudgingQuestion, MetaQuestion, ReviewClaim
 from assayer.methods.innoeval.tasks import JUDGING
 from assayer.models import Absent, Agreement, BoardRecord, Decision, Score, ScoreInterval
 from assayer.run.run import Run
-from tests.unit.innoeval_evidence import BOARD_ANSWERS, judgement, pack
-from tests.unit.twins import Answerer, TwinLlm, a_run
+from tests.unit.innoeval_evidence import BOARD_ANSWERS, judgements, pack
+from tests.unit.twins import Answerer, TwinLlm, Watcher, a_run
 
 CUTOFF = dt.date(2024, 6, 30)
 
@@ -37,10 +38,13 @@ async def deliberated(
     return deliberation, deliberation.board
 
 
-async def test_every_reviewer_judges_every_dimension_alone() -> None:
-    model = llm()
-    deliberation, record = await deliberated(model)
-    assert len(model.questions(JudgingQuestion)) == 25
+async def test_every_reviewer_judges_all_dimensions_in_one_request() -> None:
+    model, run = llm(), a_run(CUTOFF)
+    deliberation, record = await deliberated(model, run=run)
+    assert [question.reviewer.key for question in model.questions(JudgingQuestion)] == ["R1", "R2", "R3", "R4", "R5"]
+    assert all(question.dimensions == built_in_dimensions() for question in model.questions(JudgingQuestion))
+    assert isinstance(run.progress, Watcher)
+    assert [(event.done, event.total) for event in run.progress.events] == [(done, 5) for done in range(6)]
     assert [part.name for part in deliberation.parts] == [dimension.name for dimension in record.dimensions]
     assert all(
         [assessment.name.split()[0] for assessment in part.assessments] == ["R1", "R2", "R3", "R4", "R5"]
@@ -60,7 +64,7 @@ async def test_models_alternate_over_seats_and_each_review_uses_its_seat_model()
     assert by_seat in (["a", "b", "a", "b", "a"], ["b", "a", "b", "a", "b"])
     asked = [(data, named) for (_, data), named in zip(model.asked, model.asked_of, strict=True)]
     judging = [(data.reviewer.model, named) for data, named in asked if isinstance(data, JudgingQuestion)]
-    assert len(judging) == 25
+    assert len(judging) == 5
     assert all(wanted == named for wanted, named in judging)
     others = {named for data, named in asked if not isinstance(data, JudgingQuestion)}
     assert others == {None}, "the meta-review and the advice are everybody's"
@@ -86,14 +90,16 @@ async def test_prompts_contain_persona_but_not_hidden_or_later_sources() -> None
         text = JUDGING.messages(question)[1].content
         assert question.reviewer.background in text
         assert question.reviewer.goal in text
-        shown = {find.paper_id for find in question.evidence}
-        assert not shown & later
-        if question.dimension.masked:
-            assert not shown & hidden[question.reviewer.key]
-        else:
-            assert hidden[question.reviewer.key] <= shown, "what is new is judged on all that was found"
-        unseen = later | (hidden[question.reviewer.key] if question.dimension.masked else set())
-        assert not any(f"{titles[paper]}\n" in text for paper in unseen)
+        papers = {find.label: find.paper_id for find in question.evidence}
+        assert not any(f"{titles[paper]}\n" in text for paper in later)
+        for dimension in question.dimensions:
+            counting = {papers[label] for label in question.labels_for(dimension)}
+            if dimension.masked:
+                assert not counting & hidden[question.reviewer.key]
+            else:
+                assert hidden[question.reviewer.key] <= counting, "what is new is judged on all that was found"
+        marked = re.findall(r"^\[(P\d+)\] .*; unknown to this reviewer, counts for Novelty alone$", text, re.MULTILINE)
+        assert {papers[label] for label in marked} == hidden[question.reviewer.key]
         assert all(note.label in {find.label for find in question.evidence} for note in question.notes)
     assert any(hidden.values())
     assert [dimension.name for dimension in record.dimensions if not dimension.masked] == ["novelty"]
@@ -109,24 +115,25 @@ async def test_board_without_personas_has_a_single_unmasked_reviewer() -> None:
     assert isinstance(record.score, Score)
     assert isinstance(record.interval, Absent)
     assert isinstance(record.agreement, Absent)
-    novelty = next(item for item in model.questions(JudgingQuestion) if item.dimension.name == "novelty")
-    assert len(novelty.evidence) == 40
-    assert "Nobody in particular" in JUDGING.messages(novelty)[1].content
+    (question,) = model.questions(JudgingQuestion)
+    assert (len(question.evidence), question.unfamiliar) == (40, ())
+    assert "Nobody in particular" in JUDGING.messages(question)[1].content
 
 
 async def test_failed_review_is_absent_and_excluded_from_the_mean() -> None:
     def moody(question: BaseModel) -> BaseModel:
         assert isinstance(question, JudgingQuestion)
-        if question.reviewer.key == "R2" and question.dimension.name == "novelty":
+        if question.reviewer.key == "R2":
             raise MalformedAnswer("No valid answer.", faults=())
-        return judgement(question)
+        return judgements(question)
 
     run = a_run(CUTOFF)
     deliberation, _ = await deliberated(llm({"innoeval.judging": moody}), BoardOptions(board=3), run=run)
     novelty = deliberation.parts[1]
-    second = novelty.assessments[1].score
-    assert isinstance(second, Absent)
-    assert second.reason.startswith("Not reviewed: ")
+    for part in deliberation.parts:
+        second = part.assessments[1].score
+        assert isinstance(second, Absent)
+        assert second.reason.startswith("Not reviewed: ")
     rest = [assessment.score.value for assessment in novelty.assessments if isinstance(assessment.score, Score)]
     assert isinstance(novelty.score, Score)
     assert novelty.score.value == pytest.approx(sum(rest) / 2)
@@ -135,8 +142,7 @@ async def test_failed_review_is_absent_and_excluded_from_the_mean() -> None:
 
 async def test_reviewer_unable_to_judge_states_a_reason_without_score() -> None:
     def silent(question: BaseModel) -> BaseModel:
-        answer = judgement(question)
-        return Judgement.model_copy(answer, update={"score": None, "rationale": "Nothing to judge by."})
+        return judgements(question, score=None, rationale="Nothing to judge by.")
 
     deliberation, record = await deliberated(llm({"innoeval.judging": silent}), BoardOptions(board=2))
     assert deliberation.parts[0].assessments[0].score == Absent(reason="Nothing to judge by.")
@@ -148,6 +154,18 @@ async def test_board_fails_when_all_reviews_fail() -> None:
     error = MalformedAnswer("No valid answer.", faults=())
     with pytest.raises(MalformedAnswer):
         await deliberated(llm(failing={"innoeval.judging": error}))
+
+
+async def test_points_on_sources_that_do_not_count_for_their_dimension_are_left_out() -> None:
+    claims = [ReviewClaim(text="Somebody did it [P1]."), ReviewClaim(text="It has no control.")]
+    model, run = llm({"innoeval.judging": lambda question: judgements(question, weaknesses=claims)}), a_run(CUTOFF)
+    deliberation, _ = await deliberated(model, BoardOptions(board=0), run=run)
+    weaknesses = {
+        part.name: [p.text for p in part.assessments[0].points if p.kind == "weakness"] for part in deliberation.parts
+    }
+    assert weaknesses["clarity"] == ["It has no control."], "clarity is judged on the author's text alone"
+    assert len(weaknesses["novelty"]) == 2
+    assert any(item.what == "point of a review" and item.count == 1 for item in run.journal.dropped())
 
 
 async def test_reviews_are_kept_when_meta_review_and_advice_fail() -> None:
@@ -178,7 +196,7 @@ async def test_advice_is_asked_about_weaknesses_of_every_dimension() -> None:
     def different(question: BaseModel) -> BaseModel:
         assert isinstance(question, JudgingQuestion)
         weakness = ReviewClaim(text=f"It lacks {missing[question.reviewer.key]}.")
-        return judgement(question).model_copy(update={"weaknesses": [weakness]})
+        return judgements(question, weaknesses=[weakness])
 
     model = llm({"innoeval.judging": different})
     await deliberated(model)
@@ -229,12 +247,16 @@ async def test_long_proposal_is_judged_by_section_and_sections_are_reported() ->
     read = {dimension.name: dimension.sections for dimension in record.dimensions}
     assert read["feasibility"] == ("Budget",)
     assert read["significance"] == ("Motivation",)
-    feasibility = next(
-        question for question in model.questions(JudgingQuestion) if question.dimension.name == "feasibility"
+    (question,) = model.questions(JudgingQuestion)
+    prompt = JUDGING.messages(question)[1].content
+    assert re.search(
+        r"^For Clarity, Feasibility, Validity:\n<section \w+>\nBudget\n\nTwo years\.", prompt, re.MULTILINE
     )
-    prompt = JUDGING.messages(feasibility)[1].content
-    assert "Two years." in prompt
-    assert "Nobody noticed." not in prompt
+    assert re.search(
+        r"^For Clarity, Novelty, Validity, Significance:\n<section \w+>\nMotivation\n", prompt, re.MULTILINE
+    )
+    assert prompt.count("Nobody noticed.") == 1
+    assert given.six_tuple.methods[0] in prompt
 
 
 async def test_calibration_applies_only_to_boards_it_was_fitted_on(tmp_path: Path) -> None:

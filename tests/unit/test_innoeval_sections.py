@@ -1,7 +1,7 @@
 """Long proposals: each dimension is judged on the sections that speak to it."""
 
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.innoeval.board.sections import reads_by_section, sections_for, unread_characters
+from assayer.methods.innoeval.board.sections import reads_by_section, sections_for, shown_sections, unread_characters
 from assayer.methods.innoeval.dimensions import RubricDimension, built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Section
@@ -32,7 +32,6 @@ def test_unassigned_section_is_read_along_with_assigned_sections() -> None:
     named = tuple(item for item in FIVE if item.sections)
     reading = sections_for(dimension("feasibility"), named, SECTIONS, 10_000)
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline", "Appendix K"]
-    assert reading.left_out == ("Motivation", "Related work")
     assert reading.unread == 0
 
 
@@ -42,8 +41,18 @@ def test_assigned_sections_take_precedence_and_unread_text_is_counted() -> None:
     assert [section.title for section in reading.sections] == ["Experiment design", "Budget and timeline"]
     assert sum(len(section.text) for section in reading.sections) <= 250
     assert reading.unread == 2
-    assert reading.left_out == ("Motivation", "Related work")
-    assert reading.no_room == ("Appendix K",)
+
+
+def test_each_section_is_shown_once_with_the_dimensions_that_read_it() -> None:
+    named = tuple(item for item in FIVE if item.sections)
+    read = {item.name: sections_for(item, named, SECTIONS, 250) for item in named}
+    shown = shown_sections(SECTIONS, named, read)
+    assert [section.title for section in shown] == [section.title for section in SECTIONS]
+    assert shown[2].dimensions == ("Feasibility", "Validity")
+    assert all(item.text.startswith(section.text) for item, section in zip(SECTIONS, shown, strict=True))
+    most = [max(reading.lengths[place] for reading in read.values()) for place in range(len(SECTIONS))]
+    assert [len(section.text) for section in shown] == most
+    assert [bool(section.text) for section in shown] == [bool(section.dimensions) for section in shown]
 
 
 def test_only_long_texts_are_read_by_section() -> None:

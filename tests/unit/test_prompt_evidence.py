@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.prompt_evidence import shortened
+from assayer.methods.innoeval.prompt_evidence import labelled_evidence, shortened
+from tests.unit.innoeval_evidence import knowledge
 
 ABSTRACT = (
     "We ask whether quotes are true. " + "Much is said in between. " * 60 + "Errors fell from 31 to 4 in a hundred."
@@ -15,6 +16,16 @@ def test_shortened_abstract_keeps_first_and_last_sentence() -> None:
     assert text.startswith("We ask whether quotes are true.")
     assert text.endswith("Errors fell from 31 to 4 in a hundred.")
     assert text.count(" […] ") == 1
+
+
+def test_paper_that_is_cut_begins_with_its_own_work() -> None:
+    paper = knowledge("literature", 1).model_copy(update={"text": f"Quotes matter to all. {ABSTRACT}"})
+    page = knowledge("web", 1).model_copy(update={"text": f"Quotes matter to all. {ABSTRACT}"})
+    cut_paper, cut_page = labelled_evidence([paper, page], 300)
+    assert cut_paper.text.startswith("We ask whether quotes are true.")
+    assert cut_page.text.startswith("Quotes matter to all.")
+    assert max(len(cut_paper.text), len(cut_page.text)) <= 300
+    assert labelled_evidence([paper], 5_000)[0].text == paper.text
 
 
 @given(st.text(max_size=600), st.integers(100, 500))

@@ -1,11 +1,13 @@
 """ScholarEval end to end in memory: citations, failures as data, honesty about the corpus."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from pydantic import BaseModel
 
 from assayer.errors import BudgetExhausted, LlmUnavailable, MalformedAnswer
+from assayer.llm import Answer, In, Out, Task
 from assayer.methods.scholareval.pipeline import evaluate
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -27,6 +29,7 @@ from assayer.models import (
     Report,
     Score,
 )
+from assayer.run.run import Run
 from tests.unit.scholareval_runs import (
     OPTIONS,
     context_of,
@@ -34,7 +37,7 @@ from tests.unit.scholareval_runs import (
     evaluated,
     twin_backends,
 )
-from tests.unit.twins import Answerer, a_run
+from tests.unit.twins import Answerer, TwinLlm, a_run
 
 _KINDS = ("support", "contradiction")
 
@@ -67,6 +70,28 @@ async def test_titles_are_screened_once_and_each_paper_is_read_once() -> None:
     assert papers
     assert len(papers) == len(set(papers)) <= len(looks[0].shown)
     assert all(question.parts == looks[0].parts for question in reads)
+
+
+class _SmallWindow(TwinLlm):
+    """Leaves out all but two papers of a question, as a model with a small context window does."""
+
+    async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
+        cut = {"evidence": data.evidence[:2]} if isinstance(data, ReadingQuestion | ComparisonQuestion) else {}
+        return await super().run(task, data.model_copy(update=cut), run)
+
+
+async def test_papers_that_do_not_fit_into_a_small_context_window_are_asked_about_again() -> None:
+    def first_six(question: BaseModel) -> FirstLook:
+        assert isinstance(question, FirstLookQuestion)
+        return FirstLook(labels=[item.label for item in question.shown[:6]])
+
+    llm = _SmallWindow({"scholareval.first_look": first_six})
+    await evaluated(replace(twin_backends()[0], llm=llm))
+    reads = [[item.paper_id for item in question.evidence] for question in llm.questions(ReadingQuestion)]
+    assert [len(papers) for papers in reads] == [2, 2, 2]
+    assert len({paper for papers in reads for paper in papers}) == 6
+    compared = [item.paper_id for question in llm.questions(ComparisonQuestion) for item in question.evidence]
+    assert len(compared) == len(set(compared)) >= 6
 
 
 async def test_papers_with_irrelevant_titles_are_not_read() -> None:

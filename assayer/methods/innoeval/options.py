@@ -28,7 +28,7 @@ class BoardOptions(Frozen):
     """Length in characters from which an idea is judged by section: for each dimension, only the relevant sections."""
     section_chars: int = Field(default=20_000, ge=1_000)
     """Maximum characters of the sections shown for one dimension."""
-    excerpt_chars: int = Field(default=350, ge=100)
+    excerpt_chars: int = Field(default=600, ge=100)
     """Maximum characters of a source as shown to a reviewer beside its grounding."""
     advice_chars: int = Field(default=1_500, ge=100)
     """Maximum characters of a source published after the cutoff."""

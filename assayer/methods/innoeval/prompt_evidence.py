@@ -6,7 +6,7 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
-from assayer.methods.scholareval.paper_evidence import title_line
+from assayer.methods.scholareval.paper_evidence import own_work, title_line
 from assayer.models import Paper
 from assayer.run.run import Run
 from assayer.text.cutting import first_words, last_words
@@ -64,7 +64,8 @@ def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
 
 
 def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
-    """Return the sources labelled in order, each cut to `chars` characters."""
+    """Return the sources labelled in order, each cut to `chars` characters. A paper that is cut begins with what it
+    says of its own work."""
     return tuple(_cut(source, chars).model_copy(update={"label": f"P{n}"}) for n, source in enumerate(sources, start=1))
 
 
@@ -72,6 +73,7 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # After the omitted middle, the place of a word is known only if the whole text has a single place.
+    # After omitted text, the place of a word is known only if the whole text has a single place.
     places = item.places if len(item.places) == 1 else ()
-    return item.model_copy(update={"text": shortened(item.text, chars), "places": places})
+    text = own_work(item.text) if source.kind == "literature" else item.text
+    return item.model_copy(update={"text": shortened(text, chars), "places": places})

@@ -6,15 +6,16 @@ one prompt: `P3` is a source, `S2` a part of the idea, `Q5` a query that was tri
 
 import datetime as dt
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
 from assayer.citing.answer_texts import TextRole, max_chars
 from assayer.citing.evidence import Evidence
+from assayer.citing.labels import labels_in
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
-from assayer.models import Certainty, FitLevel, Frozen, Reviewer, Section
+from assayer.models import Certainty, FitLevel, Frozen, Reviewer
 
 EvidenceLabel = Annotated[str, Field(pattern=r"^P\d+$", description="Label of one of the finds given, e.g. P3.")]
 PartLabel = Annotated[str, Field(pattern=r"^S\d+$", description="Label of one of the parts given, e.g. S1.")]
@@ -218,21 +219,37 @@ class GroundingNote(Frozen):
     """Quote from the source; empty if no quote could be verified."""
 
 
+class ShownSection(Frozen):
+    """A section of a long proposal, with the titles of the dimensions for which it was chosen."""
+
+    title: str
+    text: str
+    """Text as far as it is shown; empty if there was no room for it."""
+    dimensions: tuple[str, ...]
+
+
 class JudgingQuestion(Frozen):
     digest: str
     idea: str
     """Text of the idea; empty if the idea is read by section."""
-    sections: tuple[Section, ...]
-    left_out: tuple[str, ...]
-    """Headings of sections that concern other dimensions."""
-    no_room: tuple[str, ...]
+    sections: tuple[ShownSection, ...]
     evidence: tuple[EvidenceItem, ...]
+    """Finds that count for at least one dimension."""
+    unfamiliar: tuple[str, ...]
+    """Labels of finds that this reviewer would not know; they count only for dimensions that are not masked."""
     notes: tuple[GroundingNote, ...]
     fit: FitLevel
     day: dt.date | None
     """Day by which all evidence was published; None if no cutoff was set."""
     reviewer: Reviewer
-    dimension: RubricDimension
+    dimensions: tuple[RubricDimension, ...]
+
+    def labels_for(self, dimension: RubricDimension) -> frozenset[str]:
+        """Return the labels of the finds that count for a dimension."""
+        hidden = self.unfamiliar if dimension.masked else ()
+        return frozenset(
+            item.label for item in self.evidence if item.kind in dimension.evidence and item.label not in hidden
+        )
 
 
 class Judgement(Frozen):
@@ -247,6 +264,18 @@ class Judgement(Frozen):
         "next lower. No labels.",
     )
     score: float | None
+
+    @property
+    def claims(self) -> list[ReviewClaim]:
+        return [*self.strengths, *self.weaknesses, *self.suggestions]
+
+    def citing_only(self, labels: frozenset[str]) -> Self:
+        """Return the review without the points that cite other labels."""
+        kept = {
+            name: [claim for claim in getattr(self, name) if labels.issuperset(labels_in(claim.text))]
+            for name in ("strengths", "weaknesses", "suggestions")
+        }
+        return self.model_copy(update=kept)
 
 
 @cache
@@ -264,6 +293,21 @@ def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
     rating = Annotated[float, AfterValidator(listed), Field(json_schema_extra={"enum": values})] | None
     description = "One of the rubric's scores; null only if nothing given lets anyone judge."
     return create_model("Judgement", __base__=Judgement, score=(rating, Field(description=description)))
+
+
+class Judgements(Frozen):
+    """A reviewer's reviews of an idea: one field for each dimension, named after it."""
+
+    def of(self, dimension: RubricDimension) -> Judgement:
+        judgement: Judgement = getattr(self, dimension.name)
+        return judgement
+
+
+@cache
+def judgements_on(dimensions: tuple[RubricDimension, ...]) -> type[Judgements]:
+    """Return the answer schema with one review for each dimension, in order, each with its own scores."""
+    fields: dict[str, Any] = {item.name: (judgement_with_scores(item.scores), ...) for item in dimensions}
+    return create_model("Judgements", __base__=Judgements, **fields)
 
 
 class ReviewTexts(Frozen):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from assayer.citing.labels import each_once, unknown_labels
-from assayer.llm import Task
+from assayer.llm import Cut, Task
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
     Advice,
@@ -17,6 +17,7 @@ from assayer.methods.innoeval.schemas import (
     GroundingQuestion,
     Groundings,
     Judgement,
+    Judgements,
     JudgingQuestion,
     MetaQuestion,
     Refinement,
@@ -24,7 +25,7 @@ from assayer.methods.innoeval.schemas import (
     SearchQueries,
     SearchQueriesQuestion,
     Synthesis,
-    judgement_with_scores,
+    judgements_on,
     queries_for,
     refinement_within,
 )
@@ -114,6 +115,14 @@ def check_judgement(question: object, answer: Judgement) -> list[str]:
     return []
 
 
+def _check_judgements(question: JudgingQuestion, answer: Judgements) -> list[str]:
+    return [
+        f"{dimension.title}: {complaint}"
+        for dimension in question.dimensions
+        for complaint in check_judgement(question, answer.of(dimension))
+    ]
+
+
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
     known = (dimension.label for dimension in question.dimensions)
     return unknown_labels((dispute.dimension for dispute in answer.disputes), known, "dimension")
@@ -128,28 +137,31 @@ def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     return complaints
 
 
-JUDGING = Task[JudgingQuestion, Judgement](
+JUDGING = Task[JudgingQuestion, Judgements](
     "innoeval.judging",
     _PROMPTS,
-    "judging.v4.md",
-    Judgement,
+    "judging.v5.md",
+    Judgements,
     tier="strong",
-    max_tokens=2_500,
-    check=check_judgement,
+    max_tokens=8_000,
+    check=_check_judgements,
+    cuts=(Cut("evidence", "source for a reviewer"), Cut("sections", "section for a reviewer")),
 )
 
 
 @cache
-def judging_task(dimension: RubricDimension, model: str | None = None) -> Task[JudgingQuestion, Judgement]:
-    """Return the judging task under its common name, with a score restricted to the dimension's rubric. `model` is
-    the task's model."""
-    return replace(JUDGING, output=judgement_with_scores(dimension.scores), model=model)
+def judging_task(
+    dimensions: tuple[RubricDimension, ...], model: str | None = None
+) -> Task[JudgingQuestion, Judgements]:
+    """Return the judging task under its common name, with one review for each dimension. `model` is the task's
+    model."""
+    return replace(JUDGING, output=judgements_on(dimensions), model=model)
 
 
 SYNTHESIS = Task[MetaQuestion, Synthesis](
     "innoeval.synthesis",
     _PROMPTS,
-    "synthesis.v4.md",
+    "synthesis.v5.md",
     Synthesis,
     tier="strong",
     max_tokens=3_000,

@@ -24,6 +24,7 @@ from assayer.methods.scholareval.schemas import (
     DimensionReview,
     DimensionsQuestion,
     LabelledText,
+    PaperVerdicts,
     SynthesisQuestion,
 )
 from assayer.methods.scholareval.soundness_readings import SoundnessReadings
@@ -209,15 +210,19 @@ class ContributionModule:
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, self._similarity, whole_abstracts=False
         )
-        batched = evidence_batches(evidence, self._options.comparison_batch, self._options.reading_batch_chars)
+        batched = evidence_batches(evidence, self._options.comparison_batch)
 
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
-            question = ComparisonQuestion(parts=parts, evidence=batch)
-            answer = await self._context.ask(tasks.COMPARISON, question)
             shown = {item.label: item for item in batch}
+            papers: list[PaperVerdicts] = []
+            left = batch
+            while left:  # once, unless the question was cut to fit
+                answer = await self._context.ask(tasks.COMPARISON, ComparisonQuestion(parts=parts, evidence=left))
+                papers += answer.comparisons
+                left = left[len(answer.comparisons) or len(left) :]
             return [
                 (verdict.dimension, PaperComparison.of(shown[paper.label], verdict))
-                for paper in answer.comparisons
+                for paper in papers
                 for verdict in paper.verdicts
             ]
 

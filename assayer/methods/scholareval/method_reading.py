@@ -14,7 +14,7 @@ from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
-from assayer.methods.scholareval.schemas import LabelledText, MethodNote, ProposedMethod, ReadingQuestion
+from assayer.methods.scholareval.schemas import LabelledText, MethodNote, PaperReading, ProposedMethod, ReadingQuestion
 from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, gather_settled
 
@@ -129,16 +129,20 @@ class MethodReader:
     async def _read_papers(
         self, parts: tuple[LabelledText, ...], batch: tuple[Evidence, ...]
     ) -> list[tuple[str, RelevantPaper]]:
-        question = ReadingQuestion(parts=parts, evidence=batch)
-        answer = await self._context.ask(tasks.READING, question)
         shown = {item.label: item for item in batch}
+        readings: list[PaperReading] = []
+        left = batch
+        while left:  # once, unless the question was cut to fit
+            answer = await self._context.ask(tasks.READING, ReadingQuestion(parts=parts, evidence=left))
+            readings += answer.readings
+            left = left[len(answer.readings) or len(left) :]
         self._run.journal.record_dropped(
-            "paper reading", "not relevant to any method", sum(not reading.notes for reading in answer.readings)
+            "paper reading", "not relevant to any method", sum(not reading.notes for reading in readings)
         )
         self.shown |= {item.paper_id: item for item in batch}
         return [
             (note.method, RelevantPaper(shown[reading.label], note, check_quote(note.quote, shown[reading.label])))
-            for reading in answer.readings
+            for reading in readings
             for note in reading.notes
         ]
 

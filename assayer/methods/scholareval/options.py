@@ -22,9 +22,9 @@ class ScholarEvalOptions(Frozen):
     contribution."""
     evidence_chars: int = Field(default=5_000, ge=1)
     """Maximum characters of a paper in a prompt: abstract, matching passages, then methods and results sections."""
-    reading_batch: int = Field(default=12, ge=1)
-    """Number of papers read in one call, for all methods."""
-    reading_batch_chars: int = Field(default=20_000, ge=1)
+    reading_batch: int = Field(default=16, ge=1)
+    """Number of papers read in one call, for all methods; fewer if the model's context window is too small."""
+    reading_batch_chars: int = Field(default=27_000, ge=1)
     dimensions: int = Field(default=6, ge=1)
     hits: int = Field(default=20, ge=1)
     """Number of papers per query."""
@@ -38,7 +38,8 @@ class ScholarEvalOptions(Frozen):
     augmented: int = Field(default=60, ge=0)
     """Maximum titles screened during augmentation around papers that touch the contribution, nearest first; 0
     disables it."""
-    comparison_batch: int = Field(default=16, ge=1)
+    comparison_batch: int = Field(default=32, ge=1)
+    """Number of papers compared in one call; fewer if the model's context window is too small."""
     idea_chars: int = Field(default=30_000, ge=1_000)
     """Maximum characters of an idea in prompts; longer ideas are cut, and the cut is reported."""
     least_similarity_in_poor_corpus: float = 0.55

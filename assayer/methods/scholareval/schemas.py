@@ -88,7 +88,7 @@ class LabelledText(Frozen):
 
 
 class TitleShown(Frozen):
-    """Paper of which a prompt shows only title and year."""
+    """Paper of which a prompt shows at most title and year."""
 
     label: str
     title: str
@@ -197,6 +197,7 @@ class SummaryQuestion(Frozen):
     idea: str
     reviews: tuple[ReviewDigest, ...]
     papers: tuple[TitleShown, ...]
+    """Papers that the reviews cite. The prompt shows only their labels, in the reviews."""
     unreviewed: tuple[str, ...]
     """Names of methods that were not reviewed."""
 

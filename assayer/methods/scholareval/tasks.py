@@ -101,7 +101,7 @@ METHODS = Task[MethodsQuestion, Methods](
 FIRST_LOOK = Task[FirstLookQuestion, FirstLook](
     "scholareval.first_look",
     _PROMPTS,
-    "first_look.v2.md",
+    "first_look.v3.md",
     FirstLook,
     max_tokens=500,
     check=_check_first_look,
@@ -116,12 +116,12 @@ READING = Task[ReadingQuestion, Readings](
     max_tokens=6_000,
     check=_check_reading,
     bounds=_bound_reading,
-    cuts=(Cut("evidence", "paper for the methods"), Cut("parts", "method for the reading of papers")),
+    cuts=(Cut("evidence", ""), Cut("parts", "method for the reading of papers")),
 )
 REVIEW = Task[ReviewQuestion, MethodReview](
     "scholareval.review",
     _PROMPTS,
-    "review.v7.md",
+    "review.v8.md",
     MethodReview,
     tier="strong",
     check=_check_review,
@@ -130,7 +130,7 @@ REVIEW = Task[ReviewQuestion, MethodReview](
 SUMMARY = Task[SummaryQuestion, SoundnessSummary](
     "scholareval.summary",
     _PROMPTS,
-    "summary.v4.md",
+    "summary.v5.md",
     SoundnessSummary,
     tier="strong",
     cuts=(Cut("reviews", "review for the summary"),),
@@ -147,15 +147,15 @@ COMPARISON = Task[ComparisonQuestion, Comparisons](
     _PROMPTS,
     "comparison.v4.md",
     Comparisons,
-    max_tokens=6_000,
+    max_tokens=8_000,
     check=_check_comparison,
     bounds=_bound_comparison,
-    cuts=(Cut("evidence", "paper for the dimensions"), Cut("parts", "dimension for the comparison of papers")),
+    cuts=(Cut("evidence", ""), Cut("parts", "dimension for the comparison of papers")),
 )
 SYNTHESIS = Task[SynthesisQuestion, DimensionReview](
     "scholareval.synthesis",
     _PROMPTS,
-    "synthesis.v7.md",
+    "synthesis.v8.md",
     DimensionReview,
     tier="strong",
     check=_check_synthesis,

@@ -1,1 +1,1 @@
-"""Review board: selection of reviewers, one review per reviewer and dimension, meta-review, advice and decision."""
+"""Review board: selection of reviewers, one request per reviewer, meta-review, advice and decision."""

@@ -1,4 +1,4 @@
-"""Review by one reviewer on one dimension: the contents of the prompt, and the conversion of the answer."""
+"""Review by one reviewer: the contents of the prompt, and the conversion of the answer to one review per dimension."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from assayer.citing.labels import labelled, plain
 from assayer.errors import AssayerError
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.reviewers import visible_sources
-from assayer.methods.innoeval.board.sections import DimensionSections
+from assayer.methods.innoeval.board.sections import DimensionSections, shown_sections
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding
 from assayer.methods.innoeval.extraction import digest
@@ -57,27 +57,40 @@ ReviewsByDimension = Sequence[tuple[RubricDimension, Sequence[BoardReview]]]
 """Dimensions in order, each with one review per reviewer, in the order of the reviewers."""
 
 
-async def review_dimension(
+async def review_idea(
     llm: Llm,
     run: Run,
     options: BoardOptions,
     pack: EvidencePack,
     reviewer: Reviewer,
-    dimension: RubricDimension,
-    sections_read: DimensionSections | None,
-) -> BoardReview:
-    """Ask a reviewer to review one dimension. `sections_read` holds the sections relevant to the dimension; None means
-    the whole idea. Raises an LlmError or BudgetExhausted."""
-    question = _question(options, pack, reviewer, dimension, sections_read, run.cutoff)
-    answer = await ask(llm, judging_task(dimension, reviewer.model), question, run)
+    dimensions: tuple[RubricDimension, ...],
+    sections_read: Mapping[str, DimensionSections] | None,
+) -> list[BoardReview]:
+    """Ask a reviewer to review every dimension, and return the reviews in the order of the dimensions. `sections_read`
+    holds the sections relevant to each dimension; None means the whole idea. Raises an LlmError or BudgetExhausted."""
+    question = _question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
+    answer = await ask(llm, judging_task(dimensions, reviewer.model), question, run)
     papers = labelled(item.paper_id for item in question.evidence)
-    rationale = plain(answer.rationale)
-    return BoardReview(
-        reviewer=reviewer,
-        score=dimension.scored(answer.score, rationale),
-        points=point_writer(pack, papers, [_given_quote(item) for item in pack.groundings]).all_points(answer),
-        rationale=rationale,
-    )
+    writer = point_writer(pack, papers, [_given_quote(item) for item in pack.groundings])
+    reviews = []
+    for dimension in dimensions:
+        whole = answer.of(dimension)
+        judgement = whole.citing_only(question.labels_for(dimension))
+        run.journal.record_dropped(
+            "point of a review",
+            "cited a source that does not count for its dimension",
+            len(whole.claims) - len(judgement.claims),
+        )
+        rationale = plain(judgement.rationale)
+        reviews.append(
+            BoardReview(
+                reviewer=reviewer,
+                score=dimension.scored(judgement.score, rationale),
+                points=writer.all_points(judgement),
+                rationale=rationale,
+            )
+        )
+    return reviews
 
 
 def lost_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
@@ -89,21 +102,27 @@ def _question(
     options: BoardOptions,
     pack: EvidencePack,
     reviewer: Reviewer,
-    dimension: RubricDimension,
-    sections_read: DimensionSections | None,
+    dimensions: tuple[RubricDimension, ...],
+    sections_read: Mapping[str, DimensionSections] | None,
     day: dt.date | None,
 ) -> JudgingQuestion:
-    seen = visible_sources(reviewer, pack.before_cutoff) if dimension.masked else pack.before_cutoff
-    visible = [entry for entry in seen if entry.kind in dimension.evidence]
-    evidence = labelled_evidence(visible, options.excerpt_chars)
+    familiar = {source.paper.id for source in visible_sources(reviewer, pack.before_cutoff)}
+    counting = [
+        source
+        for source in pack.before_cutoff
+        if any(
+            source.kind in dimension.evidence and (source.paper.id in familiar or not dimension.masked)
+            for dimension in dimensions
+        )
+    ]
+    evidence = labelled_evidence(counting, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(
         digest=digest(pack.idea.title, pack.six_tuple),
         idea=pack.text if sections_read is None else "",
-        sections=() if sections_read is None else sections_read.sections,
-        left_out=() if sections_read is None else sections_read.left_out,
-        no_room=() if sections_read is None else sections_read.no_room,
+        sections=() if sections_read is None else shown_sections(pack.idea.sections, dimensions, sections_read),
         evidence=evidence,
+        unfamiliar=tuple(item.label for item in evidence if item.paper_id not in familiar),
         notes=tuple(
             _grounding_note(grounding, labels[grounding.paper_id])
             for grounding in pack.groundings
@@ -112,7 +131,7 @@ def _question(
         fit=pack.fit.level,
         day=day,
         reviewer=reviewer,
-        dimension=dimension,
+        dimensions=dimensions,
     )
 
 

@@ -1,10 +1,11 @@
 """Selection by heading of the sections of a long proposal that are relevant to a dimension."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.options import BoardOptions
+from assayer.methods.innoeval.schemas import ShownSection
 from assayer.models import Idea, Section
 from assayer.text.cutting import first_words
 
@@ -16,10 +17,6 @@ class DimensionSections(NamedTuple):
     """Sections of an idea that are read for one dimension, in the idea's order."""
 
     sections: tuple[Section, ...]
-    left_out: tuple[str, ...]
-    """Headings of sections that concern other dimensions."""
-    no_room: tuple[str, ...]
-    """Headings of relevant sections that did not fit within the limit."""
     unread: int
     """Number of relevant sections that were omitted or cut because of the limit."""
     lengths: tuple[int, ...]
@@ -52,11 +49,22 @@ def sections_for(
         room -= len(cut)
     return DimensionSections(
         sections=tuple(chosen[place] for place in sorted(chosen)),
-        left_out=tuple(section.title for place, section in enumerate(sections) if place not in chosen_places),
-        no_room=tuple(sections[place].title for place in sorted(chosen_places) if place not in chosen),
         unread=unread,
         lengths=tuple(len(chosen[place].text) if place in chosen else 0 for place in range(len(sections))),
     )
+
+
+def shown_sections(
+    sections: Sequence[Section], dimensions: Sequence[RubricDimension], read: Mapping[str, DimensionSections]
+) -> tuple[ShownSection, ...]:
+    """Return the sections that are read for any dimension, each once, as far as any of its dimensions reads it. The
+    text of a section for which there was no room is empty."""
+    shown = []
+    for place, section in enumerate(sections):
+        lengths = {dimension.title: read[dimension.name].lengths[place] for dimension in dimensions}
+        readers = tuple(title for title, length in lengths.items() if length)
+        shown.append(ShownSection(title=section.title, text=section.text[: max(lengths.values())], dimensions=readers))
+    return tuple(shown)
 
 
 def unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:

@@ -2,8 +2,7 @@
 
 There are two levels of LLM calls: first the reviews, then meta-review and advice together."""
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 
 from assayer.citing.labels import plain
 from assayer.llm import Llm
@@ -11,7 +10,7 @@ from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
 from assayer.methods.innoeval.board.decision import decide
 from assayer.methods.innoeval.board.meta_review import MetaReviewResult, points_in_turn, write_meta_review
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_dimension
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_idea
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
     at_this_idea,
@@ -92,10 +91,10 @@ class BoardSession:
             for number, (seat, model) in enumerate(zip(seats, models, strict=True), start=1)
         )
 
-    def _sections_by_dimension(self, pack: EvidencePack) -> dict[str, DimensionSections | None]:
+    def _sections_by_dimension(self, pack: EvidencePack) -> Mapping[str, DimensionSections] | None:
         """Return the sections on which each dimension is judged; None means the whole idea."""
         if not reads_by_section(pack.idea, self._options):
-            return {dimension.name: None for dimension in self._dimensions}
+            return None
         sections, room = pack.idea.sections, self._options.section_chars
         sections_by_dimension = {
             item.name: sections_for(item, self._dimensions, sections, room) for item in self._dimensions
@@ -103,21 +102,20 @@ class BoardSession:
         unread = sum(section.unread for section in sections_by_dimension.values())
         self._run.journal.record_dropped("section for a dimension", "too long for the prompt", unread)
         self._run.unread_characters = 0  # counted by section instead, in the board's own notice
-        return dict(sections_by_dimension)
+        return sections_by_dimension
 
     def _notices(
-        self, pack: EvidencePack, sections_by_dimension: dict[str, DimensionSections | None]
+        self, pack: EvidencePack, sections_by_dimension: Mapping[str, DimensionSections] | None
     ) -> tuple[Notice, ...]:
         """Return the notices for an idea judged by section. They replace the notice that counts the characters after
         its opening."""
-        sections_shown = [section for section in sections_by_dimension.values() if section is not None]
-        if not sections_shown:
+        if sections_by_dimension is None:
             return ()
         opening = len(pack.text)
         text = "The idea is long, so each dimension was judged on the sections that are relevant to it."
         if opening < len(pack.idea.text):
             text += f" Its parts and its literature search are based on its first {opening:,} characters."
-        if missed := unread_characters(pack.idea, opening, sections_shown):
+        if missed := unread_characters(pack.idea, opening, list(sections_by_dimension.values())):
             text += f" {missed:,} characters did not fit into any prompt and were not read."
         return (Notice(kind="long_idea", text=text),)
 
@@ -125,39 +123,30 @@ class BoardSession:
         self,
         pack: EvidencePack,
         reviewers: Sequence[Reviewer],
-        sections_by_dimension: dict[str, DimensionSections | None],
+        sections_by_dimension: Mapping[str, DimensionSections] | None,
     ) -> ReviewsByDimension:
-        seats = list(product(self._dimensions, reviewers))
         done = 0
 
-        async def review_seat(seat: tuple[RubricDimension, Reviewer]) -> BoardReview:
+        async def review(reviewer: Reviewer) -> list[BoardReview]:
             nonlocal done
-            dimension, reviewer = seat
-            result = await review_dimension(
-                self._llm,
-                self._run,
-                self._options,
-                pack,
-                reviewer,
-                dimension,
-                sections_by_dimension[dimension.name],
+            reviews = await review_idea(
+                self._llm, self._run, self._options, pack, reviewer, self._dimensions, sections_by_dimension
             )
             done += 1
-            self._run.report_progress("board", done, len(seats))
-            return result
+            self._run.report_progress("board", done, len(reviewers))
+            return reviews
 
-        self._run.report_progress("board", 0, len(seats))
-        outcomes = await gather_settled(seats, review_seat)
+        self._run.report_progress("board", 0, len(reviewers))
+        outcomes = await gather_settled(reviewers, review)
         self._run.keep_successes(outcomes, "review")
         failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if len(failures) == len(outcomes):
             raise failures[0].error
-        reviews = [
-            lost_review(reviewer, outcome.error) if isinstance(outcome, Failed) else outcome
-            for (_, reviewer), outcome in zip(seats, outcomes, strict=True)
+        rows = [
+            [lost_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
+            for reviewer, outcome in zip(reviewers, outcomes, strict=True)
         ]
-        width = len(reviewers)
-        return [(dimension, reviews[row * width : (row + 1) * width]) for row, dimension in enumerate(self._dimensions)]
+        return list(zip(self._dimensions, map(list, zip(*rows, strict=True)), strict=True))
 
     async def _write_advice(
         self, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension
@@ -172,7 +161,7 @@ class BoardSession:
     def _board_record(
         self,
         reviewers: tuple[Reviewer, ...],
-        sections_by_dimension: dict[str, DimensionSections | None],
+        sections_by_dimension: Mapping[str, DimensionSections] | None,
         reviews_by_dimension: ReviewsByDimension,
         meta: MetaReviewResult | Failed,
         advice: tuple[Point, ...] | Absent | Failed,
@@ -185,7 +174,8 @@ class BoardSession:
             pool=self._pool_used(),
             reviewers=reviewers,
             dimensions=tuple(
-                _judged_dimension(dimension, sections_by_dimension[dimension.name]) for dimension in self._dimensions
+                _judged_dimension(dimension, (sections_by_dimension or {}).get(dimension.name))
+                for dimension in self._dimensions
             ),
             prompt_version=JUDGING.version,
             prompt_digest=JUDGING.digest,
