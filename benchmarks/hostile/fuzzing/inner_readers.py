@@ -181,6 +181,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.citing.claim_quotes.quoted_point": lambda text: claim_quotes.quoted_point(
         "support", text, {"P1": PaperId("a")}, (), claim_numbers.KnownNumbers(set(), {PaperId("a"): set()})
     ),
+    "assayer.citing.labels.labels_in": lambda text: list(labels.labels_in(text)),
     "assayer.citing.labels.uncited_complaints": lambda text: labels.uncited_complaints((text,)),
     "assayer.citing.evidence.point": lambda text: citing_evidence.point("support", text, {"P1": PaperId("a")}, {}),
     "assayer.ideas.front_matter.split_front_matter, its fields": lambda text: front_matter.split_front_matter(
