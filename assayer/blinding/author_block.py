@@ -96,8 +96,8 @@ def _begins_with_people(line: str, small: frozenset[str]) -> bool:
 
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line under the title looks like a single name, and no part of that name, particles excluded,
-    also occurs in the text as a lower-case word."""
+    """Return whether a line under the title looks like a single name, and no word of that name, particles excluded,
+    also occurs in lower case in the text."""
     person = person_of(_VERSION.sub("", line))
     return person is not None and bool(person.given) and not has_small_word(person, small)
 

@@ -28,7 +28,7 @@ REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
 def max_chars(words: int) -> int:
-    """Return the maximum number of characters of an answer of `words` words: twice the usual eight per word."""
+    """Return the maximum number of characters of a text of `words` words: 16 per word, twice the usual length."""
     return 2 * 8 * words
 
 
@@ -90,8 +90,7 @@ def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class _Shape(NamedTuple):
-    """Shape of a field with respect to text: the role of its text, the shape of its list items, and whether it is
-    optional."""
+    """Text in a field: its role, the shape of the field's list items, and whether the field is optional."""
 
     role: TextRole | None = None
     items: "_Shape | None" = None

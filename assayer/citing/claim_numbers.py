@@ -54,11 +54,11 @@ _NAME_LOOK_BACK = 14
 class _Stated(NamedTuple):
     written: str
     readings: tuple[tuple[Decimal, ...], ...]
-    """Possible readings of the number. The number is known if all values of any reading are known."""
+    """Possible readings of the number. The number is known if, for any one reading, all values are known."""
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return every number in a text, in all values in which a claim may repeat it, such as a rounded value."""
+    """Return every number in a text, in all forms in which a claim may repeat it, such as a rounded value."""
     return _numbers_in(_read(text))
 
 
@@ -99,15 +99,15 @@ def _rounded(value: Decimal) -> Iterator[Decimal]:
 
 
 class KnownNumbers(NamedTuple):
-    """Numbers that a claim is allowed to use: those of the idea and of the papers it cites."""
+    """Numbers that a claim is allowed to use: those in the idea and in the papers that the claim cites."""
 
     idea: Set[Decimal]
     papers: Mapping[PaperId, Set[Decimal]]
     """Numbers of each paper's text as shown, and the paper's year."""
 
     def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
-        """Return the claim's numbers, as written, that neither the idea nor a cited paper contains; empty if it
-        cites no shown paper. Number words are ignored, because they seldom state figures."""
+        """Return the claim's numbers, as written, that occur neither in the idea nor in a cited paper; empty if the
+        claim cites no shown paper. Number words are ignored, because they seldom state figures."""
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()

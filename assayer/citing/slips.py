@@ -37,8 +37,8 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. With n slips at
-    least one of n + 1 segments of the quote matches exactly, so only the places of these segments are searched."""
+    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. A quote with n slips has
+    at least one exact match among its n + 1 segments, so only the places of these segments are searched."""
     words = quote.words()
     most = len(words) // WORDS_PER_SLIP
     if not most or len(words) > MOST_WORDS:

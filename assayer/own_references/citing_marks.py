@@ -40,8 +40,8 @@ class Mark(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """Family names, year and letter by which a mark cites a work, or by which a work can be cited. Names are in normal
-    form."""
+    """Family names, year and letter (`2019a`) by which a mark cites a work, or by which a work can be cited. Names are
+    in normal form."""
 
     first: str
     year: str
@@ -52,8 +52,8 @@ class _Names(NamedTuple):
 
 
 def numbers_in(brackets: str, greatest: int) -> list[tuple[int, int]] | None:
-    """Return the first and last number of each range. Returns None if the brackets contain a number for which there is
-    no entry, as intervals in formulas do."""
+    """Return the first and last number of each range; None if the brackets contain a number that no entry has, as
+    intervals in formulas do."""
     found = [(int(part["first"]), int(part["last"] or part["first"])) for part in _RANGE.finditer(brackets)]
     return found if all(0 < first <= last <= greatest for first, last in found) else None
 

@@ -80,8 +80,8 @@ def _is_inverted_group(short: str, long: str) -> bool:
 
 
 def _families(author: str) -> set[str]:
-    """Return the keys of the family name with and without its particles, and also of the last word if capitals do not
-    distinguish it from initials: `RUI GAO`. Umlauts are folded in all ways."""
+    """Return the keys of the family name, with and without particles, and of the last word, because a last word in
+    capitals (`RUI GAO`) can be mistaken for initials. Umlauts are folded in all ways."""
     family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
     bare = [word for word in family.split()[-1:] if family[:1].islower()]
