@@ -1,6 +1,6 @@
 """Ranking as Python code sees it: proposals in order, tables, and HTML in a notebook.
 
-The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+The names in this file are a stable interface under semantic versioning, unlike those of other modules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,9 +26,9 @@ class RankedProposal(NamedTuple):
     """Ends of the interval of its rank."""
     title: str
     source: str
-    """Path, id or address by which it was passed, or `text`."""
+    """Path, id or URL by which the proposal was passed, or `text`."""
     band: Band | None
-    """`in` or `out` of the best `cut`, or `human`: left to people to decide. None without a cut."""
+    """`in` or `out`: among the best `cut` or not; `human`: left for people to decide. None without a cut."""
     chance_in: float | None
     """Probability of being among the best `cut`; None without a cut."""
 

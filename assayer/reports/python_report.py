@@ -1,6 +1,6 @@
 """Report as Python code sees it: scores by name, findings, tables, and HTML in a notebook.
 
-The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+The names in this file are a stable interface under semantic versioning, unlike those of other modules."""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class ReportFinding(NamedTuple):
     kind: FindingKind
     text: str
     severity: Literal["fatal", "major", "minor"] | None = None
-    """None for a strength, and where the method states none."""
+    """None for a strength, or if the method states no severity."""
     papers: tuple[str, ...] = ()
 
 
@@ -82,7 +82,7 @@ class EvaluationReport:
     @cached_property
     def total(self) -> ReportScore:
         """Score by which reports are ordered, 0 to 100. It is not the mean of the parts: without an overall part it is
-        the lowest of them."""
+        the lowest of their scores."""
         score = score_of(self._full)
         if isinstance(score, Absent):
             return ReportScore(None, 0.0, 100.0, score.reason)

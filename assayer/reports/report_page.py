@@ -99,7 +99,7 @@ class ReportPage:
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
-        """Parts whose scores the summary shows; for a board, the parts that it judged, not the parts that were its
+        """Parts whose scores the summary shows; for a board, the parts that it judged, without those that were its
         input."""
         judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)

@@ -1,4 +1,4 @@
-"""Detection of text that models can read and people cannot read at sight: encoded, or spelled letter by letter."""
+"""Detection of text that models can decode but people cannot read at sight: encoded, or spelled letter by letter."""
 
 import base64
 import binascii
@@ -22,8 +22,8 @@ _MOST = 50
 
 
 def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the decoded text of each encoded text. If the text says that something is to be read as
-    rot13, the whole text is decoded."""
+    """Yield the offset and the decoded text of each encoded text. If the text asks its reader to decode rot13, the
+    whole text is decoded."""
     lengths = [*map(len, text.split())]
     longest = max(lengths, default=0)
     # Searching for the patterns takes twenty times as long as these conditions.
@@ -44,7 +44,7 @@ def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _of_base64(run: str) -> str:
-    """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of an address."""
+    """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of a URL."""
     padded = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return _prose(base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True))

@@ -20,18 +20,18 @@ _INLINE = re.compile(
 )
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _ATTRIBUTES = re.compile(r"\s\{[#.-][^{}]{0,200}\}$")
-"""Attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
+"""Pattern for the attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
 _EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
 
 
 class Heading(NamedTuple):
     start: int
-    """Offset of the heading's first character."""
+    """Pattern for a heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
     end: int
     """Offset at which the text under the heading begins."""
     level: int
-    """Level of the heading; 1 is outermost. The more explicit the mark, the further out the level: Markdown 1 to 6,
-    numbers and known titles from 7, bold 11, a known title that begins a line of text 12."""
+    """Level of the heading; 1 is outermost. More explicit marks get lower levels: Markdown 1 to 6, numbers and known
+    titles from 7, bold 11, a known title that begins a line of text 12."""
     title: str
 
 

@@ -19,7 +19,7 @@ _REST = r"[^\n.!?。！？।؟]"
 
 
 def _ignore(verbs: str, qualifiers: str, nouns: str) -> str:
-    """Return a pattern for `Ignore … all previous … instructions`, with the last two in either order."""
+    """Return a pattern for `Ignore … all previous … instructions`, with qualifiers and nouns in either order."""
     return rf"(?:{verbs})(?={_REST}{{0,60}}?(?:{qualifiers})){_REST}{{0,80}}?(?:{nouns})"
 
 
