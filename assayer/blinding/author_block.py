@@ -90,7 +90,7 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
 
 
 def _begins_with_people(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line names several people, or begins with the known first name of one."""
+    """Return whether a line names several people, or begins with a known first name."""
     people = people_of_front(line, small)
     return len(people) > 1 or any(has_given_name(item) and line.startswith(item.full) for item in people)
 

@@ -1,7 +1,7 @@
 """Check every text in a model's answer: clean it, find citations of works that were not shown, and redact them.
 
-All string fields of an answer are found through its model. A field without a `TextRole` is prose, which must not cite
-anything; a role in the field's annotation allows more."""
+All string fields of an answer are found through its Pydantic model. A field without a `TextRole` is prose, which must
+not cite anything; a role in the field's annotation allows more."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -226,8 +226,8 @@ def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
 
 
 def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
-    """Return whether the citation is inside quotation marks. No words that the source does not contain may be inserted
-    there."""
+    """Return whether the citation is inside quotation marks, where an inserted word would look like a word of the
+    source."""
     return (
         text.rfind("“", 0, foreign_citation.start) > text.rfind("”", 0, foreign_citation.start)
         and "”" in text[foreign_citation.end :]

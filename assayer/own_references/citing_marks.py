@@ -15,7 +15,7 @@ BRACKETS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
 _RANGE = re.compile(r"(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?")
 _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)(?P<letter>[a-z]?)\b")
 _BEFORE_YEAR = 120
-"""Maximum characters before a year in which its authors are looked for."""
+"""Maximum number of characters before a year that are searched for author names."""
 _WORD = r"[^\W\d_][\w'’-]{1,40}"
 _PERSON = rf"(?:[^\W\d_][\w'’.-]{{0,40}}\s{{1,3}}){{0,3}}{_WORD}"
 _NAMED = re.compile(

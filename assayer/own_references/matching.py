@@ -18,7 +18,7 @@ _VERSIONS = 1
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
 _MAX_LISTED = 3
-"""Maximum number of names listed for authors that the record lacks."""
+"""Maximum number of names listed when the record lacks authors of the entry."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 

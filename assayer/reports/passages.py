@@ -16,7 +16,7 @@ class ShownPassage(NamedTuple):
     """Statement about the paper; empty if only a point cites the words."""
     quote: Citation | None
     supports: tuple[ClaimSupport | Absent, ...]
-    """Results of checking claims against the quote, each distinct result once."""
+    """Results of checking claims against the quote, one for each outcome that occurred."""
     warning: str = ""
     """Warning about numbers in the statement that were not found; empty if all were found."""
 

@@ -15,7 +15,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks. A mark comes before any shorter mark with which it begins."""
+"""Byte order marks. Each is listed before any shorter mark that is its prefix."""
 _KINDS = (
     (b"%PDF-", "a PDF", "Name it .pdf."),
     (b"PK\x03\x04", "a ZIP or Office file", "Save it as plain text, CSV or PDF."),

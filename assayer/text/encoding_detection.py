@@ -47,7 +47,7 @@ _MOST_CHAOS = 0.1
 _MOSTLY_LATIN = 0.4
 """Maximum share of special bytes among the bytes of words for a text to count as Latin script."""
 _FEWEST = 12
-"""Minimum number of special bytes among Latin letters for them to be able to belong to another script."""
+"""Minimum number of special bytes in a mostly Latin text for another script to be considered."""
 _ALIKE = 0.05
 _MULTI_BYTE_ADVANTAGE = 0.6
 """Amount by which the familiarity of a script with few letters must exceed that of one with thousands of characters."""

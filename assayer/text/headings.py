@@ -11,7 +11,7 @@ LONGEST = 120
 MOST_WORDS = 12
 
 _MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
-"""Heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
+"""Pattern for a heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
 _UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
@@ -26,7 +26,7 @@ _EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
 
 class Heading(NamedTuple):
     start: int
-    """Pattern for a heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
+    """Offset of the heading's first character."""
     end: int
     """Offset at which the text under the heading begins."""
     level: int

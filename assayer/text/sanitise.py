@@ -176,7 +176,7 @@ def _remove_hidden_markup(draft: _Draft) -> None:
 
 def _inside_tag(text: str, place: int) -> bool:
     """Return whether the position is inside an unclosed tag. If so, the replacement must close the tag; otherwise the
-    text after the removed element would complete it, and sanitising again would hide the rest."""
+    removal could form a complete tag, and sanitising the text again would hide the rest."""
     return text.rfind("<", 0, place) > text.rfind(">", 0, place)
 
 
