@@ -2,7 +2,7 @@
 
     inspect eval assayer/plan_reviews -T dataset=plans.jsonl --model none
 
-Inspect finds them by the entry point in pyproject.toml. assayer asks the language model of its own settings."""
+Inspect finds them by the entry point in pyproject.toml. assayer uses the language model from its own settings."""
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import json_dataset

@@ -176,7 +176,7 @@ class Literature(Protocol):
         ...
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Return whether the local corpus covers the field of a text."""
+        """Return how well the local corpus covers the field of a text."""
         ...
 
 

@@ -47,8 +47,8 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
 
 
 def _names_before_prose(line: str, small: frozenset[str]) -> str:
-    """Return the names with footnote marks and institutions before the first sentence of a line, as in a PDF whose
-    abstract follows its authors without a break; empty if there are none."""
+    """Return the part of a line before its first sentence if it holds names with footnote marks and institutions, as in
+    a PDF whose abstract directly follows the authors; otherwise an empty string."""
     word = next((match for match in _SMALL.finditer(line) if match[0] not in _JOINS), None)
     run = line[: word.start()] if word else line
     return run if _MARKED_WORD.search(run) and is_front_matter(run, small) else ""

@@ -53,8 +53,8 @@ def blinded(idea: Idea) -> Idea:
 
 
 def remasked(idea: Idea, names: Sequence[str]) -> Idea:
-    """Return the masked idea with these names, found by a language model, masked too, full names also in other forms.
-    Its `names_may_remain` then only states whether a masked person's family name remains."""
+    """Mask further names, found by a language model, in a masked idea; full names are masked in all their forms.
+    `names_may_remain` then states only whether the family name of a masked person remains."""
     if idea.blinding is None:
         raise ValueError("The idea is not masked yet: mask it before masking further names.")
     whole = [person for name in names if (person := person_of(name)) is not None]

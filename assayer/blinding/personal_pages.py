@@ -1,4 +1,4 @@
-"""Personal web addresses: a university home page, a profile, or an account on a code host."""
+"""Find personal URLs: a university home page, a profile, or an account on a code host."""
 
 import re
 import unicodedata

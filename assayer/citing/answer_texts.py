@@ -40,7 +40,7 @@ class TextRole(Enum):
     COPIED = "copied"
     """Words copied from a source, which are checked against the source elsewhere."""
     NAMED = "named"
-    """Title of a work from memory, which is looked up and marked elsewhere."""
+    """Title of a work that the model names from memory; it is looked up and marked elsewhere."""
     QUERY = "query"
     """Search query; it does not appear in any report."""
     PROSE = "prose"
@@ -52,7 +52,7 @@ class TextRole(Enum):
 
 _LABEL_FIELDS = ("label", "labels")
 _REPEATED = re.compile(r"((?<![^\s])[^.!?\n]{8,300}[.!?])(?:\s+\1)+(?=\s|\Z)")
-"""Sentence written several times in a row, as small models do."""
+"""Pattern for a sentence written several times in a row, as small models do."""
 
 
 class QuestionTexts:

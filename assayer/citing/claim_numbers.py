@@ -43,10 +43,9 @@ _LABEL_BEFORE = re.compile(
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
-"""Words before a number that labels an item of their kind, as in `Table 2`."""
+"""Pattern for a word such as `Table` before a number that labels an item, as in `Table 2`."""
 _MAX_LABEL_NUMBER = 20
-"""Largest number treated as a label after such a word: `We study 5000 patients` and `we group 40 items` are not labels.
-"""
+"""Largest number treated as a label: in `study 5000 patients` and `group 40 items`, the numbers are not labels."""
 _NAME_LOOK_BACK = 14
 """Number of characters before a number that are checked for a name or a word such as `Table`."""
 
@@ -63,8 +62,8 @@ def numbers_in(text: str) -> frozenset[Decimal]:
 
 
 def _read(text: str) -> str:
-    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number are
-    removed: they are marks or powers."""
+    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number become
+    spaces, because they are footnote marks or powers."""
     return folded(_RAISED.sub(" ", text))
 
 

@@ -25,7 +25,7 @@ _CACHED_TEXTS = 256
 _CACHED_CHARACTERS = 8_000
 """Maximum characters of a text whose letters are cached; this bounds the caches to about 60 MB."""
 NEAR_CUT = 3
-"""Words adjacent to an ellipsis within which omitted negations are detected."""
+"""Number of omitted words at either end of an ellipsis that are searched for negations."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
 
 

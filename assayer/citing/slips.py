@@ -114,9 +114,9 @@ def _is_joined(first: str, second: str, both: str) -> bool:
 
 
 def _is_variant(text: str, other: str) -> bool:
-    """Return whether two words differ only in spelling. No dictionary distinguishes `addiction` from a slip of
-    `addition`, so only differences that rarely produce another word count, and none at a word's ends (`a-`, `un-`,
-    `-s`)."""
+    """Return whether two words differ only in spelling. Without a dictionary, `addiction` cannot be told from a slip of
+    `addition`. Therefore only differences that rarely produce a different word are accepted, and none at the start or
+    end of a word (`a-`, `un-`, `-s`)."""
     if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
     if unspaced_letters(text) or unspaced_letters(other):  # each letter is a word

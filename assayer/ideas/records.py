@@ -169,7 +169,7 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
 
 
 def _listed_works(name: str, value: Any) -> list[CitedWork]:
-    """Return the works in a field that holds a reference list as objects; empty for other fields."""
+    """Return the works in a field whose value is a reference list of objects; empty for other fields."""
     if not isinstance(value, list | Mapping) or not (normal_name(name) in LISTS or list_title(shown_name(name))):
         return []
     items = list(value.values()) if isinstance(value, Mapping) else value

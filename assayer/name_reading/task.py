@@ -21,4 +21,4 @@ class NamesAnswer(Frozen):
 NAMES = Task[NamesQuestion, NamesAnswer](
     "blinding.names", Prompts("assayer.name_reading"), "names.v1.md", NamesAnswer, max_tokens=800
 )
-"""Task that asks for the names that are left in an idea."""
+"""Task that asks for the names left in an idea."""

@@ -33,7 +33,7 @@ _MAX_OCCURRENCES = 20
 
 
 class Mark(NamedTuple):
-    """Half-open range of characters in the text, from `start` to before `end`."""
+    """Range of characters in the text, from `start` (inclusive) to `end` (exclusive)."""
 
     start: int
     end: int
@@ -162,7 +162,7 @@ def _with_brackets(mark: Mark, body: str) -> Mark:
 
 
 def _identifier_in(text: str, name: str) -> Mark | None:
-    """Return the first occurrence of an identifier, including the address or `doi:` before it."""
+    """Return the first occurrence of an identifier, including a URL prefix or `doi:` before it."""
     end = 0
     for _ in range(_MAX_OCCURRENCES):
         place = text.find(name, end)

@@ -16,7 +16,7 @@ _LONG = 6
 """Minimum number of letters in a family name for a misprint or variant spelling (`Müller`, `Mueller`) to be tolerated.
 """
 _MISSPELT = 85.0
-"""Ratio (0 to 100) at or above which two long family names count as the same: `Hinton` and `Linton` have 83."""
+"""Minimum similarity (0 to 100) for two long family names to count as the same: `Hinton` and `Linton` score 83."""
 _ACRONYM = re.compile(
     r"(?!(?:Ma?c|De|Di|Du|La|Le|Van|Von|Fitz)[A-Z][a-z]+$)[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}"
 )

@@ -29,7 +29,7 @@ _ADDRESS = re.compile(
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
-"""Pattern of a web or email address. It tries each run of characters only from its start, so that time grows linearly
+"""Pattern for a web or email address. It tries each run of characters only from its start, so that time grows linearly
 with the text."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")

@@ -28,9 +28,9 @@ class RankedProposal(NamedTuple):
     source: str
     """Path, id or URL by which the proposal was passed, or `text`."""
     band: Band | None
-    """`in` or `out`: among the best `cut` or not; `human`: left for people to decide. None without a cut."""
+    """`in`: among the top `cut` proposals; `out`: not; `human`: left for people to decide. None without a cut."""
     chance_in: float | None
-    """Probability of being among the best `cut`; None without a cut."""
+    """Probability of being among the top `cut` proposals; None without a cut."""
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.title} (between {self.low} and {self.high})"

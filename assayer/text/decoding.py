@@ -32,9 +32,9 @@ _NAMES = {
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]")
 """Pattern for the first two bytes of a UTF-8 character, both decoded as Windows-1252."""
 _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,}~\}")
-"""Chinese in HZ, which writes two ASCII characters for each of its own."""
+"""Pattern for Chinese text in the HZ encoding, which writes each character as two ASCII characters."""
 _UTF_7 = re.compile(rb"\+A[A-Za-z0-9+/]{2,}-")
-"""Latin letters in UTF-7: `+AOk-`."""
+"""Pattern for Latin letters in UTF-7: `+AOk-`."""
 _FEWEST_UTF_7 = 2
 _LATIN = re.compile("[\u00a1-\u024f]+")
 """Pattern for special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""

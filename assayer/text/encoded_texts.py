@@ -12,7 +12,7 @@ _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/=-])")
 _HEX = re.compile(r"(?<![\w\\])(?:[0-9a-f]{2}){20,2000}(?!\w)|(?<![\w\\])(?:[0-9A-F]{2}){20,2000}(?!\w)")
 _ENTITIES = re.compile(r"(?:&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});\s?){6,1000}")
 _ESCAPES = re.compile(r"^(?=[^\n]{0,4000}\\u[0-9a-fA-F]{4})[^\n]{1,8000}", re.MULTILINE)
-"""Pattern of a line with at least one escape sequence."""
+"""Pattern for a line with at least one escape sequence."""
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
 _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")

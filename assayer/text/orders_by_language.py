@@ -1,4 +1,4 @@
-"""Patterns of instructions to ignore earlier instructions, or to give the best mark, in many languages.
+"""Patterns for instructions to ignore earlier instructions, or to give the best mark, in many languages.
 
 Each language has a pattern in lower case, and words of which at least one must occur before the pattern is tried. A
 verb counts only as an imperative next to the words for what is to be ignored, so papers *about* instructions do not
@@ -15,7 +15,7 @@ class OrderInLanguage(NamedTuple):
 
 
 _REST = r"[^\n.!?。！？।؟]"
-"""Pattern of a character within the same sentence."""
+"""Pattern for a character within the same sentence."""
 
 
 def _ignore(verbs: str, qualifiers: str, nouns: str) -> str:

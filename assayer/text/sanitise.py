@@ -41,7 +41,7 @@ _NEEDED = (
     f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])|(?<=[{_VIRAMA}])\u200d"
     f"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
 )
-"""Pattern of a joiner that changes the shape of its neighbours."""
+"""Pattern for a joiner that changes the shape of its neighbours."""
 _INVISIBLE = re.compile(
     f"(?:(?!{_NEEDED})"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -50,7 +50,7 @@ _INVISIBLE = re.compile(
 )
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _PAYLOAD = re.compile("[\U000e0020-\U000e007e\U000e0100-\U000e01ef]|[\u200b-\u200d\u2060-\u2064\ufeff\ufe00-\ufe0f]{4}")
-"""Pattern of invisible payloads: hidden words spelled in tag characters, or encoded in variation selectors and long
+"""Pattern for invisible payloads: hidden words spelled in tag characters, or encoded in variation selectors and long
 zero-width runs."""
 _SPLITTER = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _FLAG_EMOJI = "\U0001f3f4"

@@ -34,7 +34,7 @@ MARKS = ranges(
 """Vowel signs, tone marks and points that are part of the spelling like letters, for use in a regular expression class.
 Accents on Latin letters are excluded, because they are merged with their letter or dropped."""
 WORD_LETTER = rf"(?:[^\W_]|[{MARKS}])"
-"""Pattern of a letter or digit, or of a mark that is part of the spelling."""
+"""Pattern for a letter or digit, or of a mark that is part of the spelling."""
 
 UNSPACED_LETTER = re.compile(rf"(?![{MARKS}])[{UNSPACED}]")
 _WORD = re.compile(rf"(?![{MARKS}])[{UNSPACED}][{MARKS}]*|(?:(?![{UNSPACED}]){WORD_LETTER}|_)+")

@@ -29,7 +29,7 @@ _NUMBER = re.compile(
     [.):]*\s+(?=[^\W\d_]|["“'‘(])""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Pattern of a number before a title: `3`, `3.1.`, `IV.`, `IV-A`, `B.2`."""
+"""Pattern for a number before a title: `3`, `3.1.`, `IV.`, `IV-A`, `B.2`."""
 _PRINTED_NUMBER = re.compile(
     r"^(?:section\s+)?(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.(?:\d{1,2}\.?)?)\s+(?P<title>[^\W\d_].*)$",
     re.IGNORECASE,
