@@ -102,7 +102,7 @@ def _beside_title(work: CitedWork) -> str:
 
 
 def without_identifiers(entry: str) -> str:
-    """Return the entry without addresses, DOIs and arXiv ids."""
+    """Return the entry without URLs, DOIs and arXiv ids."""
     return _IDENTIFIER.sub(" ", entry)
 
 

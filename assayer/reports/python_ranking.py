@@ -23,7 +23,7 @@ class RankedProposal(NamedTuple):
     rank: int
     low: int
     high: int
-    """Ends of the interval of its rank."""
+    """Ends of the interval for the rank, from `low` to `high`."""
     title: str
     source: str
     """Path, id or URL by which the proposal was passed, or `text`."""
@@ -43,7 +43,7 @@ class ProposalRanking:
     _full: Ranking
     _comparisons: Sequence[Comparison]
     files: tuple[Path, ...] = field(default=())
-    """Files that were written; empty unless a folder was given."""
+    """Files that were written; empty unless a folder was passed."""
 
     @cached_property
     def proposals(self) -> tuple[RankedProposal, ...]:
@@ -70,7 +70,7 @@ class ProposalRanking:
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
-        """Return the ranking as a page of its own."""
+        """Return the ranking as a standalone HTML page."""
         return as_ranking_html(self._full, self._comparisons)
 
     def to_markdown(self) -> str:

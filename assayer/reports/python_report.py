@@ -30,7 +30,7 @@ class ReportScore(NamedTuple):
     """None if the part has no score."""
     low: float
     high: float
-    """Ends of the scale."""
+    """Ends of the scale, from `low` to `high`."""
     reason: str = ""
     """Reason why there is no score; empty if there is one."""
 
@@ -54,7 +54,7 @@ class EvaluationReport:
 
     _full: Report
     files: tuple[Path, ...] = field(default=())
-    """Files that were written; empty unless a folder was given."""
+    """Files that were written; empty unless a folder was passed."""
 
     @property
     def title(self) -> str:
@@ -100,7 +100,7 @@ class EvaluationReport:
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
-        """Return the report as a page of its own."""
+        """Return the report as a standalone HTML page."""
         return as_html(self._full)
 
     def to_markdown(self) -> str:

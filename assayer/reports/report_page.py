@@ -240,7 +240,7 @@ class ReportPage:
 
     @property
     def flagged(self) -> bool:
-        """True if the idea has suspicious places or masked words."""
+        """True if the idea has suspicious passages or masked words."""
         idea = self.report.idea
         return bool(idea.flags or (idea.blinding and idea.blinding.masked))
 
