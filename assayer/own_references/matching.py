@@ -18,7 +18,7 @@ _VERSIONS = 1
 _CUT_OFF = 100
 """Number of authors at or above which a source may have truncated a record's author list."""
 _MAX_LISTED = 3
-"""Maximum number of names listed when the record lacks authors of the entry."""
+"""Maximum number of names listed for authors that the record lacks."""
 _IDENTIFIER = re.compile(r"(?:https?://|doi:|10\.\d{4,9}/|arxiv:)\S*|\d{4}\.\d{4,5}", re.IGNORECASE)
 
 
@@ -102,7 +102,7 @@ def _beside_title(work: CitedWork) -> str:
 
 
 def without_identifiers(entry: str) -> str:
-    """Return the entry without URLs, DOIs and arXiv ids."""
+    """Return the entry without addresses, DOIs and arXiv ids."""
     return _IDENTIFIER.sub(" ", entry)
 
 
