@@ -4,8 +4,8 @@
 
     report = evaluate("proposal.md", model="openai/gpt-6-luna")
 
-The names in `__all__` are a stable surface under semantic versioning; everything else may change. They are loaded when
-they are first used.
+The names in `__all__` are a stable interface under semantic versioning; everything else may change. They are loaded
+when they are first used.
 
 The other modules are the domain model: proposals, papers, reviews, reports, and the methods that judge proposals. They
 do not depend on HTTP, SQL, FAISS or Ray, and reach external backends through `assayer.ports`.

@@ -1,7 +1,8 @@
 """Cutoff rule: decides which results from a source were published within a window of days.
 
 Sources receive the window, and their results are checked here again: papers from the corpus and from remote sources,
-web pages and repositories. Undated results are admitted only by an open window, unless the caller decides otherwise."""
+web pages and repositories. Undated results are admitted only if the window has no limits, unless the caller decides
+otherwise."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable

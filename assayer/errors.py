@@ -7,7 +7,7 @@
     ├── LlmError                 the language model's boundary
     │   ├── LlmRejected          the endpoint will never accept this: wrong key, unknown model
     │   ├── LlmUnavailable       the endpoint is down, or failed on every retry
-    │   ├── MalformedAnswer      no valid answer came, even after asking again with the error
+    │   ├── MalformedAnswer      no valid answer, even after the error was sent back to the model
     │   ├── AnswerRefused        the model declined to answer
     │   ├── RequestRefused       the endpoint refused this one request: too long, filtered, not understood
     │   └── NoFallback           no LLM is configured
@@ -19,10 +19,10 @@
     │       ├── SourceRefused        it will never accept this request: wrong key, bad query
     │       └── SourceMalformed      its answer cannot be read
     ├── FullTextError            a document could not be fetched or parsed
-    │   ├── AddressRefused       the address may not be visited: scheme, private network, redirect into one
+    │   ├── AddressRefused       the URL may not be fetched: its scheme, a private network, a redirect to one
     │   ├── DownloadFailed       the server did not deliver it
     │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
-    │   ├── Unreadable           it arrived, and no parser could read it within its limits
+    │   ├── Unreadable           it was downloaded, but no parser could read it within its limits
     │   ├── StoredCopyLost       the stored copy is missing or damaged and must be fetched again
     │   └── ParserUnavailable    every server that could have parsed it was unreachable
     ├── MailError                a mail could not be handed to the mail server
@@ -33,9 +33,9 @@
     ├── PartUnavailable          a pool of the service is unreachable
     └── Defect                   assayer itself failed on one evaluation; the others go on
 
-A failure belongs to one boundary. Inside a method a failed step is data: it is recorded in the run's
-journal and shown in the report's coverage; it never becomes a low score. All of these pickle, so that
-they keep their type across processes.
+A failure belongs to one boundary. Inside a method, a failed step is data: it is recorded in the run's journal and shown
+in the report's coverage, and never becomes a low score. All these errors can be pickled, so they keep their type across
+processes.
 """
 
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ class AssayerError(Exception):
     and may be empty."""
 
     reason = "an unexpected failure"
-    """Description of the error class in a few words, for the coverage box."""
+    """Description of the error class in a few words, shown under “Coverage” in the report."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -87,7 +87,7 @@ class BudgetExhausted(AssayerError):
 
 
 class LlmError(AssayerError):
-    """Raised if there is no usable answer. `faults` lists the faults encountered, for the coverage box."""
+    """Raised if there is no usable answer. `faults` lists the errors encountered, for the report's coverage section."""
 
     def __init__(self, message: str, hint: str = "", faults: "tuple[Fault, ...]" = ()) -> None:
         super().__init__(message, hint)
@@ -112,8 +112,8 @@ class AnswerRefused(LlmError):
 
 
 class RequestRefused(LlmError):
-    """Raised if the endpoint refused this one request. `quoted` is the endpoint's own sentence, which `reason` repeats;
-    `context_tokens` is the context window that the endpoint named, or None."""
+    """Raised if the endpoint refused this one request. `quoted` is the endpoint's own message, which `reason` repeats;
+    `context_tokens` is the size of the context window if the endpoint named it, or None."""
 
     reason = "the LLM endpoint refused the request"
 

@@ -50,7 +50,7 @@ class EvaluationContext(Generic[Options]):
     def open(
         cls, idea: Idea, backends: Backends, run: Run, options: Options, minima: ReleaseMinima | None = None
     ) -> Self:
-        """Start an evaluation: record the time, and the number of characters left unread if the idea is too long."""
+        """Start an evaluation: record the time, and the number of characters left out if the idea is too long."""
         text = idea.text[: options.idea_chars]
         run.unread_characters = max(run.unread_characters, len(idea.text) - len(text))
         library = Library(backends.literature, backends.full_texts, run, idea)
@@ -71,8 +71,8 @@ class EvaluationContext(Generic[Options]):
         return await ask(self.backends.llm, task, question, self.run)
 
     async def try_to_ask(self, task: Task[Question, Answer], question: Question, what: str) -> Answer | Failed:
-        """Ask the language model, and journal a missing answer as a lost `what`. Raises errors that make it pointless
-        to continue at all."""
+        """Ask the language model. If there is no answer, journal the loss of `what` and return the failure. Raises only
+        errors that would affect every request."""
         answer = await as_result(self.ask(task, question))
         if isinstance(answer, Failed):
             self.run.journal.record_failure(what, answer.error)

@@ -2,7 +2,7 @@
 
     inspect eval assayer/plan_reviews -T dataset=plans.jsonl --model none
 
-Inspect finds them by the entry point in pyproject.toml. assayer asks the language model of its own settings."""
+Inspect finds them by the entry point in pyproject.toml. assayer uses the language model from its own settings."""
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import json_dataset
@@ -14,14 +14,14 @@ from inspect_ai.util import concurrency
 from assayer import EvaluationReport, evaluate_async
 
 _AT_ONCE = 1
-"""Number of evaluations at a time: each opens the models of the corpus for itself, which takes half a gigabyte."""
+"""Number of concurrent evaluations: each loads its own copy of the corpus's models, which takes half a gigabyte."""
 _TOTAL = "assayer total"
 
 
 @solver
 def plan_review(method: str = "review", model: str | None = None, cutoff: str | None = None) -> Solver:
-    """Review the input, a plan, and put the report in the place of the model's output. `method`, `model` and `cutoff`
-    are those of `assayer.evaluate`."""
+    """Review the input, which is a plan, and replace the model's output with the report. `method`, `model` and `cutoff`
+    are passed to `assayer.evaluate`."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         report = await _evaluated(state.input_text, method, model, cutoff)
@@ -35,7 +35,7 @@ def plan_review(method: str = "review", model: str | None = None, cutoff: str | 
 
 @metric
 def rank_agreement() -> Metric:
-    """Return Kendall's tau-b between the totals and the targets that are numbers; NaN with fewer than two."""
+    """Return Kendall's tau-b between the totals and the numeric targets; NaN if there are fewer than two targets."""
 
     def agreement(scores: list[SampleScore]) -> float:
         from scipy.stats import kendalltau
@@ -49,8 +49,8 @@ def rank_agreement() -> Metric:
 
 @scorer(metrics=[mean(), stderr(), rank_agreement()])
 def report_total(method: str = "review", model: str | None = None, cutoff: str | None = None) -> Scorer:
-    """Score a plan by the total of its report, 0 to 100: that of `plan_review`, or, for a plan that the model of the
-    task wrote, that of a review made now. A report without a total leaves the sample unscored, with the reason."""
+    """Score a plan by the total of its report, 0 to 100. The report is that of `plan_review` or, if the task's model
+    wrote the plan, of a review made now. A report without a total leaves the sample unscored, with the reason."""
 
     async def score(state: TaskState, target: Target) -> Score:
         total = state.metadata.get(_TOTAL)
@@ -69,8 +69,8 @@ def report_total(method: str = "review", model: str | None = None, cutoff: str |
 def plan_reviews(
     dataset: str, method: str = "review", model: str | None = None, cutoff: str | None = None, epochs: int = 1
 ) -> Task:
-    """Review the plans of a data set (JSON lines with `input`, the plan, and optionally `target`, a number that is
-    higher for better plans) and say how far the totals agree with the targets."""
+    """Review the plans of a data set and measure how far the totals agree with the targets. The data set is JSON Lines
+    with the plan in `input` and, optionally, a number in `target` that is higher for better plans."""
     return Task(
         dataset=json_dataset(dataset),
         solver=plan_review(method, model, cutoff),

@@ -41,16 +41,16 @@ class LabelledList(NamedTuple):
     """List with one entry for each label, in order."""
 
     label_field: str
-    """Field of an entry that holds its label."""
+    """Name of the field of an entry that holds its label."""
     labels: Sequence[str]
     choices: Mapping[str, Sequence[Sequence[str]]] = {}
-    """Texts that a field, at any depth of an entry, can hold: for each entry in order, such as the sentences of the
-    paper that it may quote."""
+    """Texts that a field, at any depth of an entry, can hold, listed for each entry in order: for example, the
+    sentences of the paper that it may quote."""
 
 
 class AnswerBounds(NamedTuple):
-    """Bounds of an answer that follow from its question. A server that compiles schemas to grammars can enforce them,
-    so that small models, which often run on or invent labels, give valid answers. Keys are names of fields."""
+    """Constraints on an answer that follow from its question. A server that compiles schemas to grammars can enforce
+    them, so that small models, which often ramble or invent labels, give valid answers. Keys are names of fields."""
 
     entries: Mapping[str, int] = {}
     """Maximum number of entries of a list."""
@@ -73,7 +73,7 @@ class Cut(NamedTuple):
 
     field: str
     noun: str
-    """Countable noun for one entry, for the report; empty if the caller asks about the remaining entries in another
+    """Countable noun for one entry, shown in the report; empty if the caller asks about the entries left out in another
     request."""
 
 
@@ -97,8 +97,8 @@ class Task(Generic[In, Out]):
     """Advice on a valid answer. It is sent back to the model once; if no better answer arrives, the first answer is
     used."""
     bounds: Callable[[In], AnswerBounds] = field(default=_unbounded)
-    """Bounds of the answer to a question, in addition to those of the schema. They are sent only if the settings ask
-    for bounded answers, and do not replace the check."""
+    """Constraints on the answer to a question, in addition to those of the schema. They are sent only if the settings
+    ask for bounded answers, and do not replace the check."""
     temperature: float | None = None
     """Sampling temperature; None uses the settings."""
     sample: int = 0
@@ -193,7 +193,7 @@ class NoLlm:
 
 
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
-    """Ask the language model, and journal the cost of the answer or the fact that it was lost."""
+    """Ask the language model, and journal the cost of the answer, or that there was none."""
     return (await ask_on_record(llm, task, data, run)).value
 
 

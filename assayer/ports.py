@@ -102,7 +102,7 @@ class Reranker(Protocol):
         ...
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how well each text answers the query, 0 to 1, in order."""
+        """Return how well each text answers the query, from 0 to 1, in order."""
         ...
 
 
@@ -153,8 +153,8 @@ class Literature(Protocol):
         ...
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, "CitationIds"]:
-        """Return the ids of the papers that `references` and `citing` return. Meant for walks, which pass
-        through many more papers than they return."""
+        """Return the ids of the papers that `references` and `citing` return. Meant for walks through the citation
+        graph, which visit many more papers than they return."""
         ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
@@ -176,7 +176,7 @@ class Literature(Protocol):
         ...
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Return whether the local corpus covers the field of a text."""
+        """Return how well the local corpus covers the field of a text."""
         ...
 
 
@@ -217,8 +217,8 @@ class ReferenceSource(Protocol):
 class FullTexts(Protocol):
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
         """Return the text of every requested paper, or the reason why there is none. The papers must lie in the window.
-        A text states whether it is known to be the version of the window; for a preprint, this is the newest version up
-        to the last day. Texts from a corpus may be newer."""
+        A text states whether it is known to be the version of the window: for a preprint, the newest version up to the
+        last day. Texts from a corpus may be newer."""
         ...
 
 
@@ -231,7 +231,7 @@ class Web(Protocol):
         ...
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
-        """Return a page for every requested address, or the reason why there is none."""
+        """Return a page for every requested URL, or the reason why there is none."""
         ...
 
 

@@ -37,8 +37,8 @@ class Prompts:
 
     def digest(self, file: str) -> str:
         """Return the digest of every text that shapes the prompt: the file, everything it includes directly or
-        indirectly, and the system message. A prompt version, by contrast, counts only changes to the file. Raises
-        ValueError if the name of an included file is known only at rendering."""
+        indirectly, and the system message. A prompt's version, by contrast, changes only with the file itself. Raises
+        ValueError if the name of an included file is computed."""
         if file not in self._digests:
             sources: dict[str, str] = {}
             left = [file, _SYSTEM]

@@ -47,8 +47,8 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
 
 
 def _names_before_prose(line: str, small: frozenset[str]) -> str:
-    """Return the names with footnote marks and institutions before the first sentence of a line, as in a PDF whose
-    abstract follows its authors without a break; empty if there are none."""
+    """Return the part of a line before its first sentence if it holds names with footnote marks and institutions, as in
+    a PDF whose abstract directly follows the authors; otherwise an empty string."""
     word = next((match for match in _SMALL.finditer(line) if match[0] not in _JOINS), None)
     run = line[: word.start()] if word else line
     return run if _MARKED_WORD.search(run) and is_front_matter(run, small) else ""
@@ -90,14 +90,14 @@ def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator
 
 
 def _begins_with_people(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line names several people, or begins with the known first name of one."""
+    """Return whether a line names several people, or begins with a known first name."""
     people = people_of_front(line, small)
     return len(people) > 1 or any(has_given_name(item) and line.startswith(item.full) for item in people)
 
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line under the title looks like a single name, and no part of that name, particles excluded,
-    also occurs in the text as a lower-case word."""
+    """Return whether a line under the title looks like a single name, and no word of that name, particles excluded,
+    also occurs in lower case in the text."""
     person = person_of(_VERSION.sub("", line))
     return person is not None and bool(person.given) and not has_small_word(person, small)
 

@@ -26,10 +26,10 @@ from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
 RULES = 6
-"""Version of the masking rules. A different version can mask different words, so an evaluation under it counts as a
-different evaluation."""
+"""Version of the masking rules. Different versions can mask different words, so an evaluation under another version
+counts as a different evaluation."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
-"""Matches a title into which the lines below it on a title page were read, with a course, a date or a number."""
+"""Pattern for a title that includes the lines below it on a title page: a course, a date or a number."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
@@ -53,8 +53,8 @@ def blinded(idea: Idea) -> Idea:
 
 
 def remasked(idea: Idea, names: Sequence[str]) -> Idea:
-    """Return a masked idea without these names, which a language model found in it: each is masked where it stands, and
-    whole names also in their other forms. Then names may remain only if the text still has one of a masked person."""
+    """Mask further names, found by a language model, in a masked idea; full names are masked in all their forms.
+    `names_may_remain` then states only whether the family name of a masked person remains."""
     if idea.blinding is None:
         raise ValueError("The idea is not masked yet: mask it before masking further names.")
     whole = [person for name in names if (person := person_of(name)) is not None]
@@ -74,7 +74,7 @@ def remasked(idea: Idea, names: Sequence[str]) -> Idea:
 
 
 def _applied(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan], people: Sequence[Person]) -> Idea:
-    """Return the idea with these places of its text and title masked, and the people wherever else it has words."""
+    """Return the idea with the spans in its text and title masked, and the people masked in its other fields."""
     title, text = apply(idea.title, in_title), apply(idea.text, spans)
     sections = tuple(_sections(idea, spans, people))
     return idea.model_copy(

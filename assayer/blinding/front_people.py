@@ -62,7 +62,7 @@ _LABEL = re.compile(
 _UP_TO_DATE = re.compile(r"[^\n(]{4,300}?(?= ?\(?(?:19|20)\d\d|[.]? *$|\n)", re.M)
 _CARD_AFTER = re.compile(r" ?[|·] ?(?=[^\n]*(?:@|\+\d|\bUniversit|\bInstitut))")
 _NUMBER_AFTER = re.compile(r" ?\((?:ID|no\.?|student (?:id|number))?[:# ]{0,2}\d{5,10}\)", re.I)
-"""Number of a student after the name."""
+"""Pattern for a student number after a name."""
 _AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")
 
 
@@ -128,8 +128,8 @@ def _separated(run: "re.Match[str]") -> str:
 
 
 def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
-    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text. In a
-    footer, `Neural Plans` is no name if the text has most of its words in small letters."""
+    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text. `Neural
+    Plans` in a footer is not a name if most of its words also occur in lower case in the text."""
     small = frozenset(SMALL_WORD.findall(text))
 
     def is_name(person: Person) -> bool:

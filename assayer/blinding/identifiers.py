@@ -16,8 +16,8 @@ _BACKWARDS_DOT = r"(?:\.|\s?[\])}]\s?(?:tod|\.)\s?[\[({]\s?| tod )"
 _BACKWARDS_MAILBOX = re.compile(
     rf"\}}[\w.,; +-]{{1,120}}\{{|[\w.+-]{{1,130}}(?:{_BACKWARDS_DOT}[\w+-]{{1,40}}){{0,3}}", re.I
 )
-"""Pattern for a reversed mailbox name, matched from its end. Matching from the left would scan all preceding characters
-for every `@`."""
+"""Pattern for a mailbox name in reversed text. Matching it forwards would scan all preceding characters for every
+`@`."""
 _LONGEST_MAILBOX = 130
 _DOMAIN = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,6}}", re.I)
 _ORCID = re.compile(

@@ -49,8 +49,8 @@ class _Sort(NamedTuple):
     pattern: str
     kind: MaskedKind
     longest: int = 8_000
-    """Maximum characters of a section. A longer section ends at a paragraph break, because its following heading was
-    not recognised."""
+    """Maximum characters of a section. A longer section is cut at a paragraph break, because the next heading was
+    evidently not recognised."""
 
 
 _SORTS = {
@@ -90,8 +90,8 @@ class IdentifyingSection(NamedTuple):
     span: MaskSpan
     """Span of the section, including its heading."""
     whole: bool
-    """True to remove the whole section. Otherwise only the people whom it names are masked, because the rest may be
-    about the work."""
+    """True to remove the whole section. If false, only the people named in it are masked, because the rest may be about
+    the work."""
 
 
 def identifying_sections(
@@ -163,7 +163,7 @@ def _lists_people(text: str) -> bool:
 
 
 def _lines_of_names(text: str) -> Iterator[int]:
-    """Yield the starts of the lines that begin with a name and have punctuation or nothing after it."""
+    """Yield the start of each line that begins with a name followed by punctuation or the end of the line."""
     small = frozenset(SMALL_WORD.findall(text))
     for match in _LINE_OF_NAME.finditer(text):
         person = person_of(match["name"])

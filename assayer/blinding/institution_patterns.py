@@ -54,7 +54,7 @@ _INSTRUMENT = re.compile(
     r"archive|collection|dictionary|parser|catalog(?:ue)?|ranking|students?' t)\b",
     re.I,
 )
-"""Words after an institution's name that make it the name of a data set or tool."""
+"""Words that, after an institution's name, show that it is the name of a data set or tool."""
 _NUMBERED = re.compile(r"[ -]?(?:\d|[A-Z]{2}|[\w-]{0,20}(?:CoreNLP|Net|Bench|GPT|BERT))")
 
 _RAISED = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]")
@@ -154,8 +154,8 @@ def _places_person_at(text: str, start: int, end: int, ends: Container[int], uni
 
 
 def _article_start(text: str, start: int) -> int:
-    """Return where the masked span starts, including a preceding article. A remaining article would reveal something
-    about the name, because only some institutions have one."""
+    """Return where the masked span starts, including a preceding article. An article left in the text would reveal
+    something about the name, because only some institutions have one."""
     return start - 4 if text[max(0, start - 4) : start].lower() == "the " else start
 
 

@@ -135,7 +135,7 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
 
 
 def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
-    """Return whether the value is of the kind that the label implies. In `Position: relative, not absolute` it is
+    """Return whether the value is of the kind that the label implies. In `Position: relative, not absolute`, it is
     not."""
     starts_small = value[:1].islower()
     match group:
@@ -156,7 +156,7 @@ def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) ->
 
 
 def _lists_people(value: str, small: frozenset[str]) -> bool:
-    """Return whether a value consists of names, none of whose words the text has in lower case."""
+    """Return whether a value consists only of names, none of whose words occur in lower case in the text."""
     bare = _IN_BRACKETS.sub("", value)
     people = people_in(bare)
     only_names = bare.count(",") == len(people) == 1 or people_of_one_form(bare) or is_list_of_people(bare, True)

@@ -81,7 +81,7 @@ def has_small_word(person: Person, small: Container[str]) -> bool:
 
 
 def may_be_name(person: Person, small: Container[str]) -> bool:
-    """Return whether a name has a known first name, or words that are neither English nor those of the text."""
+    """Return whether a name has a known first name, or its words are neither English nor in lower case in the text."""
     if has_given_name(person):
         return True
     words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
@@ -203,7 +203,7 @@ def _is_of_method(text: str, start: int, end: int) -> bool:
 
 
 def _with_given_names(text: str, start: int, known: _Known) -> int:
-    """Return where the name with its surname at `start` begins, including any titles, first names and initials."""
+    """Return where the name whose surname is at `start` begins, including any titles, first names and initials."""
     begin = start
     for match in reversed(list(_BEFORE.finditer(text, max(0, start - _LONGEST_GIVEN), start))):
         word = match[0].rstrip()

@@ -23,8 +23,8 @@ NAME = (
     rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?"
     rf"(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
 )
-"""Pattern for a name: two to four capitalised words or initials on one line, with optional particles between them, and
-after the first perhaps an initial without a full stop: `Jane Q Roe`."""
+"""Pattern for a name: two to four capitalised words or initials on one line, optionally with particles between them,
+and with an initial without a full stop after the first word: `Jane Q Roe`."""
 
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
@@ -46,7 +46,7 @@ ROLE = (
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
 PARTICLES = words_of("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
 _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
-"""Ambiguous titles, which have other meanings or begin other names. By themselves they do not identify a person."""
+"""Ambiguous titles, which have other meanings or begin other names. On their own they do not identify a person."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
 MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
@@ -135,7 +135,7 @@ def person_of(text: str) -> Person | None:
 
 
 def people_of_one_form(text: str) -> list[Person]:
-    """Return the people in a list of two or more names that all have one form of bylines; empty otherwise."""
+    """Return the people in a list of two or more names that all have the same byline form; an empty list otherwise."""
     for separator, form in _FORMS:
         items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(text[:_LONGEST_LIST])]
         found = [match for item in items if (match := form.match(item)) and match["family"] not in NO_SURNAMES]

@@ -71,7 +71,7 @@ _BYLINES = (
     re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]))"),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
-"""Patterns before a name whose form tells that it is one, even if its first name is unknown."""
+"""Patterns for text before a name. They also check the form of the name, so that its first name need not be known."""
 _LIKELY = re.compile(
     r"\b(?:led|headed|[Ss]upervised|[Cc]o-?[Ss]upervised|[Aa]dvised|[Mm]entored|[Dd]irected|coordinated|conducted|"
     r"carried out|co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
@@ -101,7 +101,7 @@ _RELATED = re.compile(
     r"group leader|head|teachers?|team members?),? |"
     r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
-"""Phrases that only apply to people, or that express a relation to a person."""
+"""Phrases that apply only to people, or that express a relation to a person."""
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
@@ -115,7 +115,7 @@ _NAME_BEFORE_PLACE = re.compile(
 _SURE_LINKS = frozenset(
     (" (", "'s lab at ", "’s lab at ", "'s group at ", "’s group at ", "'s team at ", "’s team at ")
 )
-"""Links between a name and an institution that identify a person even if the name is unknown."""
+"""Links between a name and an institution that mark the name as a person's, even if it is unknown."""
 _LONGEST_NAME = 90
 _ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE})(?: |s?: | \()(?P<name>{NAME})")
 _OWN_WORK = re.compile(

@@ -1,4 +1,4 @@
-"""Personal web addresses: a university home page, a profile, or an account on a code host."""
+"""Find personal URLs: a university home page, a profile, or an account on a code host."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ _OURS = re.compile(
 )
 _LOOK_BACK = 120
 _SHORTEST_PART = 4
-"""Minimum letters of a surname for a match within an account name."""
+"""Minimum number of letters of a surname that is matched inside an account name."""
 _OF_MANY = words_of("ai lab labs ml nlp research data models model group team code net gpt org dev io project")
 
 

@@ -14,7 +14,7 @@ _CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?:-[{UPPER}]{LETTER}+)
 _HEAD = 1_500
 """Number of characters at the start or end of a text in which an author block can be."""
 _SHORT_LINE = 12
-"""Maximum words of a line that is no sentence."""
+"""Maximum number of words in a line that does not count as a sentence."""
 _OPENERS = words_of(
     """
     Thus However Conversely Then Hence Moreover Here Let Since If For We The It This In So Now But And Also Note
@@ -23,7 +23,7 @@ _OPENERS = words_of(
     Although Yet Our Their Its
     """
 )
-"""Words that begin a sentence after a letter, unlike a family name after an initial."""
+"""Words that begin a sentence, and so are neither a first name nor the family name after an initial."""
 _PLACES = words_of(
     """
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
@@ -41,9 +41,9 @@ _CITED = re.compile(
 
 
 def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
-    """Return whether the masked text still has words that look like the name of a person whom it does not cite: if no
-    person was recognised, any that may be a name; otherwise known first names at its beginning and end and in short
-    lines, where authors are named, as sentences in between usually name other people."""
+    """Return whether the masked text still seems to name an author. If no person was recognised, any possible name
+    counts; otherwise only known first names at the beginning, at the end and in short lines, because names in other
+    sentences usually refer to other people."""
     if known_names_remain(text, people):
         return True
     small = frozenset(SMALL_WORD.findall(text))
@@ -88,8 +88,8 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
 
 
 def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
-    """Return whether a name with an unknown first name is one of a thing or a place in a sentence: it follows `the`,
-    has an abbreviation or a word for a place, or begins with an English word."""
+    """Return whether a name with an unknown first name denotes a thing or a place in a sentence: it follows `the`,
+    contains an abbreviation or a word for a place, or begins with an English word."""
     if len(_line(match).split()) <= _SHORT_LINE:
         return False
     before = match.string[max(0, match.start() - 5) : match.start()]

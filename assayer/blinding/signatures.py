@@ -52,7 +52,7 @@ def signatures(text: str) -> Iterator[BlockLine]:
 
 
 def _sort(line: str, signed: bool) -> LineSort | None:
-    """Return the kind of a signature line, or None for other lines. `signed` is true if the line is below a name or
+    """Return the kind of a signature line; None for other lines. `signed` is true if the line is below a name or
     another signature line."""
     if len(line) > _LONGEST or len(line.split()) > _MOST_WORDS or line[-1] in ".?!:;" or line[0] in "#|>-•":
         return None

@@ -73,7 +73,7 @@ def clip_spans(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan
 
 
 def map_offset(place: int, spans: Sequence[MaskSpan]) -> int:
-    """Map an offset of the text to its offset in the masked text, ignoring blank lines that were joined."""
+    """Convert an offset in the text to the offset in the masked text, ignoring blank lines that were joined."""
     shift = 0
     for span in spans:
         if span.start >= place:

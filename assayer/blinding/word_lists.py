@@ -20,7 +20,7 @@ def given_names() -> frozenset[str]:
 
 @cache
 def english_words() -> frozenset[str]:
-    """Return common English words, in small letters, and words of places and funders."""
+    """Return common English words, and words in the names of places and funders, all in lower case."""
     others = words_of(
         """
         united states kingdom america africa asia europe republic zealand puerto rico carolina dakota north south

@@ -1,7 +1,7 @@
 """Check every text in a model's answer: clean it, find citations of works that were not shown, and redact them.
 
-All string fields of an answer are found through its model. A field without a `TextRole` is prose, which must not cite
-anything; a role in the field's annotation allows more."""
+All string fields of an answer are found through its Pydantic model. A field without a `TextRole` is prose, which must
+not cite anything; a role in the field's annotation allows more."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ REDACTED_REASON = "cited what was not among the evidence, even when asked again"
 
 
 def max_chars(words: int) -> int:
-    """Return the maximum number of characters of an answer of `words` words: twice the usual eight per word."""
+    """Return the maximum number of characters of a text of `words` words: 16 per word, twice the usual length."""
     return 2 * 8 * words
 
 
@@ -40,7 +40,7 @@ class TextRole(Enum):
     COPIED = "copied"
     """Words copied from a source, which are checked against the source elsewhere."""
     NAMED = "named"
-    """Title of a work from memory, which is looked up and marked elsewhere."""
+    """Title of a work that the model names from memory; it is looked up and marked elsewhere."""
     QUERY = "query"
     """Search query; it does not appear in any report."""
     PROSE = "prose"
@@ -52,7 +52,7 @@ class TextRole(Enum):
 
 _LABEL_FIELDS = ("label", "labels")
 _REPEATED = re.compile(r"((?<![^\s])[^.!?\n]{8,300}[.!?])(?:\s+\1)+(?=\s|\Z)")
-"""Sentence written several times in a row, as small models do."""
+"""Pattern for a sentence written several times in a row, as small models do."""
 
 
 class QuestionTexts:
@@ -90,8 +90,7 @@ def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class _Shape(NamedTuple):
-    """Shape of a field with respect to text: the role of its text, the shape of its list items, and whether it is
-    optional."""
+    """Text in a field: its role, the shape of the field's list items, and whether the field is optional."""
 
     role: TextRole | None = None
     items: "_Shape | None" = None
@@ -227,8 +226,8 @@ def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
 
 
 def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
-    """Return whether the citation is inside quotation marks. No words that the source does not contain may be inserted
-    there."""
+    """Return whether the citation is inside quotation marks, where an inserted word would look like a word of the
+    source."""
     return (
         text.rfind("“", 0, foreign_citation.start) > text.rfind("”", 0, foreign_citation.start)
         and "”" in text[foreign_citation.end :]

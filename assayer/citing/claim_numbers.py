@@ -43,10 +43,9 @@ _LABEL_BEFORE = re.compile(
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
-"""Words before a number that labels an item of their kind, as in `Table 2`."""
+"""Pattern for a word such as `Table` before a number that labels an item, as in `Table 2`."""
 _MAX_LABEL_NUMBER = 20
-"""Largest number treated as a label after such a word: `We study 5000 patients` and `we group 40 items` are not labels.
-"""
+"""Largest number treated as a label: in `study 5000 patients` and `group 40 items`, the numbers are not labels."""
 _NAME_LOOK_BACK = 14
 """Number of characters before a number that are checked for a name or a word such as `Table`."""
 
@@ -54,17 +53,17 @@ _NAME_LOOK_BACK = 14
 class _Stated(NamedTuple):
     written: str
     readings: tuple[tuple[Decimal, ...], ...]
-    """Possible readings of the number. The number is known if all values of any reading are known."""
+    """Possible readings of the number. The number is known if, for any one reading, all values are known."""
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return every number in a text, in all values in which a claim may repeat it, such as a rounded value."""
+    """Return every number in a text, in all forms in which a claim may repeat it, such as a rounded value."""
     return _numbers_in(_read(text))
 
 
 def _read(text: str) -> str:
-    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number are
-    removed: they are marks or powers."""
+    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number become
+    spaces, because they are footnote marks or powers."""
     return folded(_RAISED.sub(" ", text))
 
 
@@ -99,15 +98,15 @@ def _rounded(value: Decimal) -> Iterator[Decimal]:
 
 
 class KnownNumbers(NamedTuple):
-    """Numbers that a claim is allowed to use: those of the idea and of the papers it cites."""
+    """Numbers that a claim is allowed to use: those in the idea and in the papers that the claim cites."""
 
     idea: Set[Decimal]
     papers: Mapping[PaperId, Set[Decimal]]
     """Numbers of each paper's text as shown, and the paper's year."""
 
     def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
-        """Return the claim's numbers, as written, that neither the idea nor a cited paper contains; empty if it
-        cites no shown paper. Number words are ignored, because they seldom state figures."""
+        """Return the claim's numbers, as written, that occur neither in the idea nor in a cited paper; empty if the
+        claim cites no shown paper. Number words are ignored, because they seldom state figures."""
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()

@@ -27,10 +27,10 @@ _SIDES: dict[PointKind, Side] = {
     "suggestion": "neither",
 }
 LEAST_SHARED = 2
-"""Minimum content words that a claim must share with one of several statements to receive its quote. With a single
-statement, one word is enough."""
+"""Minimum content words that a claim must share with a statement to receive its quote if there are several statements.
+With a single statement, one word is enough."""
 REPEATED = 8
-"""Number of words at the start of a quote that a claim must repeat to count as repeating the quote. The claim then says
+"""Number of words at the start of a quote that a claim must contain to count as repeating the quote. Such a claim says
 no more than the quote."""
 LEAST_REPEATED = 4
 """Minimum words of a quote for the repetition test; repetition of a shorter quote is ignored."""
@@ -55,10 +55,9 @@ def quoted_point(
     numbers: KnownNumbers | None = None,
     shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """Build a point with one quote per paper: of the quotes on the point's side, the one whose statement and verified
-    words are nearest to the point. Any quote whose words the point repeats is added. A verified quote gets at most two
-    further quotes that add missing content, taken from the available quotes or, if passed, from the texts in `shown`.
-    """
+    """Build a point with one quote per paper: among the quotes on the point's side, the one that shares most words with
+    the point. Any quote that the point repeats is added. A verified quote gets at most two further quotes that add
+    missing content, taken from the available quotes or, if passed, from the texts in `shown`."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for item in given:
         if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
@@ -112,8 +111,8 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
 
 
 def _words(given_quote: GivenQuote) -> frozenset[str]:
-    """Return the content words of the statement and of its quote. An unverified quote is ignored, because it may not
-    be the paper's words."""
+    """Return the content words of the statement and of its quote. An unverified quote is ignored, because its words may
+    not be the paper's."""
     own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
     return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
 

@@ -16,7 +16,7 @@ from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 EvidenceT = TypeVar("EvidenceT", bound="Evidence")
 
 _ENDS = re.compile(r"[.!?…。！？:*$}\])»”’\"']$|://|^www\.|@")
-"""Typical end of the last word of a complete text: a mark that ends a sentence, a closing mark, or an address."""
+"""Pattern for the last word of a complete text: a sentence end, a closing mark, a URL or an email address."""
 
 
 class ShownPlace(Frozen):
@@ -101,7 +101,7 @@ def point(
     quotes: Mapping[PaperId, Quoted],
     numbers: KnownNumbers | None = None,
 ) -> Point:
-    """Build a point with the quotes of the papers it cites. The point is downgraded if it has quotes and none was
+    """Build a point with quotes from the papers it cites. The point is downgraded if it has quotes and none was
     verified. Its numbers are checked only if `numbers` is passed."""
     text = canonical(text, papers)
     cited = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
@@ -129,8 +129,8 @@ def citation_of(paper: PaperId, quoted: Quoted | None) -> Citation:
 
 
 def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
-    """Return the sentences of the source that contain the words, with their place; None if there are no words.
-    Addresses in these sentences are kept, because they are the paper's own."""
+    """Return the sentences of the source that contain the words, with their place; None if the quote has no words. URLs
+    in these sentences are kept, because they are the paper's own."""
     words = " ".join(quote.strip().strip("\"'“”").split())
     if not words:
         return None
@@ -168,7 +168,7 @@ _SHORTEST_QUOTE = 12
 
 
 def _without_citations(words: str) -> str:
-    """Replace foreign citations in the words with `…`. Words not found in a source are the model's own, and must
+    """Replace foreign citations in the words with `…`. Words not found in a source are the model's own, so they must
     not name a work that was not shown."""
     for foreign_citation in reversed(foreign_citations(without_labels(words))):
         words = f"{words[: foreign_citation.start]}…{words[foreign_citation.end :]}"

@@ -24,6 +24,6 @@ def excerpt(quote: str, text: str) -> str:
         if at < start + len(quote) <= at + len(sentence):
             after = around[place + 1] if place + 1 < len(around) else ""
             end = line.find(after, at) + len(after) if after else at + len(sentence)
-    # Sentences come without Markdown marks: those of a text with marks may not be found in it.
+    # Sentences are returned without Markdown marks, so those of a text with marks may not be found in it.
     found = line[begin:end]
     return found if quote in found and len(found) <= _EXCERPT_CHARS else quote

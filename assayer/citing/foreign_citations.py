@@ -1,9 +1,8 @@
 """Find citations of works that were not among an answer's evidence, by a short list of forms.
 
-Forms: addresses, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in
-quotation marks. Numbers in brackets and names without a year are not searched for, because they often mean something
-else (rates in docs/evidence/citations.md). Every pattern is bounded, so time grows linearly with the text.
-"""
+Forms: URLs, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in quotation
+marks. Numbers in brackets and names without a year are not searched for, because they often mean something else (rates
+in docs/evidence/citations.md). Every pattern is bounded, so the running time is linear in the text's length."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -90,7 +89,7 @@ _SMALL = frozenset(
 
 def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
     """Return the citations in order, without overlaps. The text must not contain our own labels. `given` returns the
-    words of everything that was shown, as `words_of` returns them; a title among them is not foreign."""
+    words of everything shown to the model, in the form of `words_of`; a title that occurs in them is not foreign."""
     plain, found, titles = _parsed(text)
     foreign = list(found)
     if titles:

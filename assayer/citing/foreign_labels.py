@@ -53,7 +53,7 @@ def foreign_labels(
         if kind is not None:
             outside[group.start() : group.end()] = " " * len(group[0])
             yield ForeignCitation(*group.span(), kind, True)
-    # Where no paper was shown, as to a referee, P1 in running text is the plan's subject: a peak, a site of a protease.
+    # If no paper was shown, as to a referee, P1 in running text belongs to the plan's subject: a peak, a protease site.
     for match in _BARE.finditer("".join(outside)) if labels else ():
         label = f"P{int(match[1])}"
         if label not in labels and match[0][0] == "P" and match[0][1:].isdigit() and int(match[1]) > _MAX_BARE_LABEL:

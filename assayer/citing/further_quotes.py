@@ -1,9 +1,9 @@
 """Add further quotes from a paper to a claim, because one quote seldom covers two findings, or a finding and its
 number.
 
-Words of the claim that are missing from the first quote are searched for in other quotes on the same side, then in
-those sentences of the paper that were shown. Word overlap does not prove support: the support check decides which
-quotes are kept."""
+Words of the claim that are missing from the first quote are searched for, first in other quotes on the same side, then
+in the shown sentences of the paper. Word overlap does not prove support: the support check decides which quotes are
+kept."""
 
 import re
 from collections.abc import Sequence, Set
@@ -20,7 +20,7 @@ from assayer.text.stems import stems
 MOST_FURTHER = 2
 """Maximum number of quotes in addition to the first."""
 LEAST_GAINED = 3
-"""Minimum words of the claim that a further quote must add; a number of several digits counts as two."""
+"""Minimum number of the claim's words that a further quote must add; a number of several digits counts as two."""
 LONGEST = 60
 """Maximum number of words in a sentence."""
 _MAX_TRIED = 3
@@ -36,8 +36,8 @@ class _Sentence(NamedTuple):
 def further_quotes(
     claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
 ) -> tuple[Quoted, ...]:
-    """Return further quotes from a paper for a claim that cites by markers. `first` is the claim's verified quote from
-    the paper."""
+    """Return further quotes from a paper for a claim that cites papers by markers. `first` is the claim's verified
+    quote from the paper."""
     lacking = said_words(_sentences_citing(claim, paper)) - said_words(first)
     found: list[Quoted] = []
     while len(found) < MOST_FURTHER:

@@ -25,7 +25,7 @@ _CACHED_TEXTS = 256
 _CACHED_CHARACTERS = 8_000
 """Maximum characters of a text whose letters are cached; this bounds the caches to about 60 MB."""
 NEAR_CUT = 3
-"""Words adjacent to an ellipsis within which omitted negations are detected."""
+"""Number of omitted words at either end of an ellipsis that are searched for negations."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
 
 
@@ -37,7 +37,7 @@ class SourceSpan(NamedTuple):
 
 
 def occurs_in(quote: str, source: str) -> bool:
-    """Return whether the words of the quote occur in the source and no negation beside an ellipsis was omitted."""
+    """Return whether the words of the quote occur in the source, with no negation left out next to an ellipsis."""
     return any(not _negated(_letters(source), found) for found in _occurrences(quote, source))
 
 
@@ -66,7 +66,7 @@ def _cached_letters(source: str) -> Letters:
 
 
 class _Origins(NamedTuple):
-    """Start and end in the source of the text that each letter comes from."""
+    """Position in the source of each letter: the start and end of the text that the letter comes from."""
 
     starts: "array[int]"
     ends: "array[int]"
@@ -130,7 +130,7 @@ def _exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
 
 
 def _negated(source: Letters, found: tuple[_Place, ...]) -> bool:
-    """Return whether the words omitted at an ellipsis begin or end with a negation."""
+    """Return whether the words left out at an ellipsis begin or end with a negation."""
     for (_, start), (end, _) in pairwise(found):
         inside = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
         words = [source.letters[left:right] for left, right in pairwise(inside)]

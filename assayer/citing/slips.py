@@ -37,8 +37,8 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. With n slips at
-    least one of n + 1 segments of the quote matches exactly, so only the places of these segments are searched."""
+    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. A quote with n slips has
+    at least one exact match among its n + 1 segments, so only the places of these segments are searched."""
     words = quote.words()
     most = len(words) // WORDS_PER_SLIP
     if not most or len(words) > MOST_WORDS:
@@ -114,9 +114,9 @@ def _is_joined(first: str, second: str, both: str) -> bool:
 
 
 def _is_variant(text: str, other: str) -> bool:
-    """Return whether two words differ only in spelling. No dictionary distinguishes `addiction` from a slip of
-    `addition`, so only differences that rarely produce another word count, and none at a word's ends (`a-`, `un-`,
-    `-s`)."""
+    """Return whether two words differ only in spelling. Without a dictionary, `addiction` cannot be told from a slip of
+    `addition`. Therefore only differences that rarely produce a different word are accepted, and none at the start or
+    end of a word (`a-`, `un-`, `-s`)."""
     if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
     if unspaced_letters(text) or unspaced_letters(other):  # each letter is a word

@@ -1,9 +1,9 @@
 """Normalise texts so that a quote can be compared with its source, and map each letter back to its place.
 
-Case, typographic forms and line breaks are unified. The only punctuation kept is that with a meaning: decimal points,
-signs of comparison, per cent signs, a minus before a number. In scripts without spaces, a quote can begin and end
-between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by `unified`
-and `spelled`, and by `origins`, which keeps the place of every letter."""
+Case, typographic forms and line breaks are unified. The only punctuation kept is punctuation that carries meaning:
+decimal points, comparison signs, per cent signs, a minus before a number. In scripts without spaces, a quote can begin
+and end between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by
+`unified` and `spelled`, and by `origins`, which records where every letter comes from."""
 
 import html
 import re

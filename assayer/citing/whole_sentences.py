@@ -12,7 +12,7 @@ from assayer.text.scripts import WORD_LETTER, unspaced_letters
 from assayer.text.sentences import sentence_spans
 
 LEAST_WORDS = 8
-"""Minimum words of a quote that is not a whole sentence."""
+"""Minimum number of words in a quote that is not a whole sentence."""
 LEAST_CONTENT = 4
 """Minimum distinct content words of a quote."""
 _REACH = 400

@@ -9,14 +9,14 @@ from assayer.models import Frozen
 
 
 class SupportItem(Frozen):
-    """A claim and the words quoted for it. Labels mean nothing outside their prompt."""
+    """Claim and the words quoted for it. Labels are valid only within their prompt."""
 
     label: str
     claim: str
     """Text of the claim. Citations of the passage's paper read `[this source]`, all others `[another source]`."""
     passage: str
     more: tuple[str, ...] = ()
-    """Other passages from the same paper, which count together with the first."""
+    """Other passages from the same paper; the claim is checked against all passages together."""
     title: str
     advice: bool = False
     """True if the claim is part of a suggestion, which need not say anything about the paper."""

@@ -1,4 +1,4 @@
-"""Question and answer of reading a paper's names and claims."""
+"""Question and answer of the task that extracts a paper's names and claims."""
 
 from typing import Annotated, Literal
 

@@ -17,7 +17,7 @@ from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SEPARATOR_LINE = re.compile(r"\s*\"?sep=(?P<delimiter>[^\r\n\"])\"?\s*", re.IGNORECASE)
-"""Pattern for a line that tells Excel the separator and is not part of the table."""
+"""Pattern for a line that tells Excel which separator the file uses; it is not part of the table."""
 _LINES_ABOVE = 10
 """Maximum lines above the header, such as the title of an export."""
 
@@ -62,8 +62,8 @@ def csv_ideas(
 
 
 def csv_reference_column(lines: Iterator[BoundedLine], what: str, encoding: str, most: int) -> str:
-    """Return the column of a CSV file with a reference for each row, or an empty string (see `reference_column`). Only
-    the header is read if none is named like one. Raises InputError as `csv_ideas` does."""
+    """Return the column of a CSV file with a reference for each row, or an empty string (see `reference_column`). If no
+    column has such a name, only the header is read. Raises InputError as `csv_ideas` does."""
     header = _read_header(lines, what, encoding)
     rows = (
         {name.strip(): cell for name, cell in zip(header.names, record.cells, strict=False)}
@@ -126,11 +126,11 @@ class _Record(NamedTuple):
 
 
 class _Records:
-    """Splitter of lines into records. After a broken record it continues with the next line, so that an unclosed
-    quote does not consume the rest of the file."""
+    """Splits lines into records. After a broken record it continues with the next line, so that an unclosed quote does
+    not consume the rest of the file."""
 
     def __init__(self, source: Iterator[BoundedLine], most: int, line: int) -> None:
-        """Read records from the line after line `line`, the header."""
+        """Read records from the line that follows line number `line`, the header."""
         self._source = source
         self._most = most
         self._again: deque[BoundedLine] = deque()

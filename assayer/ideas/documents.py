@@ -1,4 +1,4 @@
-"""Notes of a document in their place, and the record of which of its parts were read."""
+"""Insert a document's notes where the text refers to them, and record which parts of the document were read."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,5 +1,5 @@
-"""Front matter of a text: the fields above it in the forms of Markdown programs, in YAML, TOML, lines `Title: …`,
-pandoc's `% title` and Org's `#+TITLE:`."""
+"""Front matter of a text: the fields above it, written as in Markdown programs (YAML, TOML or `Title: …` lines), as
+pandoc's `% title` block, or as Org's `#+TITLE:` lines."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ _LINES = re.compile(
     r"copyright|version|keywords|bibliography|subtitle|language|format):[^\n]*\n){1,12})[ \t]*\r?\n",
     re.IGNORECASE,
 )
-"""Lines `Name: value` of MultiMarkdown; a title alone is not enough, because plans also begin with it."""
+"""Pattern for MultiMarkdown's `Name: value` lines; a title alone is not enough, because plans also begin with one."""
 _ORG = re.compile(r"\A\ufeff?\s*(?P<block>(?:#\+[A-Za-z_]{2,30}:[^\n]*(?:\n|\Z)){1,30})")
 _PERCENT = re.compile(
     r"\A\ufeff?(?P<block>%[ \t]+[^\n]+\n(?:[ \t]+[^\n]+\n){0,3}(?:%[^\n]*\n(?:[ \t]+[^\n]+\n){0,8}){1,2})[ \t]*\r?\n"
@@ -56,7 +56,7 @@ def _lines(block: str) -> Mapping[str, object]:
 
 
 def _percent(block: str) -> Mapping[str, object]:
-    """Return title, authors and date of pandoc's title block; several authors stand on lines or between semicolons."""
+    """Return title, authors and date of pandoc's title block; authors are separated by line breaks or semicolons."""
     fields = [" ".join(part.split()) for part in re.sub(r"\n[ \t]+", "; ", block).split("%")[1:]]
     named = dict(zip(("title", "author", "date"), fields, strict=False))
     return {name: value for name, value in named.items() if value}

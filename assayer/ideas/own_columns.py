@@ -1,4 +1,4 @@
-"""Columns of a proposal's record that are not part of its text: who applies, from where, for how much, and others."""
+"""Columns of a proposal's record that are not part of its text, such as the applicant, institution and amount."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _NAMES = (
     *("applicant", "applicant_name", "name_of_applicant", "applicants", "pi", "pi_name", "principal_investigator"),
     *("main_applicant", "lead_applicant", "submitter", "investigator", "author", "authors", "contact_name"),
 )
-"""Columns with the applicant's name, the most telling first."""
+"""Names of columns that hold the applicant's name, in order of preference."""
 _INSTITUTIONS = (
     *("institution", "host_institution", "applicant_institution", "organisation", "organization", "affiliation"),
     *("university", "org_name", "institution_name"),
@@ -32,14 +32,14 @@ class ApplicantRecord(NamedTuple):
     name: str = ""
     institution: str = ""
     amount: float | None = None
-    """Amount asked for; None if no column states one."""
+    """Amount requested; None if no column states one."""
     columns: Mapping[str, str] = {}
     """All columns that are not read as the proposal's text, by name."""
 
 
 def applicant_of(record: Any) -> ApplicantRecord:
-    """Return what a record says of the applicant, and its columns that are not read as text. Values are shortened, and
-    there are at most 60 columns."""
+    """Return what a record says about the applicant, and its columns that are not read as text. Values are shortened,
+    and at most 60 columns are kept."""
     if not isinstance(record, Mapping):
         return ApplicantRecord()
     fields = {str(name): value for name, value in record.items() if not isinstance(value, Mapping | list)}

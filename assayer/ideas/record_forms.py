@@ -1,5 +1,5 @@
-"""Structures of proposal records: wrapped in an API response, with their fields in a nested object, or keyed by their
-names. Records are recognised by shape, so that unknown export formats are read too."""
+"""Forms of proposal records: wrapped in an API response, with their fields in a nested object, or keyed by their names.
+Records are recognised by shape, so that unknown export formats are read too."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -85,7 +85,7 @@ def flat_record(record: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _in_order(index: Mapping[Any, Any]) -> str:
-    """Return the text of an index from words to their places, as OpenAlex holds abstracts."""
+    """Rebuild a text from an inverted index that maps words to positions, as OpenAlex stores abstracts."""
     places = {place: word for word, found in index.items() if isinstance(found, list) for place in found}
     return " ".join(
         str(places[place]) for place in sorted(places, key=lambda place: place if isinstance(place, int) else -1)

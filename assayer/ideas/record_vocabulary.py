@@ -5,7 +5,7 @@ TEXTS = frozenset({"text", "proposal", "proposal_text", "full_text", "project_de
 """Fields that hold the whole text."""
 
 LISTS = frozenset({"bib_entries", "bibentries", "refs", "cited_works", "citation_list", "referenced_works"})
-"""Fields that hold a reference list, beside those whose names are the title of one."""
+"""Fields that hold a reference list, in addition to fields named like the title of such a list."""
 
 PARTS = (
     "abstract", "summary", "tldr", "idea", "background", "introduction", "motivation", "problem", "problem_statement",
@@ -54,7 +54,7 @@ _PARTS_BY_LANGUAGE = {
 }
 SYNONYMS.update({word: part for part, words in _PARTS_BY_LANGUAGE.items() for word in words.split()})
 GENERIC_TEXTS = frozenset({"description", "narrative", "statement", "content", "body", "details"})
-"""Names of a column of proposals that say nothing about what it holds."""
+"""Column names that do not say which part of a proposal the column holds."""
 SHOWN = {
     "phr": "Public health relevance", "tldr": "TL;DR", "tl_dr": "TL;DR", "abst": "Abstract",
     "abst_narr": "Abstract", "tech_abstract": "Technical abstract",

@@ -31,7 +31,7 @@ _READ_ELSEWHERE = ("id", "cutoff")
 
 
 def decode_json(text: str, source: str) -> Any:
-    """Decode JSON, also in a fence as language models write it. Raises InputError with line and column."""
+    """Decode JSON, with or without the code fence that language models add. Raises InputError with line and column."""
     try:
         return json.loads(match["inner"] if (match := _FENCED.fullmatch(text)) else text)
     except json.JSONDecodeError as error:
@@ -59,7 +59,7 @@ def _cutoff(value: Any, source: str, latest: dt.date | None) -> dt.date | None:
 
 
 def record_source(record: Any, source: str) -> str:
-    """Return the display name of a record: its position, and its sender's `id` if it has one. That id is only
+    """Return the display name of a record: its position, and the sender's `id` if it has one. The sender's id is only
     displayed; assayer assigns its own id to the idea."""
     if not isinstance(record, Mapping):
         return source
@@ -70,7 +70,7 @@ def record_source(record: Any, source: str) -> str:
 
 
 def shown_reference(value: str) -> str:
-    """Return an id of the sender as it is displayed."""
+    """Return the sender's id in the form in which it is displayed."""
     return re.sub(r"[^\w.-]+", "_", value.strip())[:80]
 
 
@@ -169,7 +169,7 @@ def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
 
 
 def _listed_works(name: str, value: Any) -> list[CitedWork]:
-    """Return the works in a field that holds a reference list as objects; empty for other fields."""
+    """Return the works in a field whose value is a reference list of objects; empty for other fields."""
     if not isinstance(value, list | Mapping) or not (normal_name(name) in LISTS or list_title(shown_name(name))):
         return []
     items = list(value.values()) if isinstance(value, Mapping) else value

@@ -1,4 +1,4 @@
-"""Column of a table whose values number the proposals, so that they serve as the sender's references."""
+"""Find the column of a table that identifies the proposals, so that its values serve as the sender's references."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -10,14 +10,14 @@ _NAMES = (
     "reference",
     *(f"{thing}_{number}" for number in ("number", "id", "no", "nr", "reference") for thing in _THINGS),
 )
-"""Normal names of such columns, the most telling first."""
+"""Normal names of such columns, in order of preference."""
 _LONGEST = 80
 
 
 def reference_column(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """Return the column by which the rows can be told apart: the first that is named like the number of a proposal and
-    has another value in each row. Empty if there is none, or if the table has the column `id`, which is used as it is.
-    `rows` is read only if there is such a column."""
+    """Return the first column that is named like a proposal number and has a different value in each row. Empty if
+    there is none, or if the table has a column `id`, which is used as it is. `rows` is read only if a column has such a
+    name."""
     columns = {normal_name(name): name.strip() for name in reversed(names)}
     seen = {} if "id" in columns else {columns[name]: set[str]() for name in _NAMES if name in columns}
     if not seen:
@@ -35,5 +35,5 @@ def reference_column(names: Sequence[str], rows: Iterable[Mapping[str, str]]) ->
 
 
 def with_reference(fields: dict[str, str], column: str) -> dict[str, str]:
-    """Return the fields of a row with the value of this column as the sender's id."""
+    """Return the fields of a row, with the value of this column as the sender's `id`."""
     return {**fields, "id": fields[column]} if column in fields else fields

@@ -50,7 +50,7 @@ class TableIdeas(NamedTuple):
     above: tuple[str, ...]
     """Lines above the header, which are not read."""
     notices: list[str]
-    """Remarks for the sender about other parts of the file that were not read."""
+    """Notices for the sender about other parts of the file that were not read."""
     rows: Iterator[IdeaOfRow]
 
 
@@ -117,7 +117,7 @@ def _idea(
     latest_cutoff: dt.date | None,
     references: str,
 ) -> IdeaOfRow:
-    """Return the idea of a row; `references` is the column with the sender's ids, if it is not `id`."""
+    """Return the idea in a row; `references` is the column with the sender's ids, if it is not `id`."""
     fields = with_reference(_fields(row, names), references)
     try:
         idea = idea_of_record(fields, source, latest_cutoff)

@@ -1,4 +1,4 @@
-"""Record of what was searched, found, read and lost for a report."""
+"""Record of what was searched, found and read for a report, and of what failed."""
 
 from typing import Literal
 

@@ -36,8 +36,8 @@ class OwnReference(Frozen):
     """Text of the entry as printed, or assembled from its fields if the parser did not keep it."""
     outcome: OwnReferenceOutcome | Absent
     differences: tuple[str, ...] = ()
-    """Differences between the entry and the record, one sentence each. Of an entry that is found, a note on a subtitle
-    that the record lacks."""
+    """Differences between the entry and the record, one sentence each. If the outcome is `found`, this can be a note on
+    a subtitle that the record lacks."""
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
     """Notice about the record that was found. An expression of concern alone does not change the outcome."""

@@ -58,7 +58,7 @@ _RETRACTED = re.compile(
 """Mark of a retraction before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `Retraction notice to “…`,
 `Retraction for Lee et al., …`, `… [WITHDRAWN]`, `… (Retracted article. See vol. 12, 2015)`."""
 _QUOTED_TITLE = re.compile(r"^[^“”\"]*[”\"]\W*(?:\[[^\[\]]{3,120}\])?\.?$")
-"""Rest of a notice that quotes the title, after the opening quote; its own place in the journal may follow."""
+"""Pattern for the rest of a notice after the opening quote: the quoted title, and perhaps the notice's own citation."""
 
 
 def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
@@ -101,8 +101,8 @@ class Paper(Frozen):
     identifiers: Identifiers = Identifiers()
     retraction: Retraction | None = None
     pdf_urls: tuple[str, ...] = ()
-    """Locations of free copies according to the sources. The addresses are not checked yet: only the guarded downloader
-    may open them."""
+    """URLs of free copies according to the sources. They are not checked yet: only the guarded downloader may open
+    them."""
     other_records: tuple[str, ...] = ()
     """Other records of the same work that a search returned, each as kind, venue, year and id."""
     versions: PreprintVersions | None = None

@@ -105,7 +105,7 @@ class ScorerChoice(Frozen):
     """Accuracy of the choice procedure as a whole. The procedure is repeated without each held-out part, and can choose
     a different scorer each time."""
     compared: tuple[MeasuredScorer, ...]
-    """Accuracy of each scorer by itself; those too simple to be chosen (label rates, length of the text) come last."""
+    """Accuracy of each scorer by itself; those too simple to be chosen (class frequencies, text length) come last."""
     unbeaten: tuple[str, ...]
     """Baselines among length and TF-IDF that the chosen scorer does not beat by more than chance."""
     ideas: int
@@ -114,7 +114,7 @@ class ScorerChoice(Frozen):
 
 
 class Verdict(Frozen):
-    """Verdict with its evidence. A class is named only if the calibration is more informative than the label rates."""
+    """Verdict with its evidence. A class is named only if the calibration says more than the class frequencies."""
 
     decision: str | Absent
     """Named outcome, or the reason why none is named."""

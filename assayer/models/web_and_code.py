@@ -12,7 +12,7 @@ class WebResult(Frozen):
 
     title: str
     url: str
-    """Address of the page. It is not checked yet: only the guarded downloader may open it."""
+    """URL of the page. It is not checked yet: only the guarded downloader may open it."""
     snippet: str
     published: dt.date | None = None
     """Publication date, or the last day of the period if only a month or year is known; None if undated."""
@@ -22,7 +22,7 @@ class WebPage(Frozen):
     """Article extracted from a web page, sanitised."""
 
     url: str
-    """Address after redirects."""
+    """URL after redirects."""
     title: str
     site: str
     text: str
@@ -38,7 +38,7 @@ class Repository(Frozen):
     name: str
     """Name of the repository: `owner/name`."""
     url: str
-    """Address of the repository page, from the host's own record."""
+    """URL of the repository page, from the host's own record."""
     description: str
     stars: int | None = None
     language: str = ""

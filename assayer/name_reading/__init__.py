@@ -1,1 +1,1 @@
-"""Names that the masking rules leave in an idea, read by a language model and masked where they stand in the text."""
+"""Use a language model to find names that the masking rules missed in an idea, and mask them."""

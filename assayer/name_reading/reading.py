@@ -1,5 +1,5 @@
-"""Mask the names that a language model finds in an idea after the rules were applied. Only words of the idea are
-masked."""
+"""Mask the names that a language model finds in an idea after the rules were applied. Only words that occur in the idea
+are masked."""
 
 import asyncio
 import re
@@ -18,8 +18,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 async def without_names_left(idea: Idea, llm: Llm, run: Run) -> Idea:
-    """Return a masked idea with the names masked that the model finds in it. If the model does not answer, the idea
-    stays as the rules masked it."""
+    """Return a masked idea in which the names found by the model are masked too. If the model does not answer, the idea
+    is returned unchanged."""
     if idea.blinding is None or not llm.models:
         return idea
     text = f"{idea.title}\n\n{idea.text}"
@@ -33,7 +33,7 @@ async def without_names_left(idea: Idea, llm: Llm, run: Run) -> Idea:
 
 
 def _standing(names: Sequence[str], text: str) -> Iterator[str]:
-    """Yield the names that stand in the text and have the form of a name: a few words, none of them in small letters
+    """Yield the names that occur in the text and have the form of a name: a few words, none of them in lower case
     except particles, and not all of them ordinary words of the text."""
     from assayer.blinding.mentions import SMALL_WORD
     from assayer.blinding.names import PARTICLES

@@ -1,4 +1,4 @@
-"""LLM task that finds the names that the masking rules left in an idea."""
+"""LLM task that finds names that the masking rules missed in an idea."""
 
 from typing import Annotated
 
@@ -21,4 +21,4 @@ class NamesAnswer(Frozen):
 NAMES = Task[NamesQuestion, NamesAnswer](
     "blinding.names", Prompts("assayer.name_reading"), "names.v1.md", NamesAnswer, max_tokens=800
 )
-"""Question and answer of reading the names that are left."""
+"""Task that asks for the names left in an idea."""

@@ -41,8 +41,8 @@ def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | Non
 async def passages_borne_out(
     passages: Sequence[CitingPassage], llm: Llm, run: Run
 ) -> Mapping[int, ClaimSupport | Absent]:
-    """Return the support for each passage, keyed by the number of its reference. Raises errors that make it pointless
-    to continue with any passage."""
+    """Return the support for each passage, keyed by the number of its reference. Raises only errors that would affect
+    every passage."""
     items = [
         SupportItem(
             label="", claim=passage.claim, passage=passage.paper.abstract[:_LONGEST_ABSTRACT], title=passage.paper.title

@@ -130,7 +130,7 @@ def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferen
 
 
 def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
-    """Return why an entry without a record does not count as not found; an empty string if it does."""
+    """Return why an entry without a record stays undecided; an empty string if it counts as not found."""
     if not search.work.title and search.identifiers == Identifiers():
         return "neither a title nor an identifier was recognised in it."
     if not search.asked:

@@ -15,7 +15,7 @@ BRACKETS = re.compile(r"\[\^?\d{1,3}(?: ?[-–,;] ?\d{1,3}){0,40}\]")
 _RANGE = re.compile(r"(?P<first>\d{1,3})(?: ?[-–] ?(?P<last>\d{1,3}))?")
 _YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)(?P<letter>[a-z]?)\b")
 _BEFORE_YEAR = 120
-"""Maximum characters before a year in which its authors are looked for."""
+"""Maximum number of characters before a year that are searched for author names."""
 _WORD = r"[^\W\d_][\w'’-]{1,40}"
 _PERSON = rf"(?:[^\W\d_][\w'’.-]{{0,40}}\s{{1,3}}){{0,3}}{_WORD}"
 _NAMED = re.compile(
@@ -33,15 +33,15 @@ _MAX_OCCURRENCES = 20
 
 
 class Mark(NamedTuple):
-    """Half-open range of characters in the text, from `start` to before `end`."""
+    """Range of characters in the text, from `start` (inclusive) to `end` (exclusive)."""
 
     start: int
     end: int
 
 
 class _Names(NamedTuple):
-    """Family names, year and letter by which a mark cites a work, or by which a work can be cited. Names are in normal
-    form."""
+    """Family names, year and letter (`2019a`) by which a mark cites a work, or by which a work can be cited. Names are
+    in normal form."""
 
     first: str
     year: str
@@ -52,8 +52,8 @@ class _Names(NamedTuple):
 
 
 def numbers_in(brackets: str, greatest: int) -> list[tuple[int, int]] | None:
-    """Return the first and last number of each range. Returns None if the brackets contain a number for which there is
-    no entry, as intervals in formulas do."""
+    """Return the first and last number of each range; None if the brackets contain a number that no entry has, as
+    intervals in formulas do."""
     found = [(int(part["first"]), int(part["last"] or part["first"])) for part in _RANGE.finditer(brackets)]
     return found if all(0 < first <= last <= greatest for first, last in found) else None
 
@@ -162,7 +162,7 @@ def _with_brackets(mark: Mark, body: str) -> Mark:
 
 
 def _identifier_in(text: str, name: str) -> Mark | None:
-    """Return the first occurrence of an identifier, including the address or `doi:` before it."""
+    """Return the first occurrence of an identifier, including a URL prefix or `doi:` before it."""
     end = 0
     for _ in range(_MAX_OCCURRENCES):
         place = text.find(name, end)

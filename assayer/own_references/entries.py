@@ -15,7 +15,7 @@ _TITLE_WORDS = 4
 
 
 _MIN_LIST_ENTRIES = 3
-"""Number of entries from which the references count as a list."""
+"""Minimum number of references for them to count as a list."""
 
 
 class IdeaReferences(NamedTuple):

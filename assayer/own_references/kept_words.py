@@ -1,4 +1,4 @@
-"""Text from which the references of an idea are read if it is judged blind, and the names not used in lookups."""
+"""Select the text from which the references of an idea judged blind are read, and the names not used in lookups."""
 
 import re
 from collections.abc import Set

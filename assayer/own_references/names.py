@@ -16,7 +16,7 @@ _LONG = 6
 """Minimum number of letters in a family name for a misprint or variant spelling (`Müller`, `Mueller`) to be tolerated.
 """
 _MISSPELT = 85.0
-"""Ratio (0 to 100) at or above which two long family names count as the same: `Hinton` and `Linton` have 83."""
+"""Minimum similarity (0 to 100) for two long family names to count as the same: `Hinton` and `Linton` score 83."""
 _ACRONYM = re.compile(
     r"(?!(?:Ma?c|De|Di|Du|La|Le|Van|Von|Fitz)[A-Z][a-z]+$)[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*|[A-Z]{2,10}"
 )
@@ -80,8 +80,8 @@ def _is_inverted_group(short: str, long: str) -> bool:
 
 
 def _families(author: str) -> set[str]:
-    """Return the keys of the family name with and without its particles, and also of the last word if capitals do not
-    distinguish it from initials: `RUI GAO`. Umlauts are folded in all ways."""
+    """Return the keys of the family name, with and without particles, and of the last word, because a last word in
+    capitals (`RUI GAO`) can be mistaken for initials. Umlauts are folded in all ways."""
     family = family_name(author)
     last = [word for word in author.split()[-1:] if len(word.rstrip(".")) > 2]
     bare = [word for word in family.split()[-1:] if family[:1].islower()]

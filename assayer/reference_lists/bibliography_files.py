@@ -51,7 +51,7 @@ class BibliographyEntry(NamedTuple):
 class BibliographyFile(NamedTuple):
     entries: Sequence[BibliographyEntry]
     unread: Sequence[str]
-    """Beginnings of entries that cannot be read."""
+    """Beginnings of entries that could not be parsed."""
 
 
 def read_bibliography(text: str, source: str) -> BibliographyFile:
@@ -177,7 +177,7 @@ def _csl_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
 
 
 def object_entries(items: Sequence[Any]) -> Iterator[BibliographyEntry]:
-    """Yield the entries in decoded JSON: CSL JSON, Zotero's, or objects with `title`, `authors` and `year`."""
+    """Yield the entries in decoded JSON: CSL-JSON, Zotero's JSON, or objects with `title`, `authors` and `year`."""
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("title"), str) or not item["title"].strip():
             continue

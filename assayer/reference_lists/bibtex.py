@@ -20,11 +20,11 @@ _BARE = {"}": re.compile(r"[^,#}\n]*"), ")": re.compile(r"[^,#)\n]*")}
 _NEXT_PART = re.compile(r"\s*#\s*")
 _BRACKETS = re.compile(r"\\.|[{}\"]", re.DOTALL)
 AMSREFS = re.compile(r"\\bib\s*\{(?P<key>[^{}\s]{1,200})\}\s*\{(?P<type>\w{3,20})\}\s*\{")
-"""Beginning of an entry of the LaTeX package amsrefs."""
+"""Pattern for the beginning of an entry of the LaTeX package amsrefs."""
 _AMSREFS_AUTHOR = re.compile(r"\b(?P<field>author|editor)\s*=\s*\{(?P<name>(?:[^{}]|\{[^{}]*\})*)\}\s*,?")
 _AND = re.compile(r"\s+and\s+(?![^{]*\})", re.IGNORECASE)
 VENUES = ("journal", "journaltitle", "booktitle", "publisher")
-"""Fields that name where a work appeared."""
+"""Fields that name the venue in which a work appeared."""
 _OTHERS = ("others", "et al", "et al.")
 _LONGEST = 5_000_000
 _SHOWN = 80
@@ -36,7 +36,7 @@ class BibtexEntries(NamedTuple):
     fields: Mapping[str, Mapping[str, str]]
     """Fields of each entry as plain text, keyed by lower-case name; `entrytype` is the kind of the entry."""
     unread: tuple[str, ...]
-    """Beginnings of entries that are broken."""
+    """Beginnings of entries that could not be parsed."""
 
 
 def holds_bibtex(text: str) -> bool:
@@ -45,8 +45,8 @@ def holds_bibtex(text: str) -> bool:
 
 
 def amsrefs_as_bibtex(text: str) -> str:
-    """Return a text with the entries of amsrefs written as BibTeX: the key inside the braces, one field for all
-    authors."""
+    """Convert the amsrefs entries in a text to BibTeX: the key moves inside the braces, and the authors share one
+    field."""
     parts = AMSREFS.split(text)
     written = [parts[0]]
     for key, kind, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
@@ -80,12 +80,12 @@ class _Entry(NamedTuple):
     kind: str
     key: str
     fields: Mapping[str, str]
-    """Fields as written, keyed by lower-case name; of two with one name, the first."""
+    """Fields as written, keyed by lower-case name; of several fields with one name, the first is kept."""
 
 
 def _entries(text: str) -> Iterator[_Entry | str]:
-    """Yield the entries, and the raw text of broken ones. What begins on a line of its own is read by itself, so that a
-    brace that is not closed costs one entry."""
+    """Yield the entries, and the raw text of broken ones. Every entry that begins on its own line is parsed separately,
+    so that an unclosed brace breaks only one entry."""
     macros: dict[str, str] = {}
     for part in _BEGINNING.split(text)[1:]:
         position = 0
@@ -111,7 +111,7 @@ def _entries(text: str) -> Iterator[_Entry | str]:
 def _read_fields(
     text: str, position: int, closing: str, macros: Mapping[str, str], fields: dict[str, str]
 ) -> int | None:
-    """Add the fields from a position on; return the position after the closing bracket, or None if there is none."""
+    """Add the fields from a position on. Returns the position after the closing bracket, or None if there is none."""
     while not text.startswith(closing, position := _end_of(_BETWEEN, text, position)):
         name = _NAME.match(text, position)
         parts: list[str] = []
@@ -124,7 +124,7 @@ def _read_fields(
 
 
 def _read_value(text: str, position: int, closing: str, macros: Mapping[str, str], parts: list[str]) -> int | None:
-    """Add the parts of a value, which `#` joins; return the position after it, or None if a part is not closed."""
+    """Add the parts of a value, joined by `#`. Returns the position after it, or None if a part is not closed."""
     while True:
         if text.startswith(("{", '"'), position):
             end = _closed(text, position)
@@ -142,7 +142,7 @@ def _read_value(text: str, position: int, closing: str, macros: Mapping[str, str
 
 
 def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
-    """Return where a pattern that also matches nothing ends."""
+    """Return where the pattern's match at the position ends; the position itself if there is no match."""
     match = pattern.match(text, position)
     return match.end() if match else position
 

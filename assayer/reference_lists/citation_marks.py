@@ -1,4 +1,4 @@
-"""Count the citation marks in a text, which refer to entries of its reference list."""
+"""Count the marks by which a text cites entries of its reference list."""
 
 import re
 
@@ -18,7 +18,7 @@ _ZERO = re.compile(r"\[\s*0\s*[,\]]")
 
 
 def count_citation_marks(text: str) -> int:
-    """Return the number of citation marks. Intervals such as `[0, 1]`, and marks of notes that stand in the text, are
+    """Return the number of citation marks. Intervals such as `[0, 1]`, and marks of notes whose text is included, are
     not counted."""
     notes = frozenset(NOTE.findall(text))
     return sum(1 for match in _MARK.finditer(text) if not _ZERO.match(match[0]) and match["note"] not in notes)

@@ -47,8 +47,8 @@ def parse_references(text: str) -> tuple[CitedWork, ...]:
 
 
 def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
-    """Return the work described by an entry; `above` are the authors of the previous entry, which dashes may
-    replace."""
+    """Return the work described by an entry. `above` are the authors of the previous entry, for which dashes may
+    stand."""
     linked = _LINK.search(entry)
     entry = _EMPHASIS.sub("", _LINK.sub(r"\g<words> \g<address>", entry))
     same = _SAME_NAMES.match(entry) if above else None
@@ -72,7 +72,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
 
 
 def _with_above(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the authors of an entry that begins with dashes: the previous entry's first author and the authors that
-    this entry adds, otherwise all authors of the previous entry."""
+    """Return the authors of an entry that begins with dashes. If the entry adds authors, these are the previous entry's
+    first author and the added ones; otherwise they are all authors of the previous entry."""
     added = re.match(r"(?:and|&) (?P<names>[^\d]{3,200}?)[.,] \(?(?:1[5-9]|20)\d\d", entry)
     return (above[0], *authors_in(added["names"])) if added else (above or otherwise)

@@ -1,4 +1,4 @@
-"""Records of PubMed (MEDLINE format) and of Web of Science, as text with tags or as a table with tabs."""
+"""Records of PubMed (MEDLINE format) and of Web of Science, as tagged text or as a tab-separated table."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ def medline_records(text: str) -> Iterator[TaggedRecord]:
 
 
 def web_of_science_records(text: str) -> Iterator[TaggedRecord]:
-    """Yield the records of a text with tags, or of a table with tabs whose header has the same tags."""
+    """Yield the records of a tagged text, or of a tab-separated table whose column names are the same tags."""
     records: Iterator[Mapping[str, Sequence[str]]]
     if WEB_OF_SCIENCE_TABLE.match(text):
         rows = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
@@ -69,8 +69,8 @@ def _cells(tag: str, value: str) -> list[str]:
 
 
 def _records(text: str, pattern: "re.Pattern[str]", first: str, last: str) -> Iterator[dict[str, list[str]]]:
-    """Yield the fields of each record. A line that begins with spaces continues the field above it, or is its next
-    value in a list of authors of Web of Science."""
+    """Yield the fields of each record. A line that begins with spaces continues the field above it; in the author lists
+    of Web of Science, it is the next author."""
     fields: dict[str, list[str]] = {}
     tag = ""
     for line in text.splitlines():

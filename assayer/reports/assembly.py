@@ -62,23 +62,23 @@ class Findings:
     """Ids of the web pages and repositories among the papers; these are not checked for retractions."""
     board: BoardRecord | None = None
     graph: GraphRecord | None = None
-    """Graph of the literature that the method built; its papers appear as markers."""
+    """Graph of the literature that the method built; markers stand for its papers."""
     background: tuple[Part, ...] = ()
     """Parts that were not judged; they follow the others."""
     verdict: Verdict | Absent | None = None
     plan_review: PlanReview | None = None
-    """Review of the plan; it comes last, so that its references are numbered after everything that was read."""
+    """Review of the plan; it comes last, so that its references are numbered after all others."""
     panel_review: PanelReview | None = None
-    """Review by the panel; it comes first, as page one, and papers are numbered in the order in which it cites them."""
+    """Review by the panel; it comes first, as page one, so papers are numbered in the order in which it cites them."""
     evidence: EvidenceReport | None = None
     """Evidence without any judgement; if present, it is the whole report."""
     claims: ClaimCounts | None = None
     """Outcome of the support check if the method ran it itself; the check is then not repeated."""
     notices: tuple[Notice, ...] = ()
     on_subject: str = ""
-    """Sentence for the notice on the corpus's coverage if few of the papers read are on the plan's subject."""
+    """Sentence added to the notice on the corpus's coverage if few of the papers read are on the plan's subject."""
     corpus_version: str | None = None
-    """Version of the data used for comparison instead of the literature."""
+    """Version of the comparison data, if the method uses such data instead of the literature."""
 
 
 async def assemble_report(
@@ -216,8 +216,8 @@ def _evidence_quotes(evidence: EvidenceReport | None) -> list[Citation]:
 
 
 def _edge_quotes(graph: GraphRecord | None) -> list[Literal["verified", "not_found"]]:
-    """Return the verification states of the quotes in the final graph, both those quoted by a language model and those
-    found by a pattern."""
+    """Return the verification states of the quotes in the final graph, whether a language model quoted them or a
+    pattern found them."""
     states: dict[EdgeBasis, Literal["verified", "not_found"]] = {"quoted": "verified", "unverified": "not_found"}
     return [states[edge.basis] for edge in graph.edges if edge.basis in states] if graph else []
 

@@ -32,7 +32,7 @@ _MASKED_ATTRIBUTES: tuple[tuple[str, frozenset[BiasTestAttribute]], ...] = (
     ("institutions", frozenset({"institution"})),
     ("seniority", frozenset({"seniority"})),
 )
-"""Attributes that blind mode masks, grouped under the words used for them in a sentence."""
+"""Attributes that blind mode masks, grouped by the phrase that names them in a sentence."""
 _MIN_WIDTH = 0.5
 """Minimum width of the axis in points, because a narrower axis would exaggerate negligible differences."""
 

@@ -26,7 +26,7 @@ def place(citation: Citation | FurtherQuote) -> str:
 
 
 def quote_state(citation: Citation) -> str:
-    """Return the verification state in words. That a quote was found does not mean that it supports its claim."""
+    """Return the verification state in words. A verified quote does not necessarily support its claim."""
     if citation.quote_state == "none":
         return "cited as a whole"
     if citation.quote_state == "not_found":
@@ -57,7 +57,7 @@ def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
 
 
 def unsupported(point: Point) -> int:
-    """Return how many of a point's quotes a model judged to contradict its claim or to support no part of it."""
+    """Return how many of a point's quotes, according to a model, contradict the claim or support no part of it."""
     return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
 
 

@@ -1,4 +1,4 @@
-"""Contestation record in words, for the web page and for the PDF that an applicant receives."""
+"""Contestation record in plain words, for the web page and for the PDF that an applicant receives."""
 
 import datetime as dt
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Dossier of a call for the officer's records: the results of its proposals and the opinions of reviewers."""
+"""Dossier of a call for proposals, for the officer's records: results of its proposals, and opinions of reviewers."""
 
 import datetime as dt
 
@@ -8,7 +8,7 @@ from assayer.reports.brief import BriefLine
 
 class DossierRow(Frozen):
     place: str
-    """Rank of the proposal with its interval; without a ranking, the number of its row."""
+    """Rank of the proposal with its interval; without a ranking, its row number."""
     title: str
     source: str
     share: float | None

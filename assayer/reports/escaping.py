@@ -1,4 +1,4 @@
-"""Escaping of external text and addresses for pages and tables, so that they are always treated as data."""
+"""Escaping of external text and URLs for pages and tables, so that they are always treated as data."""
 
 import re
 from urllib.parse import urlsplit
@@ -18,8 +18,8 @@ def one_line(text: str) -> str:
 
 
 def web_url(url: str) -> str | None:
-    """Return the URL if it is a plain http(s) address that can safely become a link; otherwise None. Addresses with a
-    user name are refused, because `https://arxiv.org@other.example` looks like another host."""
+    """Return the URL if it is a plain http(s) URL that can safely become a link; otherwise None. URLs with a user name
+    are refused, because `https://arxiv.org@other.example` looks like another host."""
     if _UNSAFE_IN_URL.search(url) or not url.isprintable():
         return None
     try:
@@ -35,7 +35,7 @@ _FORMULA = re.compile(
     r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
 )
 """Pattern for positions at which a spreadsheet would execute text as a formula: the start of a cell, and after a
-semicolon, at which some programs split a line despite quotes. Covers full-width and small forms of the signs."""
+semicolon, because some programs split lines there despite quotes. Covers full-width and small forms of the signs."""
 
 
 def cell(text: str) -> str:

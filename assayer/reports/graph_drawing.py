@@ -67,7 +67,7 @@ class GraphDrawing:
 
     @cached_property
     def stated(self) -> tuple[Tie, ...]:
-        """Edges with a basis other than a record, including deleted ones."""
+        """Edges whose basis is not a record, including deleted edges."""
         return tuple(tie for tie in self.ties if tie.edge.basis != "record")
 
 
@@ -86,8 +86,8 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
-    """Return the row of each concept, method and claim. They are ordered by the mean row of the papers they are linked
-    to, and spread evenly over the height of the papers."""
+    """Return the row of each concept, method and claim. They are ordered by the mean row of the papers to which they
+    are linked, and spread evenly over the height of the column of papers."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
     joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:

@@ -34,7 +34,7 @@ class Encounter:
 
     @cached_property
     def lead(self) -> int:
-        """Verdicts that `idea` won minus those that it lost."""
+        """Number of verdicts that `idea` won, minus the number that it lost."""
         signs = {"first": 1, "second": -1, "tie": 0}
         return sum(signs[verdict.winner] * (1 if verdict.first is self.idea else -1) for verdict in self.verdicts)
 
@@ -63,7 +63,7 @@ class HeadToHeadTable:
     order: tuple[RankedIdea, ...]
     """Ideas by strength in this dimension, best first."""
     encounters: tuple[Encounter, ...]
-    """Encounters, ideas closest in strength in this dimension first, because a verdict matters most to their order."""
+    """Encounters. Those between ideas closest in strength come first, because their verdicts affect the order most."""
 
     def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
         """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
@@ -80,8 +80,8 @@ class HeadToHeadTable:
 
 
 def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
-    """Return a table for each dimension, beginning with the dimension that orders the ranking; empty for groups of more
-    than twelve ideas."""
+    """Return a table for each dimension, beginning with the dimension that orders the ranking. Returns none for groups
+    of more than twelve ideas."""
     if len(ranking.ideas) > MOST_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)

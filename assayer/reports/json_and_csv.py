@@ -20,8 +20,8 @@ def as_json(result: Report | Ranking | BiasTestReport) -> str:
 
 
 class _ClosedObjects(GenerateJsonSchema):
-    """Schema in which objects have no further fields: a reader can ignore unknown fields, but the program never writes
-    any."""
+    """Schema in which objects allow no additional fields: a reader can ignore unknown fields, but the program never
+    writes any."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         return {**super().model_schema(schema), "additionalProperties": False}

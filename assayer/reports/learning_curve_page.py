@@ -96,7 +96,7 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
     ),
     ("Entropy, nats per token", None, (("entropy", "entropy"),)),
 )
-"""Panels in display order: title, top of the scale, and the name of each line with the point field that it draws."""
+"""Panels in display order: title, top of the scale, and for each line its name and the field that it draws."""
 
 
 def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
@@ -112,6 +112,6 @@ def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
 
 
 def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:
-    """Return about twenty of the steps that the CSV contains, including the last."""
+    """Return about twenty of the steps in the CSV, including the last."""
     every = max(1, len(curve.points) // 20)
     return curve.points[::-1][::every][::-1]

@@ -19,17 +19,17 @@ from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
 MOST_WORDS = 5_000
-"""Maximum words of a report; exceeded only if its first page and the evidence for it are longer by themselves."""
+"""Maximum words of a report; exceeded only if its first page and the evidence for it alone are longer."""
 _MOST_POINTS = (5, 1, 0)
-"""Maximum points of each kind under an assessment, from the fullest report down; the first value that fits the word
-limit is used."""
+"""Maximum points of each kind under an assessment, in decreasing order; the first value with which the report stays
+within the word limit is used."""
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # renderers link these
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
-"""Pattern of a web or email address. It tries each run of characters only from its start, so that time grows linearly
+"""Pattern for a web or email address. It tries each run of characters only from its start, so that time grows linearly
 with the text."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
@@ -54,7 +54,7 @@ def _plain(text: str) -> str:
 
 
 def _defused(line: str) -> str:
-    """Return the line escaped so that it cannot start a heading, a list or a quotation."""
+    """Return the line, escaped so that it cannot start a heading, a list or a quotation."""
     return _AT_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\" + match[0], line)
 
 
@@ -79,7 +79,7 @@ def _cited(text: str, page: ReportPage) -> Markup:
 
 def _quoted_block(text: str) -> Markup:
     lines = (f"> {escape(line)}".rstrip() for line in printable(text).strip().split("\n"))
-    # Two spaces at the end keep the line breaks of the original.
+    # Two spaces at the end of a line preserve the line breaks of the original.
     return Markup("  \n".join(lines))  # noqa: S704
 
 
@@ -106,8 +106,8 @@ def render_markdown(template: str, **values: object) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    """Return the report as Markdown. Points under assessments are left out, and counted, as far as necessary to stay
-    within the word limit."""
+    """Return the report as Markdown. Points under assessments are left out as far as the word limit requires, and the
+    report states how many."""
     text = ""
     for most_points in _MOST_POINTS:
         text = render_markdown("report.md", page=ReportPage(report, most_points), report=report)

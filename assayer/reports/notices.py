@@ -13,8 +13,8 @@ from assayer.run.run import Run
 _MIN_CITATION_MARKS = 3
 """Minimum number of citation marks for a notice about a missing reference list."""
 _MIN_NOT_FOUND = 2
-"""Number of references not found from which a notice is shown. A single one is more often an error in our parsing or in
-the sources than in the idea."""
+"""Minimum number of references not found for a notice. A single one is more often an error in our parsing or in the
+sources than in the idea."""
 
 FIRST = ("small_review", "example")
 """Kinds of notices that come before all others."""
@@ -111,8 +111,8 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
 def _corpus_fit(
     fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
-    """Yield the notice about incomplete corpus coverage. Searches in remote sources do not make up for it: they are
-    rate-limited, cover only titles and abstracts, and return only what was queried."""
+    """Yield the notice about incomplete corpus coverage. Searches in remote sources cannot replace a complete corpus:
+    they are rate-limited, cover only titles and abstracts, and return only what was queried."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"

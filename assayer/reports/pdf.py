@@ -15,9 +15,9 @@ BRIEF_PAGES = 2
 
 
 def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> bytes:
-    """Render a file in `templates/`, which receives the data as JSON in its inputs. `fonts` lists folders with
-    additional fonts, for scripts covered neither by Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor by the fonts
-    of this machine. Raises ConfigurationError."""
+    """Render a template from `templates/`, which receives the data as JSON input. `fonts` lists folders with fonts for
+    scripts that neither Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor the fonts of this machine cover. Raises
+    ConfigurationError."""
     try:
         import typst
     except ModuleNotFoundError:

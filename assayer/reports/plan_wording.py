@@ -42,6 +42,6 @@ FLAWS_ARE = (
 
 
 def gap_errors(item: ChecklistItem) -> str:
-    """Return how often “not stated” was measured to be wrong for an item (docs/evidence/plans.md)."""
+    """Return how often “not stated” was found to be wrong for this item when measured (docs/evidence/plans.md)."""
     wrong, total = GAP_ERRORS[item]
     return f"wrong for {wrong} of {total} plans when measured"

@@ -1,6 +1,6 @@
 """Ranking as Python code sees it: proposals in order, tables, and HTML in a notebook.
 
-The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+The names in this file are a stable interface under semantic versioning, unlike those of other modules."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ class RankedProposal(NamedTuple):
     rank: int
     low: int
     high: int
-    """Ends of the interval of its rank."""
+    """Ends of the interval for the rank, from `low` to `high`."""
     title: str
     source: str
-    """Path, id or address by which it was passed, or `text`."""
+    """Path, id or URL by which the proposal was passed, or `text`."""
     band: Band | None
-    """`in` or `out` of the best `cut`, or `human`: left to people to decide. None without a cut."""
+    """`in`: among the top `cut` proposals; `out`: not; `human`: left for people to decide. None without a cut."""
     chance_in: float | None
-    """Probability of being among the best `cut`; None without a cut."""
+    """Probability of being among the top `cut` proposals; None without a cut."""
 
     def __str__(self) -> str:
         return f"{self.rank}. {self.title} (between {self.low} and {self.high})"
@@ -43,7 +43,7 @@ class ProposalRanking:
     _full: Ranking
     _comparisons: Sequence[Comparison]
     files: tuple[Path, ...] = field(default=())
-    """Files that were written; empty unless a folder was given."""
+    """Files that were written; empty unless a folder was passed."""
 
     @cached_property
     def proposals(self) -> tuple[RankedProposal, ...]:
@@ -70,7 +70,7 @@ class ProposalRanking:
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
-        """Return the ranking as a page of its own."""
+        """Return the ranking as a standalone HTML page."""
         return as_ranking_html(self._full, self._comparisons)
 
     def to_markdown(self) -> str:

@@ -1,6 +1,6 @@
 """Report as Python code sees it: scores by name, findings, tables, and HTML in a notebook.
 
-The names in this file are a stable surface under semantic versioning, unlike those of other modules."""
+The names in this file are a stable interface under semantic versioning, unlike those of other modules."""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ class ReportScore(NamedTuple):
     """None if the part has no score."""
     low: float
     high: float
-    """Ends of the scale."""
+    """Ends of the scale, from `low` to `high`."""
     reason: str = ""
     """Reason why there is no score; empty if there is one."""
 
@@ -44,7 +44,7 @@ class ReportFinding(NamedTuple):
     kind: FindingKind
     text: str
     severity: Literal["fatal", "major", "minor"] | None = None
-    """None for a strength, and where the method states none."""
+    """None for a strength, or if the method states no severity."""
     papers: tuple[str, ...] = ()
 
 
@@ -54,7 +54,7 @@ class EvaluationReport:
 
     _full: Report
     files: tuple[Path, ...] = field(default=())
-    """Files that were written; empty unless a folder was given."""
+    """Files that were written; empty unless a folder was passed."""
 
     @property
     def title(self) -> str:
@@ -82,7 +82,7 @@ class EvaluationReport:
     @cached_property
     def total(self) -> ReportScore:
         """Score by which reports are ordered, 0 to 100. It is not the mean of the parts: without an overall part it is
-        the lowest of them."""
+        the lowest of their scores."""
         score = score_of(self._full)
         if isinstance(score, Absent):
             return ReportScore(None, 0.0, 100.0, score.reason)
@@ -100,7 +100,7 @@ class EvaluationReport:
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
-        """Return the report as a page of its own."""
+        """Return the report as a standalone HTML page."""
         return as_html(self._full)
 
     def to_markdown(self) -> str:

@@ -10,8 +10,8 @@ _MOST = 60
 
 
 def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tuple[str, str]]:
-    """Return names and values, in reading order; parts that the document does not have are stated as none. Hidden text
-    among the flags counts as left out."""
+    """Return names and values, in reading order; parts that the document lacks are stated as none. Hidden text reported
+    by the flags counts as left out."""
     hidden = sum(flag.kind == "hidden_text" for flag in flags)
     left_out = [f"{item.part}: {item.why}" for item in record.left_out]
     left_out += [f"{count(hidden, 'passage')} of hidden text: readers cannot see it"] if hidden else []

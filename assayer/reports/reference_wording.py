@@ -59,8 +59,8 @@ def retraction(notice: Retraction) -> str:
 
 
 def origins(reference: Reference) -> str:
-    """Return which fields of a merged record come from which other source: `abstract from arxiv; venue, url from
-    crossref`."""
+    """Return, for a merged record, which fields come from a source other than the record's: `abstract from arxiv;
+    venue, url from crossref`."""
     by_source: dict[str, list[str]] = {}
     for origin in reference.origins:
         by_source.setdefault(origin.source, []).append(origin.field.replace("_", " "))
@@ -74,8 +74,8 @@ def listing(items: Iterable[str]) -> str:
 
 
 def own_outcome(entry: OwnReference) -> str:
-    """Return the outcome of checking one of the idea's own references, with the sources that were queried or did not
-    answer where this matters."""
+    """Return the outcome of checking one of the idea's own references; where it matters, also the sources that were
+    queried or did not answer."""
     silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"

@@ -1,6 +1,6 @@
 """Release gate: a report that falls below the configured minima is incomplete and has no total.
 
-Totals are all means, of a part or of a board, and the outcome and probabilities derived from them. The following are
+Totals are the mean scores of a part or a board, and the outcome and probabilities derived from them. The following are
 kept: scores of single methods, dimensions and reviewers, the editor's two scores of a panel review, points and quotes.
 Minima are shares, not counts, so a report without weaknesses or quotes can be complete."""
 

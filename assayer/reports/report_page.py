@@ -99,7 +99,7 @@ class ReportPage:
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
-        """Parts whose scores the summary shows; for a board, the parts that it judged, not the parts that were its
+        """Parts whose scores the summary shows; for a board, the parts that it judged, without those that were its
         input."""
         judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
@@ -240,7 +240,7 @@ class ReportPage:
 
     @property
     def flagged(self) -> bool:
-        """True if the idea has suspicious places or masked words."""
+        """True if the idea has suspicious passages or masked words."""
         idea = self.report.idea
         return bool(idea.flags or (idea.blinding and idea.blinding.masked))
 

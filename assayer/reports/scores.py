@@ -16,10 +16,10 @@ def share(score: Score | Absent) -> float | None:
 def score_of(report: Report) -> float | Absent:
     """Return the score by which reports are ordered, 0 to 1.
 
-    This is the first that exists of: the score by the call's own criteria; a board's final score; the score of an
-    overall part; otherwise the lowest part, because a fatal weakness is not offset by other parts. Without scores, it
-    is the mean position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none of these
-    exists, for an incomplete report, and for a plan that a part calls underspecified."""
+    This is the first of the following that exists: the score by the call's own criteria; a board's final score; the
+    score of an overall part; the score of the lowest part, because other parts do not offset a fatal weakness; the mean
+    position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none exists, for an
+    incomplete report, and for a plan that a part calls underspecified."""
     if report.release is not None and report.release.failed:
         below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
         return Absent(reason=f"Its report is incomplete (too low for a total: {below}).")

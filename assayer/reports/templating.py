@@ -1,4 +1,4 @@
-"""Common base of the HTML and Markdown templates: their location, shared wording and tests."""
+"""Common base of the HTML and Markdown templates: their location, shared wording and Jinja tests."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

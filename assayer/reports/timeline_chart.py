@@ -1,4 +1,4 @@
-"""Figures for drawing a timeline: rows by name, and the number of calls running at once."""
+"""Data for drawing a timeline: rows by name, and the number of calls running at once."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -71,7 +71,7 @@ def chart_of(timeline: Timeline) -> TimelineChart:
 
 
 def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
-    """Return the number of running spans at each time at which it changes; the last number is 0."""
+    """Return each time at which the number of running spans changes, with the new number; the last number is 0."""
     changes: dict[float, int] = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1

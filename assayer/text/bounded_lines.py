@@ -37,9 +37,9 @@ class BoundedLine(NamedTuple):
 def bounded_lines(
     file: BinaryIO, encoding: str, most: int, count: Callable[[], None]
 ) -> Generator[BoundedLine, None, None]:
-    """Yield lines of at most `most` characters. Ends of line are `\\n`, `\\r\\n` and `\\r`; bytes that cannot be
-    decoded are kept as surrogates. `count` is called for each line; an error that it raises ends the reading. Close
-    the generator before the file."""
+    """Yield lines of at most `most` characters. Lines end with `\\n`, `\\r\\n` or `\\r`; bytes that cannot be decoded
+    are kept as surrogates. `count` is called for each line; an error that it raises ends the reading. Close the
+    generator before the file."""
     text = io.TextIOWrapper(file, encoding, "assayer_escape", newline="")
     try:
         while line := text.readline(most + 1):

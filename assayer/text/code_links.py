@@ -1,5 +1,5 @@
 """Removal of sentences that say where code is published. Authors add them after acceptance, so they reveal the outcome
-rather than quality: abstracts of ICLR 2022 now have 0.42 links on average if accepted, 0.04 if rejected."""
+and say little about quality: abstracts of ICLR 2022 now have 0.42 links on average if accepted, 0.04 if rejected."""
 
 from assayer.text.sentences import sentence_spans
 

@@ -32,8 +32,7 @@ _INTRODUCES = re.compile(
     re.IGNORECASE,
 )
 _REACH = 90
-"""Maximum distance in characters after an introducing word, such as `propose` or `call`, at which a name belongs to it.
-"""
+"""Maximum distance in characters between a name and the word that introduces it, such as `propose` or `call`."""
 _CLAIMS = re.compile(
     r"\b(?:shows?|shown|showed|demonstrat(?:e|es|ed|ing)|prov(?:e|es|ed)|f(?:ind|ound)|observe|observed|reveal(?:s|ed)?"
     r"|suggests?|indicates?|confirm(?:s|ed)?|outperform(?:s|ed|ing)?|achiev(?:e|es|ed|ing)|surpass(?:es|ed)?"

@@ -1,5 +1,5 @@
-"""Decoding of a text file: Unicode if marked or valid as such, otherwise an encoding recognised from the bytes. Files
-with an unrecognised encoding are refused."""
+"""Decoding of a text file: as Unicode if it is marked or valid as such, otherwise in the encoding detected from its
+bytes. Files whose encoding cannot be detected are refused."""
 
 import codecs
 import re
@@ -15,7 +15,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""Byte order marks. A mark comes before any shorter mark with which it begins."""
+"""Byte order marks. Each is listed before any shorter mark that is its prefix."""
 _KINDS = (
     (b"%PDF-", "a PDF", "Name it .pdf."),
     (b"PK\x03\x04", "a ZIP or Office file", "Save it as plain text, CSV or PDF."),
@@ -30,14 +30,14 @@ _NAMES = {
     "mac_latin2": "Mac Latin 2", "mac_cyrillic": "Mac Cyrillic",
 }  # fmt: skip
 _TWICE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf\u0152-\u2122]")
-"""Letter that a lead byte of UTF-8 becomes in Windows-1252, before a character that its continuation becomes."""
+"""Pattern for the first two bytes of a UTF-8 character, both decoded as Windows-1252."""
 _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,}~\}")
-"""Chinese in HZ, which writes two ASCII characters for each of its own."""
+"""Pattern for Chinese text in the HZ encoding, which writes each character as two ASCII characters."""
 _UTF_7 = re.compile(rb"\+A[A-Za-z0-9+/]{2,}-")
-"""Latin letters in UTF-7: `+AOk-`."""
+"""Pattern for Latin letters in UTF-7: `+AOk-`."""
 _FEWEST_UTF_7 = 2
 _LATIN = re.compile("[\u00a1-\u024f]+")
-"""Special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""
+"""Pattern for special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""
 _PIECE = 1 << 20
 _SAMPLE = 1 << 16
 _CONTROLS = tuple(bytes([code]) for code in range(32) if code not in b"\t\n\r\f\b\x1b")
@@ -45,8 +45,8 @@ _JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 
 
 def decode_text(data: bytes, source: str, declared: str = "") -> str:
-    """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError for bytes that
-    are not text or whose encoding cannot be recognised."""
+    """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError if the bytes
+    are not text or their encoding cannot be detected."""
     mark = _marked(data)
     if not mark:
         _refuse_other_kinds(data, source)
@@ -66,7 +66,7 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
 
 
 def _decoded_again(text: str) -> str:
-    """Return a text that was saved as UTF-8 after UTF-8 had been read as Windows-1252, as it was; other texts
+    """Restore a text whose UTF-8 bytes were decoded as Windows-1252 and then saved as UTF-8 again. Returns other texts
     unchanged."""
     if not _TWICE.search(text):
         return text
@@ -77,7 +77,7 @@ def _decoded_again(text: str) -> str:
 
 
 def _seven_bits(data: bytes) -> str | None:
-    """Return a text that is ASCII but was written in an encoding of seven bits; None for other texts."""
+    """Decode a text that is all ASCII bytes but was written in a 7-bit encoding. Returns None for other texts."""
     if not data.isascii():
         return None
     if _HZ.search(data):
@@ -93,8 +93,8 @@ def _windows_bytes(character: str) -> bytes:
 
 def encoding_of(file: BinaryIO, source: str) -> str:
     """Detect the encoding of a file that contains many texts and is too large to decode at once. The file is read once
-    and rewound to its start. Raises the errors of `decode_text`, but accepts a few binary characters, which affect only
-    one of the texts."""
+    and rewound to its start. Raises the errors of `decode_text`, except that it tolerates a few binary characters,
+    which affect only one of the texts."""
     file.seek(0)
     start = file.read(_PIECE)
     if mark := _marked(start):

@@ -1,4 +1,4 @@
-"""Detection of text that models can read and people cannot read at sight: encoded, or spelled letter by letter."""
+"""Detection of text that models can decode but people cannot read at sight: encoded, or spelled letter by letter."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![\w+/=-])")
 _HEX = re.compile(r"(?<![\w\\])(?:[0-9a-f]{2}){20,2000}(?!\w)|(?<![\w\\])(?:[0-9A-F]{2}){20,2000}(?!\w)")
 _ENTITIES = re.compile(r"(?:&#(?:[0-9]{1,7}|[xX][0-9a-fA-F]{1,6});\s?){6,1000}")
 _ESCAPES = re.compile(r"^(?=[^\n]{0,4000}\\u[0-9a-fA-F]{4})[^\n]{1,8000}", re.MULTILINE)
-"""Pattern of a line with at least one escape sequence."""
+"""Pattern for a line with at least one escape sequence."""
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
 _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
@@ -22,8 +22,8 @@ _MOST = 50
 
 
 def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the decoded text of each encoded text. If the text says that something is to be read as
-    rot13, the whole text is decoded."""
+    """Yield the offset and the decoded text of each encoded text. If the text asks its reader to decode rot13, the
+    whole text is decoded."""
     lengths = [*map(len, text.split())]
     longest = max(lengths, default=0)
     # Searching for the patterns takes twenty times as long as these conditions.
@@ -44,7 +44,7 @@ def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _of_base64(run: str) -> str:
-    """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of an address."""
+    """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of a URL."""
     padded = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return _prose(base64.b64decode(padded + "=" * (-len(padded) % 4), validate=True))

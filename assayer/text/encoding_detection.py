@@ -38,25 +38,25 @@ _WITHIN_WORDS = frozenset("’‘·–\u00ad")
 _FOREIGN_LETTER = 0.4
 _IN_NAMES = 0.01
 _DENSE = 0.3
-"""Minimum number of special letters per word at which they are taken as letters of the text's language."""
+"""Minimum number of special letters per word for them to count as letters of the text's language."""
 _WRONG = 1.0
 _MOST_COST = 0.15
 """Maximum accepted cost per special character."""
 _MOST_CHAOS = 0.1
 """Maximum accepted mess ratio of a decoding, as measured by charset-normalizer (0 is none)."""
 _MOSTLY_LATIN = 0.4
-"""Share of special bytes among the bytes of words, below which a text is taken as Latin script."""
+"""Maximum share of special bytes among the bytes of words for a text to count as Latin script."""
 _FEWEST = 12
-"""Minimum number of special bytes among Latin letters at which they may belong to another script."""
+"""Minimum number of special bytes in a mostly Latin text for another script to be considered."""
 _ALIKE = 0.05
 _MULTI_BYTE_ADVANTAGE = 0.6
-"""Advantage in familiarity that a script with few letters must have over a script with thousands of characters."""
+"""Amount by which the familiarity of a script with few letters must exceed that of one with thousands of characters."""
 _SAMPLE = 1 << 16
 
 
 def special_lines(data: bytes, most: int = _SAMPLE) -> bytes:
-    """Return the lines that contain non-ASCII bytes, up to a number of bytes. No encoding that is detected here uses
-    the byte of a line ending within a character."""
+    """Return the lines that contain non-ASCII bytes, up to `most` bytes. In all encodings detected here, the byte of a
+    line ending never occurs within another character."""
     lines, size = [], 0
     for line in data.split(b"\n"):
         if not line.isascii():
@@ -104,7 +104,7 @@ def _latin_cost(sample: bytes, encoding: str) -> float | None:
 
 def _letter_cost(character: str, alphabet: frozenset[str], of_names: float) -> float:
     """Return the cost of a special letter; 0 if it is in the language's alphabet. `of_names` is the cost of letters
-    that occur in names: low if special letters are rare enough to come only from names."""
+    that occur in names: low if the text's special letters are so rare that they may all come from names."""
     if character in alphabet:
         return 0.0
     return of_names if character in _NAMES else _FOREIGN_LETTER if character.isalpha() else _WRONG
@@ -131,7 +131,7 @@ def _other(sample: bytes) -> str | None:
     lowest = min((match.chaos for match in matches), default=0.0)
     alike = [match for match in matches if match.chaos <= lowest + _ALIKE]
     fits = {match.encoding: _familiarity(str(match)) for match in alike}
-    # Bytes in another encoding are hardly ever valid in a multi-byte encoding.
+    # Bytes of another encoding are hardly ever valid in a multi-byte encoding.
     best = max(
         fits,
         key=lambda name: fits[name] + _MULTI_BYTE_ADVANTAGE * (name in _MULTI_BYTE and fits[name] > 0),
@@ -155,8 +155,8 @@ def _familiarity(text: str) -> float:
 
 
 def utf16_without_mark(data: bytes) -> str | None:
-    """Return the byte order of UTF-16 without a byte order mark; None if the bytes are not UTF-16. Line endings and
-    spaces reveal it in every script, because each has a zero byte."""
+    """Return the byte order of UTF-16 text without a byte order mark; None if the bytes are not UTF-16. In every
+    script, spaces and line endings contain a zero byte, whose position gives the byte order."""
     sample = data[: len(data[:_SAMPLE]) // 2 * 2]
     for encoding, marks in (("utf-16-le", (b"\n\0", b" \0")), ("utf-16-be", (b"\0\n", b"\0 "))):
         if all(match.start() % 2 for mark in marks for match in re.finditer(mark, sample)):

@@ -28,10 +28,10 @@ def folded(text: str) -> str:
 
 
 def german_folded(text: str) -> str:
-    """Return a text folded with its umlauts written out: `Müller` becomes `mueller`, `Høst` becomes `hoest`."""
+    """Return a folded text with its umlauts written out: `Müller` becomes `mueller`, `Høst` becomes `hoest`."""
     return folded(unicodedata.normalize("NFC", text).casefold().translate(_WRITTEN_OUT))
 
 
 def pinyin_folded(text: str) -> str:
-    """Return a text folded with the `ü` of Chinese names as passports write it: `Lü` becomes `lyu`."""
+    """Return a folded text with the `ü` of Chinese names written as in passports: `Lü` becomes `lyu`."""
     return folded(re.sub("(?<=[ln])ü", "yu", unicodedata.normalize("NFC", text).casefold()))

@@ -11,7 +11,7 @@ LONGEST = 120
 MOST_WORDS = 12
 
 _MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
-"""Heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
+"""Pattern for a heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
 _UNDERLINE = re.compile(r"^\s{0,3}(={3,}|-{3,})\s*$")
 _NUMBERED = re.compile(r"^(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}[.)]?|[IVX]{1,5}[.)])\s+(?P<title>[^\W\d_].*)$")
 _BOLD = re.compile(r"^(\*\*|__)(?P<title>[^*_].*?)\1:?\s*$")
@@ -20,7 +20,7 @@ _INLINE = re.compile(
 )
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _ATTRIBUTES = re.compile(r"\s\{[#.-][^{}]{0,200}\}$")
-"""Attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
+"""Pattern for the attributes of a heading in pandoc's Markdown: `{#sec-problem .unnumbered}`."""
 _EMPHASIS = re.compile(r"\*\*|__|^\*|\*$")
 
 
@@ -30,8 +30,8 @@ class Heading(NamedTuple):
     end: int
     """Offset at which the text under the heading begins."""
     level: int
-    """Level of the heading; 1 is outermost. The more explicit the mark, the further out the level: Markdown 1 to 6,
-    numbers and known titles from 7, bold 11, a known title that begins a line of text 12."""
+    """Level of the heading; 1 is outermost. More explicit marks get lower levels: Markdown 1 to 6, numbers and known
+    titles from 7, bold 11, a known title that begins a line of text 12."""
     title: str
 
 

@@ -29,8 +29,8 @@ _WHITE = re.compile(r"\scolor\s*=\s*[\"']?\s*(?:white|#f{3}(?:f{3})?)\b", re.IGN
 
 
 def hidden_spans(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each outermost hidden element, tags included, in order; linear in the length of the
-    text."""
+    """Return start and end of each outermost hidden element, tags included, in order. The running time is linear in the
+    length of the text."""
     if "<" not in text or not _HINT.search(text):
         return []
     spans: list[tuple[int, int]] = []

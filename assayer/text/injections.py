@@ -13,7 +13,7 @@ from assayer.text.orders_by_language import ORDERS_BY_LANGUAGE
 
 class _Order(NamedTuple):
     needs: tuple[tuple[str, ...], ...]
-    """Word groups; the pattern is tried only if the text contains a word from each group, because plain search is about
+    """Word groups. The pattern is tried only if the text contains a word from each group, because plain search is about
     fifty times faster."""
     pattern: re.Pattern[str]
 
@@ -39,7 +39,7 @@ _FAULTS = r"(?:negatives?|weakness(?:es)?|flaws?|shortcomings?|limitations?|prob
 _MUST = r"(?:must|should|shall|will|have~to|need~to|(?:are|is)~(?:required|instructed|obliged|ordered)~to)"
 _TO_READER = rf"(?:\b(?:you|the~{_READER}|{_REVIEWER})~{_MUST}~(?:only~|always~)?)"
 _BEGIN = rf"(?:^|[.!?:;({{\[\"'“>-]\s{{0,4}}|\b(?:please|now|just)~|{_TO_READER})"
-"""Pattern of where an instruction starts: a sentence, a clause, or an address to the reader."""
+"""Pattern for the place where an instruction starts: a sentence, a clause, or an address to the reader."""
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing)"
 _INSTRUCTIONS = r"(?:instructions?|prompts?|directions|directives?|guidelines|commands?|rubrics?|criteria|orders)"
 
@@ -157,8 +157,8 @@ def find_instructions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _has_needs(order: _Order, folded: str) -> bool:
-    """Return whether a text has a word of each group. Loops take half the time of `any` here, and most of the time that
-    a text takes is spent in them."""
+    """Return whether a text has a word of each group. Most of the time spent on a text is spent here, and loops take
+    half as long as `any`."""
     for group in order.needs:
         for need in group:
             if need in folded:

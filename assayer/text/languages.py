@@ -38,21 +38,21 @@ _COMMON = {
     "Bulgarian": "и в на не да се от за са по като с това които или",
 }
 _OWNERS: dict[str, list[str]] = {}
-"""Languages by common word."""
+"""Languages keyed by common word."""
 for _language, _words in _COMMON.items():
     for _word in frozenset(_words.split()):
         _OWNERS.setdefault(_word, []).append(_language)
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 20_000
 _FEWEST = 0.08
-"""Minimum share of a language's common words among all words."""
+"""Minimum share of a language's common words among all words for the language to be recognised."""
 _SHARE = 0.15
 """Minimum share of a script among all letters for its language to be named."""
 
 
 def languages_of(text: str) -> tuple[str, ...]:
     """Return the languages of a text, most common first; empty if none is recognised. At most one of them is recognised
-    by its words; the others have scripts of their own."""
+    by its words, the others by their scripts."""
     sample = text[:_READ]
     words = Counter(_WORD.findall(sample.casefold()))
     letters = sum(len(word) * count for word, count in words.items())

@@ -1,4 +1,4 @@
-"""Look-alike characters: folding of a text, character by character, to what a reader sees, for searching."""
+"""Look-alike characters: for searching, fold a text, character by character, to the letters that a reader sees."""
 
 import re
 import unicodedata
@@ -10,8 +10,8 @@ LOOKALIKES = dict(
         strict=True,
     )
 )
-"""Letters that look the same as Latin letters. Greek letters that science uses alongside Latin ones on purpose (α, ν,
-ρ, κ …) are excluded."""
+"""Letters that look the same as Latin letters. Greek letters that science uses together with Latin ones (α, ν, ρ, κ …)
+are excluded."""
 _ALIKE = LOOKALIKES | dict.fromkeys("ᏢᴘⲢꓑ", "P")
 _ALIKE |= dict.fromkeys("【〔⟦〖❲⦗「『〚｢⁅⟬⟮❨❪❴⦋❬❰⟨⟪〈《〈", "[") | dict.fromkeys(
     "】〕⟧〗❳⦘」』〛｣⁆⟭⟯❩❫❵⦌❭❱⟩⟫〉》〉", "]"

@@ -4,14 +4,14 @@ import html
 import re
 
 _FORMULA = re.compile(r"<(?:\w+:)?(tex-math|annotation)\b[^<>]*>[^<]*</(?:\w+:)?\1>")
-"""Pattern of formulas that repeat the content of adjacent MathML."""
+"""Pattern for formulas that repeat the content of adjacent MathML."""
 _HEADING = re.compile(r"<(?:jats:)?title>\s*(?:abstract|summary)\s*[.:]?\s*</(?:jats:)?title>", re.IGNORECASE)
 _BLOCK = re.compile(r"</?(?:\w+:)?(?:p|sec|title|list|list-item|disp-formula|br|div|li)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<!--[^<>]*-->", re.IGNORECASE)
 _ESCAPED = re.compile(
     r"</?(?:b|br|div|em|i|italic|li|p|scp|small|span|strong|sub|sup|ul)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
-"""Pattern of tags that publishers escaped twice; other text that looks like a tag is kept."""
+"""Pattern for tags that publishers escaped twice; other text that looks like a tag is kept."""
 _BESIDE_MATHS = re.compile(
     r"(?<=[^\W_])(?=<(?:\w+:)?math\b)|(?<=</math>)(?=[^\W_])|(?<=</mml:math>)(?=[^\W_])", re.IGNORECASE
 )

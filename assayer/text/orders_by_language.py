@@ -1,4 +1,4 @@
-"""Patterns of instructions to ignore earlier instructions, or to give the best mark, in many languages.
+"""Patterns for instructions to ignore earlier instructions, or to give the best mark, in many languages.
 
 Each language has a pattern in lower case, and words of which at least one must occur before the pattern is tried. A
 verb counts only as an imperative next to the words for what is to be ignored, so papers *about* instructions do not
@@ -15,11 +15,11 @@ class OrderInLanguage(NamedTuple):
 
 
 _REST = r"[^\n.!?。！？।؟]"
-"""Pattern of a character within the same sentence."""
+"""Pattern for a character within the same sentence."""
 
 
 def _ignore(verbs: str, qualifiers: str, nouns: str) -> str:
-    """Return a pattern for `Ignore … all previous … instructions`, with the last two in either order."""
+    """Return a pattern for `Ignore … all previous … instructions`, with qualifiers and nouns in either order."""
     return rf"(?:{verbs})(?={_REST}{{0,60}}?(?:{qualifiers})){_REST}{{0,80}}?(?:{nouns})"
 
 

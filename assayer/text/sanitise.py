@@ -41,7 +41,7 @@ _NEEDED = (
     f"(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])|(?<=[{_VIRAMA}])\u200d"
     f"|(?:(?<=[{_EMOJI}])|(?<=[{_EMOJI}]\ufe0f))\u200d(?=[{_EMOJI}])"
 )
-"""Pattern of a joiner that changes the shape of its neighbours."""
+"""Pattern for a joiner that changes the shape of its neighbours."""
 _INVISIBLE = re.compile(
     f"(?:(?!{_NEEDED})"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
@@ -50,7 +50,7 @@ _INVISIBLE = re.compile(
 )
 _BIDI = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _PAYLOAD = re.compile("[\U000e0020-\U000e007e\U000e0100-\U000e01ef]|[\u200b-\u200d\u2060-\u2064\ufeff\ufe00-\ufe0f]{4}")
-"""Pattern of invisible payloads: hidden words spelled in tag characters, or encoded in variation selectors and long
+"""Pattern for invisible payloads: hidden words spelled in tag characters, or encoded in variation selectors and long
 zero-width runs."""
 _SPLITTER = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _FLAG_EMOJI = "\U0001f3f4"
@@ -89,7 +89,7 @@ class _Draft:
         self.replace((*match.span(), replacement(match), mark(match)) for match in pattern.finditer(self.text))
 
     def replace(self, changes: Iterable[tuple[int, int, str, tuple[FlagKind, str] | None]]) -> None:
-        """Apply changes (start, end, replacement and mark), in order; earlier marks keep their positions, and new marks
+        """Apply changes (start, end, replacement and mark), in order. Existing marks move with the text, and new marks
         are added."""
         pieces, ends, shifts, found = [], [0], [0], list[_Mark]()
         done = length = 0
@@ -158,8 +158,8 @@ def _remove_comments(draft: _Draft) -> None:
 
 
 def _comments(text: str) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each closed HTML comment. A regular expression would repeat the search for every comment
-    that is not closed."""
+    """Yield start and end of each closed HTML comment. A regular expression would search to the end of the text for
+    every unclosed comment."""
     end = 0
     while (start := text.find("<!--", end)) >= 0 and (close := text.find("-->", start + 4)) >= 0:
         end = close + 3
@@ -175,14 +175,14 @@ def _remove_hidden_markup(draft: _Draft) -> None:
 
 
 def _inside_tag(text: str, place: int) -> bool:
-    """Return whether the position is inside an unclosed tag. There, the replacement must end the tag; otherwise the
-    removal would complete the tag, which would hide the rest when the text is sanitised again."""
+    """Return whether the position is inside an unclosed tag. If so, the replacement must close the tag; otherwise the
+    removal could form a complete tag, and sanitising the text again would hide the rest."""
     return text.rfind("<", 0, place) > text.rfind(">", 0, place)
 
 
 def _rewrite_labels(draft: _Draft) -> None:
-    """Rewrite labels and citation marks so that nothing in the result can be mistaken for our own marks. This includes
-    marks that are never closed."""
+    """Rewrite labels and citation marks, including unclosed ones, so that nothing in the result can be mistaken for our
+    own marks."""
     if "[" in draft.text:
         for pattern in (LABEL, _MARKER):
             draft.rewrite(pattern, lambda m: f"({m[0][1:-1]})", lambda m: ("label_lookalike", ""))
@@ -248,8 +248,8 @@ def clean_text(text: str) -> str:
 
 
 def clean_answer(text: str) -> str:
-    """Return cleaned text written by a model. Cleaning is the same, except that labels are kept, because the model was
-    asked to cite with them."""
+    """Return cleaned text written by a model. Unlike `clean_text`, it keeps labels, because the model was asked to cite
+    with them."""
     return _visible(text).text
 
 
@@ -277,7 +277,7 @@ def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
 def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
     """Return flags for text that a PDF or page reader omitted because it is invisible, from pairs of location and text.
 
-    The excerpt begins with the location. The offset is 0, because the text is not part of the text that was read."""
+    The excerpt begins with the location. The offset is 0, because hidden text is not part of the text that was read."""
     flags: list[TextFlag] = []
     seen: Counter[FlagKind] = Counter()
     for place, text in hidden:

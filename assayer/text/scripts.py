@@ -1,8 +1,7 @@
 """Scripts without spaces between words, and scripts whose letters carry marks, which `\\w` does not handle.
 
-Python's `\\w` does not match vowel signs of Thai, Hindi, Bengali, Tamil and others, so words that differ only in these
-would be equal. In Chinese, Japanese, Thai, Lao, Khmer and Burmese, words begin and end without a space.
-"""
+Python's `\\w` does not match vowel signs of Thai, Hindi, Bengali, Tamil and others, so words that differ only in vowel
+signs would be equal. In Chinese, Japanese, Thai, Lao, Khmer and Burmese, words begin and end without a space."""
 
 import re
 import unicodedata
@@ -35,13 +34,13 @@ MARKS = ranges(
 """Vowel signs, tone marks and points that are part of the spelling like letters, for use in a regular expression class.
 Accents on Latin letters are excluded, because they are merged with their letter or dropped."""
 WORD_LETTER = rf"(?:[^\W_]|[{MARKS}])"
-"""Pattern of a letter or digit, or of a mark that is part of the spelling."""
+"""Pattern for a letter or digit, or of a mark that is part of the spelling."""
 
 UNSPACED_LETTER = re.compile(rf"(?![{MARKS}])[{UNSPACED}]")
 _WORD = re.compile(rf"(?![{MARKS}])[{UNSPACED}][{MARKS}]*|(?:(?![{UNSPACED}]){WORD_LETTER}|_)+")
 _PLAIN_WORD = re.compile(r"\w+")
 _SPECIAL = re.compile("[\u0483-\u1fff\u3000-\U0010ffff]")
-"""Matches every letter of MARKS and UNSPACED, and others; a class of two ranges is quickly searched for."""
+"""Pattern for every letter of MARKS and UNSPACED, and others; a class of two ranges is fast to search for."""
 
 
 def words_of(text: str) -> list[str]:

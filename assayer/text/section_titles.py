@@ -29,7 +29,7 @@ _NUMBER = re.compile(
     [.):]*\s+(?=[^\W\d_]|["“'‘(])""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Pattern of a number before a title: `3`, `3.1.`, `IV.`, `IV-A`, `B.2`."""
+"""Pattern for a number before a title: `3`, `3.1.`, `IV.`, `IV-A`, `B.2`."""
 _PRINTED_NUMBER = re.compile(
     r"^(?:section\s+)?(?P<number>\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-H]\.(?:\d{1,2}\.?)?)\s+(?P<title>[^\W\d_].*)$",
     re.IGNORECASE,
@@ -37,7 +37,7 @@ _PRINTED_NUMBER = re.compile(
 
 
 def number_of(title: str) -> str:
-    """Return the number before a title, without closing punctuation: `3.1`, `IV`, `B.2`; empty if there is none."""
+    """Return the number before a title, without trailing punctuation: `3.1`, `IV`, `B.2`; empty if there is none."""
     match = _NUMBER.match(title)
     return match["number"] if match else ""
 
@@ -183,7 +183,7 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
 )
 """Words within a title that identify its part, in order of precedence."""
 _LONGEST = 9
-"""Maximum number of words in a title whose part can be decided by a single word; a longer title states a finding."""
+"""Maximum number of words in a title for a single word to decide its part; a longer title states a finding."""
 
 
 def _plain(title: str) -> str:
@@ -197,7 +197,7 @@ def opens_part(title: str) -> PaperPart | None:
 
 
 def part_of(title: str) -> PaperPart | None:
-    """Return the part that a title belongs to; None for a title that names its subject rather than its part."""
+    """Return the part that a title belongs to; None if the title names its subject rather than its part."""
     whole = opens_part(title)
     plain = _plain(title)
     if whole or len(plain.split()) > _LONGEST:
@@ -252,7 +252,7 @@ _KNOWN_TITLES = frozenset(
     step-by-step experiment plan; study design; summary; test case examples; timeline; validation; work plan
     """.replace("\n", " ").strip().replace("    ", "").split("; ")
 )  # fmt: skip
-"""Titles in lower case that by themselves identify a line as a heading."""
+"""Titles, in lower case, that are enough on their own to identify a line as a heading."""
 _MAIN_TITLE = re.compile(
     r"^(?:abstract|summary|introduction|background|related work|(?:materials and )?methods?(?: and materials)?"
     r"|methodology|approach|experiments?|results(?: and discussion)?|evaluation|discussion|conclusions?|limitations"

@@ -7,8 +7,8 @@ from itertools import pairwise
 import sentencex
 
 _MOST_AT_ONCE = 10_000
-"""Maximum characters segmented at once, because the segmenter takes quadratic time on a text full of unclosed quotes.
-"""
+"""Maximum characters segmented at once, because the segmenter takes quadratic time on text with many unclosed
+quotes."""
 _CUTS = ("\n\n", "\n", ". ", " ")
 """Separators at which longer texts are cut before segmentation, in order of preference."""
 _MARKUP = re.compile(r"\*\*|__|^[^\S\n]*+(?:[-*•]|\d++[.)])\s++|^#++\s++", re.MULTILINE)

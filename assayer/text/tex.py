@@ -26,8 +26,8 @@ def is_tex_document(source: bytes) -> bool:
 
 
 def looks_like_tex(text: str) -> bool:
-    """Return whether a whole text is the source of a TeX document. Markdown that contains formulas, or TeX in a code
-    block, does not count."""
+    """Return whether a text as a whole is the source of a TeX document. Markdown with formulas or a TeX code block does
+    not count."""
     if _BEGINNING.match(text[:_LONGEST]):
         return True
     return "```" not in text and "\\end{document}" in text and _DOCUMENT.search(text) is not None

@@ -53,8 +53,8 @@ class CallTerms(Body):
     conflict_policy: LongText = ""
     """Text on conflicts of interest that reviewers see before they open a proposal."""
     coauthor_years: int = Field(default=3, ge=0, le=50)
-    """A person who shares a paper with a reviewer, published at most this many years before the deadline (or before the
-    call was created), is a conflict of interest as an applicant. 0: co-authors are not searched for."""
+    """Number of years before the deadline (or before the call's creation) in which a joint paper makes an applicant a
+    conflict of interest for a reviewer. 0: joint papers are not searched for."""
 
 
 class CallBody(Body):

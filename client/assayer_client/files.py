@@ -15,9 +15,9 @@ from assayer_client.errors import InvalidRequest
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `target` when the context ends, so that an existing file is unchanged until
-    then and after an error. A symbolic link is itself replaced, not its target. Devices and pipes, even through a link,
-    are written to directly, but only at the end. Raises InvalidRequest if the file cannot be written."""
+    """Open a temporary file that replaces `target` when the context manager exits; until then, and after an error, an
+    existing file is unchanged. A symbolic link is itself replaced, not its target. Devices and pipes, even behind a
+    link, are written to directly, but only at the end. Raises InvalidRequest if the file cannot be written."""
     with _explained(target):
         streamed = _is_stream(target)
         if target.is_dir():

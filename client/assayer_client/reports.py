@@ -36,7 +36,7 @@ made."""
 
 
 class TextFlag(Resource):
-    """Suspicious content found by the sanitiser; invisible content was also removed."""
+    """Suspicious content found by the sanitiser, which removes it if it is invisible."""
 
     kind: FlagKind
     excerpt: str
@@ -66,7 +66,7 @@ class Blinding(Resource):
     """Whether no name was found to mask, or the masked text still has words that look like the name of a person whom
     it does not cite."""
     asked_model: bool = False
-    """Whether a language model was also asked for names that the rules left."""
+    """Whether a language model was also asked for names that the rules missed."""
 
 
 class Summary(Resource):

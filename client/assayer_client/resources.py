@@ -31,8 +31,8 @@ DEFAULT_METHOD = "review"
 """Evaluation method used by the service, this client and the commands if none is named."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-"""State of a job. failed: for a reason that a retry would not change, or after too many attempts; its problem states
-which of them."""
+"""State of a job. failed: for a reason that a retry would not change, or after too many attempts; `problem` states
+which of the two."""
 LivePriority = Literal["interactive", "batch"]
 Priority = Literal[LivePriority, "overnight"]
 """Priority of a job. Overnight jobs have their own slots, and their LLM requests wait for batches, which cost less."""

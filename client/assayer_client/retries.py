@@ -19,7 +19,7 @@ def may_retry(error: BaseException) -> bool:
 
 def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
     """Return the random pause in seconds after this many failures. It is at least the service's Retry-After, plus a
-    random part so that clients that were refused together do not return together."""
+    random part so that clients refused at the same time do not retry at the same time."""
     backoff: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
     requested = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
     spread = random.random()  # noqa: S311 - not for secrets
@@ -46,8 +46,8 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
 
 
 def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
-    """Return the seconds until the next poll: a tenth of the time already waited, but 0.2 to 5. Raises TimeoutError,
-    which names the job, after `most` seconds."""
+    """Return the seconds until the next poll: a tenth of the time already waited, but at least 0.2 and at most 5.
+    Raises TimeoutError, naming the job, after `most` seconds."""
     if most is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
     if elapsed >= most:

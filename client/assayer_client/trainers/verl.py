@@ -29,8 +29,8 @@ async def compute_score(
     **_: Any,
 ) -> VerlScore:
     """Return the reward of one completion, judged against the abstract in `ground_truth` for the `question` in
-    `extra_info`. verl does not support missing rewards: a completion without a verdict gets the score `unjudged`,
-    and `judged` distinguishes the two cases in verl's metrics. Without `source`, uses the service of
+    `extra_info`. verl does not support missing rewards: a completion without a verdict gets the score `unjudged`, and
+    `judged` distinguishes the two cases in verl's metrics. If `source` is omitted, uses the service configured by
     ASSAYER_API_URL and ASSAYER_API_KEY."""
     question = (extra_info or {}).get("question")
     if not isinstance(question, str):
