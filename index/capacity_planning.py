@@ -140,8 +140,8 @@ def planning_constants() -> PlanningConstants:
 
 
 def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
-    """Plan the capacity that a corpus needs. `references` is the average number per paper; by default, the known
-    average over all papers. Raises InputError for an unknown model or profile."""
+    """Plan the capacity that a corpus needs. `references` is the average number of references per paper; by default,
+    the known average over all papers. Raises InputError for an unknown model or profile."""
     model = _lookup("embedding model", wanted.model, have.models)
     profile = _lookup("profile", wanted.profile, have.profiles)
     rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second

@@ -28,7 +28,7 @@ SAMPLE_SIZE = 500
 """Number of papers whose fit is measured for a calibration."""
 _WORDS = 80
 _PASSAGES_COUNTED = 3
-"""One in this many passages of a text counts, rounded up: those nearest to the corpus."""
+"""One in this many passages of a text counts, rounded up; the passages nearest to the corpus are chosen."""
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
@@ -146,8 +146,8 @@ async def measure_fit(
     """Calibrate the fit statistic on a sample drawn from every reader in proportion to its papers.
 
     The statistic is computed for each sampled paper's own abstract with the paper left out. `search` queries all
-    readers together, and `number` returns the number by which `search` identifies a paper. `before` is kept as long as
-    the corpus has about the same size. Returns None if the corpus is too small to measure."""
+    readers together, and `number` returns the number by which `search` identifies a paper. `before` is reused if the
+    corpus still has about the same size. Returns None if the corpus is too small to measure."""
     papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
     if papers < FEWEST_PAPERS:
         return None

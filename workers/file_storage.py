@@ -68,8 +68,8 @@ class FileStorage:
             return None
 
     def _write(self, path: str, data: bytes) -> None:
-        """Write a file atomically. Object stores do so by themselves; a local file is written under a temporary name
-        and renamed."""
+        """Write a file atomically. Writes to object stores are already atomic; a local file is written under a
+        temporary name and then renamed."""
         if not self._local:
             self._files.pipe_file(path, data)
             return

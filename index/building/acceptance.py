@@ -24,8 +24,8 @@ become current."""
 _SOUGHT = 20
 """Number of papers that are searched for, half of them from the newest segment."""
 _MOST_MISSED = 0.1
-"""Maximum share of these papers that may not be found. Of 25,527 real papers, each was among the first ten results for
-its title."""
+"""Maximum share of these papers that can be missed. Of 25,527 real papers, each was among the first ten results for its
+title."""
 _AMONG = 10
 _MOST_LOST = 0.1
 """Maximum share of papers that one update may remove; a broken diff is the more likely cause of a larger removal."""
@@ -33,8 +33,7 @@ _MOST_LOST = 0.1
 
 @dataclass(frozen=True)
 class Acceptance:
-    """Checks that the update removes few papers, that removed papers are gone, and that papers are found by their
-    titles."""
+    """Checks that an update removes few papers, that removed papers are gone, and that papers are found by title."""
 
     embedder: Embedder
     papers_before: int

@@ -138,7 +138,7 @@ class SortedPapers:
             yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
 
     def _block(self, rows: NDArray[np.int64]) -> pa.Table:
-        """Return rows of the file as a table. Because runs are sorted, the rows of a run in a block are contiguous."""
+        """Return rows of the file as a table. Because runs are sorted, a block takes contiguous rows from each run."""
         runs, places = np.divmod(rows, _RUN)
         pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
         for run in np.unique(runs):

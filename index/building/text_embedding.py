@@ -130,7 +130,7 @@ class TextEmbedding:
         return "".join(known.signature for known in self._known)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
-        """Fill `vectors` with the passage vectors of the texts, of which there must be as many. Lexical weights are
+        """Fill `vectors`, which must have one row per text, with passage vectors of the texts. Lexical weights are
         appended to `spool`, which is required if they are computed."""
         self._total += len(vectors)
         row = 0

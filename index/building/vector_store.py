@@ -31,7 +31,7 @@ def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> 
 
 
 class VectorStore:
-    """Folder (an fsspec address) with one file of vectors per key. Each row has a text's hash and its vector in half
+    """Folder (an fsspec URL) with one file of vectors per key. Each row has a text's hash and its vector in half
     precision."""
 
     def __init__(self, address: str) -> None:
@@ -43,7 +43,7 @@ class VectorStore:
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
     ) -> None:
-        """Write the vectors of a key atomically. Lexical weights are written to a separate file before."""
+        """Write the vectors of a key atomically. Lexical weights are written first, to a separate file."""
         if lexical is not None:
             packed = io.BytesIO()
             np.savez(packed, **pack_rows(lexical)._asdict())

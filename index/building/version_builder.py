@@ -47,11 +47,11 @@ class BuildOptions(Frozen):
     """Maximum number of papers per segment."""
     keep: int = Field(default=3, ge=1)
     """Number of versions to keep, including the current one; versions in use are kept as well. An interrupted
-    evaluation can resume with its version while that exists."""
+    evaluation can resume with its version as long as that version exists."""
     embed_anew: bool = False
     """True to ignore the vectors supplied with records and embed their texts again."""
     device: Device = "cpu"
-    """Device that trains large indexes and assigns rows to their lists."""
+    """Device used to train large indexes and to assign rows to their lists."""
     readings: Path | None = None
     """File of names and claims extracted by a language model; None means the one in the corpus directory."""
 

@@ -30,9 +30,9 @@ class HarvestedDays(NamedTuple):
         """Return the spans of days to request; empty if there are no new days.
 
         The days of an unfinished run come first, unless it was the first run or the other days include them. Then come
-        the days from `since` to `last`; by default from the last harvested day, which is requested again, as arXiv
-        advises, because day boundaries differ and records may have been added after the last request. Raises
-        InputError if this would leave a gap."""
+        the days from `since` to `last`. If `since` is None, they start at the last harvested day, which is requested
+        again, as arXiv advises, because day boundaries differ and records may have been added since. Raises InputError
+        if this would leave a gap."""
         first = since or self.until
         if first is None:
             if self.begun is None:

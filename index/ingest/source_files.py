@@ -28,7 +28,7 @@ class IngestSource(Frozen):
     address: str = ""
     """Address of the file; empty if it has only links that expire."""
     layer: int = 0
-    """Layer of the source; of rows with the same key, that in the highest layer is current."""
+    """Layer of the source; of the rows with one key, the row in the highest layer is current."""
     seal: str = ""
     deleted: bool = False
     """True if the file's lines are deletions."""

@@ -114,8 +114,8 @@ class CorpusPublisher:
 
     def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
         """Return the files of the current version that were removed or truncated, and rewrite its inventory if that is
-        missing. None if this machine cannot restore the version, because the inventory belongs to another build and
-        either is lost or lists lost files of that build."""
+        missing. None if this machine cannot restore the version, because its inventory is from another build and is
+        lost, or lists lost files that only that build has."""
         listed = inventory
         try:
             listed = self.log.inventory_of(current)

@@ -1,6 +1,6 @@
 """Convert exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API, works of
-Crossref's API, and CSL-JSON; other services by the usual names of fields. Exports that another command reads are only
-recognized, to name that command."""
+Crossref's API, and CSL-JSON; records of other services are converted by common field names. Exports that another
+command reads are only recognized, so that errors can name it."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ _ELSEWHERE = (
 
 
 _OWN = {"id", "title", "abstract"}
-"""Fields that tell a record in our format from one of a service without a reader of its own."""
+"""Fields that distinguish records in our format from those of services without a converter of their own."""
 
 
 def validated_record(data: Mapping[str, Any]) -> PaperRecord:

@@ -1,4 +1,4 @@
-"""Convert records of other services to our format by the names that their exports give to the usual fields."""
+"""Convert records of other services to our format, by the field names that are common in their exports."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ _DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
 
 
 def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the usual fields of a record of a service without a reader of its own. What is not found is left out."""
+    """Return the usual fields of a record from a service without its own converter; missing fields are left out."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
     fields = {_plain(str(name)): value for name, value in {**inner, **data}.items()}
     name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
@@ -50,12 +50,12 @@ def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
 
 @lru_cache(1_024)
 def _plain(name: str) -> str:
-    """Return the letters and digits of a field's name in lower case: `Publication ID` and `publication_id` are one."""
+    """Return the letters and digits of a field's name in lower case: `Publication ID` equals `publication_id`."""
     return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts of the fields with these names, in their order; of a list, its first."""
+    """Yield the texts of the fields with these names, in the order of the names; only the first text of a list."""
     for name in names:
         value = fields.get(_plain(name))
         first = value[0] if isinstance(value, list) and value else value

@@ -198,8 +198,8 @@ class PaperRecord(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _places_in_kept_sections(cls, data: Any) -> Any:
-        """Renumber the sections, because sections without text are left out. Places in a text that cleaning changes
-        before its end are dropped, because they no longer match the cleaned text."""
+        """Renumber the sections, because sections without text are left out. If cleaning changes a text anywhere but at
+        its end, its places are dropped, because they no longer match."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
             return data
         try:

@@ -71,7 +71,7 @@ class QueryBatcher:
             item.answer.cancel()
 
     def _run_next(self) -> None:
-        """Run the next call and its batch. This is submitted once per call, so nothing may be left to do."""
+        """Run the next call and its batch. This is submitted once per call, so there may be nothing left to do."""
         some = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
         if len(some) > 1:
             some = self._answer_batch(some)

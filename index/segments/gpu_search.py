@@ -56,7 +56,7 @@ class GpuVectors:
 
     def candidates(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates | None:
         """Return the best allowed rows for each query, best first, and somewhat more than `limit` if there are enough.
-        None if too many of the rows that a GPU can select are excluded; the CPU index must then be used."""
+        Return None if so many rows are excluded that a GPU cannot select enough; the CPU index must then be used."""
         needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MOST_SELECTED)))
         if not needed:
             return np.empty((len(queries), 0), np.int64)

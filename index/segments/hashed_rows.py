@@ -1,5 +1,5 @@
-"""Lookup of a segment's rows by 64-bit hash, in two memory-mapped arrays sorted by hash. It finds papers by id or key,
-and citing papers by the cited work."""
+"""Lookup of a segment's rows by 64-bit hash, in two memory-mapped arrays sorted by hash. It is used to find papers by
+id or key, and citing papers by cited work."""
 
 from pathlib import Path
 from typing import NamedTuple

@@ -151,7 +151,7 @@ class PaperStore:
         return self._cited.rows
 
     def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
-        """Return the works cited in a paper's text that its record lists."""
+        """Return the works that a paper's record lists as cited in its text."""
         return self._cited.works(row)
 
     def all_indexed_columns(self) -> Iterator[dict[str, Any]]:

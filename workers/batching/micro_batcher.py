@@ -1,12 +1,12 @@
-"""Dynamic micro-batching: compute requests that many callers make at the same time together.
+"""Dynamic micro-batching: compute concurrent requests from many callers together.
 
 A batch holds items of one shape (padded width), so that there is little padding. Batches are small, so that an urgent
 caller waits for at most one batch, or rarely two. A lone caller waits only for the short collecting window.
 
 Items are first prepared (a text becomes tokens, which determine its shape), then computed together with others of the
-same shape. The first item of a batch is the urgent item that arrived first, or, if there is none, the other item that
-arrived first. Items of its shape fill the batch, urgent ones first. After `URGENT_IN_A_ROW` urgent batches, one batch
-begins with a non-urgent item, so that these are not starved."""
+same shape. Each batch begins with the oldest urgent item or, if there is none, the oldest other item. Items of the same
+shape fill the batch, urgent ones first. After `URGENT_IN_A_ROW` urgent batches, one batch begins with a non-urgent
+item, so that these are not starved."""
 
 import asyncio
 from collections import deque
@@ -31,8 +31,8 @@ Result = TypeVar("Result")
 
 
 class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
-    """Model that computes batches. It is called from a single thread. Every caller in a batch receives its
-    exceptions."""
+    """Model that computes batches. It is called from a single thread. An exception that it raises reaches every caller
+    in the batch."""
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 

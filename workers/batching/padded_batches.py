@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = 8
-"""Number of rows of a pass is a multiple of this. With other numbers, a row's position can change the last bits of its
+"""The number of rows in a pass is a multiple of this. Otherwise a row's position could change the last bits of its
 result. On two cores, passes of 8 rows take as little time per text as passes of 64."""
 
 
@@ -26,7 +26,7 @@ class TokenizedText(NamedTuple):
 
 class BatchShapes(NamedTuple):
     step: int
-    """Step in tokens; padded widths are multiples of it."""
+    """Number of tokens of which padded widths are multiples."""
     widest: int
     tokens: int
     """Maximum number of tokens in one pass; a pass has at least `_ROWS` rows, even if these have more tokens."""

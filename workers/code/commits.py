@@ -1,4 +1,4 @@
-"""Names of repositories and commits, validated because they become parts of addresses."""
+"""Names of repositories and commits, validated because they become parts of URLs."""
 
 import re
 from typing import NamedTuple
@@ -20,8 +20,8 @@ def is_sha(text: str) -> bool:
 
 
 def checked_repository_name(name: str) -> str:
-    """Return the name if it has the form `owner/name`. Raises InputError otherwise, because it could lead to another
-    address."""
+    """Return the name if it has the form `owner/name`. Raises InputError otherwise, because the name could lead to
+    another URL."""
     if not _NAME.fullmatch(name):
         raise InputError(f"{name[:80]!r} is not the name of a repository.", "Use the form `owner/name`.")
     return name

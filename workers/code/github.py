@@ -63,7 +63,7 @@ class _Commit(ApiObject):
 
 
 class _Log(RootModel[tuple[_Commit, ...]]):
-    """Commits, the newest first."""
+    """Commits, newest first."""
 
 
 class GitHub:

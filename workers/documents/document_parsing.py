@@ -14,13 +14,13 @@ from workers.sandbox.runner import Refused, parse_in_sandbox
 T = TypeVar("T")
 
 OFFICE_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""First bytes of office files; the second value is that of encrypted and older files."""
+"""First bytes of office files; the second value marks encrypted and older files."""
 _AGAIN = "Save it again, or submit it as PDF or plain text."
 _ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTable, Field(discriminator="kind")])
 
 
 def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
-    """Return what is wrong with a document, to follow its name, and what the user can do about it."""
+    """Return what is wrong with a document, as words that follow its name, and what the user can do about it."""
     megabytes = limits.memory_bytes // 1_000_000
     words = {
         "encrypted": ("is encrypted", "Save it without a password."),

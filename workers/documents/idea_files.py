@@ -69,7 +69,7 @@ def _check_regular(path: Path) -> None:
 
 @contextmanager
 def _opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
-    """Open a file. Raises InputError if it is too large or, also later, cannot be read."""
+    """Open a file. Raises InputError if it is too large, or if opening or later reading fails."""
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > most_bytes:
@@ -86,10 +86,10 @@ def _bytes(path: Path, most_bytes: int) -> bytes:
 
 
 class WorkReader(Protocol):
-    """Reader of published works that the user names by identifier or address instead of submitting a file."""
+    """Reader of published works that the user names by identifier or URL instead of submitting a file."""
 
     async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
-        """Read a work, or all works at an address that lists several. Raises InputError."""
+        """Read a work, or all works at a URL that lists several. Raises InputError."""
         ...
 
 
@@ -235,7 +235,7 @@ class IdeaFileReader:
 
 
 def _source(cell: Mapping[str, object]) -> str:
-    """Return the text of a notebook's cell, which is stored whole or by line."""
+    """Return the text of a notebook cell, which is stored as one string or as a list of lines."""
     source = cell.get("source")
     return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
 

@@ -36,13 +36,13 @@ __all__ = [
 _NOT_AN_IDEA = "cutoff.txt"
 """Name of a file that accompanies ideas in some collections and holds only a date."""
 _WORDS_OF_A_TEXT = 12
-"""Minimum number of words from which an argument that is not a path is assumed to be the text of an idea."""
+"""Minimum number of words for an argument that is not a path to be treated as the text of an idea."""
 _SHOWN = 60
 """Maximum characters of the argument that are repeated in the message."""
 
 
 _ADDRESS = re.compile(r"(https?:)/{1,2}", re.IGNORECASE)
-"""Matches the beginning of a web address, even after `pathlib` has merged its two slashes into one."""
+"""Matches the beginning of a web URL, even after `pathlib` has merged its two slashes into one."""
 _DOI = re.compile(r"(?:doi:\s*)?10\.\d{4,9}/", re.IGNORECASE)
 
 
@@ -125,9 +125,9 @@ async def read_ideas(
     bibliography: Bibliography | None = None,
     works: WorkReader | None = None,
 ) -> IdeasRead:
-    """Return the ideas in files, folders and published works (an arXiv id, a DOI or a web address), and the inputs that
-    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `works` is None.
-    """
+    """Return the ideas in files, folders and published works (an arXiv id, a DOI or a web URL), and the inputs that
+    could not be read. Rows with a cutoff after `latest_cutoff` are rejected, as are published works if `works` is
+    None."""
     reader = IdeaFileReader(limits or DocumentLimits(), latest_cutoff, bibliography)
     tasks: list[asyncio.Task[Outcome] | RejectedInput] = []
     async with asyncio.TaskGroup() as group:
@@ -149,7 +149,7 @@ class _NamedWork(NamedTuple):
     name: str
     identifiers: Identifiers
     address: str
-    """Web address of a work without an identifier; otherwise empty."""
+    """Web URL of a work without an identifier; otherwise empty."""
 
 
 def _named_work(path: Path) -> _NamedWork | None:

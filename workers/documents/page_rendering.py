@@ -9,7 +9,7 @@ _PICTURES = TypeAdapter(tuple[int, list[str]])
 
 
 async def page_pictures(document: bytes, source: str, first: int, most: int) -> tuple[int, list[str]]:
-    """Return the number of pages, and at most `most` pages from number `first` on as PNG in Base64. Raises Unreadable,
-    with a message that names `source`."""
+    """Return the number of pages in the document, and at most `most` of them, from page `first` on, as Base64 PNGs.
+    Raises Unreadable, with a message that names `source`."""
     parser = "workers.sandbox.page_rendering:page_pictures"
     return await parse_document(parser, document, source, PdfLimits(), _PICTURES, first=first, most=most)

@@ -26,7 +26,7 @@ class ParsedText(Frozen):
     paragraphs: tuple[tuple[int, str], ...]
     """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
     hidden: tuple[tuple[str, str], ...]
-    """Hidden texts, as pairs of the reason why each is hidden and the text, which is not sanitised."""
+    """Hidden texts, not sanitised, as pairs of the reason why the text is hidden and the text."""
     notes: tuple[tuple[str, str], ...] = ()
     """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
     left_out: tuple[tuple[str, str], ...] = ()
@@ -62,8 +62,8 @@ class ParsedText(Frozen):
         return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in left.items()]
 
     def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
-        """Return the title and the other paragraphs. Unless a style marks the title, a first heading of a higher level
-        than all others is the title, if it is not that of a section."""
+        """Return the title and the other paragraphs. Unless a style marks the title, the first heading is the title if
+        its level is higher than all others and it does not name a standard section."""
         levels = [level for level, _ in self.paragraphs if level > 0]
         heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
         if self.title or not heads_all or is_known_title(without_number(self.paragraphs[0][1])):

@@ -12,7 +12,7 @@ _DOTLESS = {"ı": "i", "ȷ": "j"}
 
 
 def compose_accents(text: str) -> str:
-    """Return the text with each separate accent and the letter after it as one letter, if there is such a letter."""
+    """Return the text with each separate accent and the following letter combined, if such a letter exists."""
     return _ACCENT.sub(_composed, text) if not _COMBINING.keys().isdisjoint(text) else text
 
 

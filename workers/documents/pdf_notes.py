@@ -34,8 +34,8 @@ L = TypeVar("L", bound=_Line)
 
 
 def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note]]:
-    """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. Nothing counts as a
-    footnote from the title of a reference list on."""
+    """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. From the title of a
+    reference list on, nothing counts as a footnote."""
     end = next((place for place, line in enumerate(lines) if list_title(line.text) == "certain"), len(lines))
     kept: list[L] = []
     notes: list[Note] = []
@@ -45,7 +45,7 @@ def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note
 
 
 def _without_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
-    """Yield the lines of a page that are no notes, and add its notes to `notes`."""
+    """Yield the lines of a page that are not notes, and add its notes to `notes`."""
     place = 0
     while place < len(page):
         run = _run_at(page, place, body_size)
@@ -68,7 +68,7 @@ def _run_at(page: Sequence[L], place: int, body_size: float) -> list[L]:
 
 
 def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and texts of the notes in consecutive lines; a note begins with the number after the last."""
+    """Yield the numbers and texts of the notes in consecutive lines; note numbers increase by one."""
     number, texts = 0, list[str]()
     for line in run:
         start = _START.match(line.text)
@@ -83,7 +83,7 @@ def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(page: list[L], end: int, numbers: Sequence[int], before: int) -> bool:
-    """Write the marks of the notes into the lines above `end`; return False, and change nothing, if one is missing."""
+    """Replace the note numbers in the lines above `end` by marks; if one is missing, change nothing, return False."""
     marked, line, column = dict[int, str](), 0, 0
     for shift, number in enumerate(numbers, 1):
         printed = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")

@@ -22,7 +22,7 @@ from torch.nn import functional
 from workers.batching.padded_batches import TokenizedText
 
 _STEP = 32
-"""Rows of every matrix are a multiple of this, because kernels may treat remaining rows differently."""
+"""The number of rows of every matrix is a multiple of this, because kernels may treat remaining rows differently."""
 
 
 class BertTokenizer:
@@ -70,8 +70,8 @@ class BertEncoder:
         }
 
     def encode(self, texts: Sequence[TokenizedText]) -> Tensor:
-        """Return one row per text. The texts' tokens follow one another in one matrix, filled up to a multiple of
-        `_STEP` rows, so that nothing is computed for padding; only attention treats the texts one by one."""
+        """Return one row per text. The tokens of all texts are concatenated in one matrix, filled up to a multiple of
+        `_STEP` rows, so that no text is padded; only attention treats the texts one by one."""
         lengths = [text.length for text in texts]
         filler = -sum(lengths) % _STEP
         ids, kinds = (

@@ -40,7 +40,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
-    """Bottleneck adapter that replaces a layer's last normalisation, including the normalisation itself."""
+    """Bottleneck adapter that takes the place of a layer's last normalisation, which it also applies."""
 
     def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):
         super().__init__()

@@ -17,7 +17,7 @@ from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_li
 EmbeddingVector = NDArray[np.float32]
 
 _WIDTH_STEP = 32
-"""Step in tokens."""
+"""Number of tokens of which padded widths are multiples."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
 """Maximum tokens of one forward pass, on CPU and GPU. On a CPU, larger passes are no faster, and a query would wait
 longer for a pass to end; a GPU needs large passes to be fully used."""
@@ -41,7 +41,7 @@ class SentenceModel(PaddedModel):
         self._profile = settings.profile
         self._model: Any = None
         self._encoder: Any = None
-        """The model, if it is the packaged one on a CPU: a batch then has any texts, up to a number of tokens."""
+        """The model, if it is the packaged one on a CPU. Its batches mix texts of any length, up to a total size."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
         """Function that returns whether no other work is running in this process. Beside other work, a pass uses one

@@ -1,4 +1,4 @@
-"""Downloads from addresses found in data: from public hosts only, with limits on size and time, and typed failures.
+"""Downloads from URLs found in data: from public hosts only, with limits on size and time, and typed failures.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

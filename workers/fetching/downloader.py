@@ -1,4 +1,4 @@
-"""Downloads from untrusted addresses, with address checks at every redirect, limits on size and time, and outcome
+"""Downloads from untrusted URLs, with address checks at every redirect, limits on size and time, and outcome
 metrics."""
 
 import asyncio

@@ -1,7 +1,7 @@
 """Download large files, resuming after interruptions, and read small responses, from services that the operator named.
 
-`workers.fetching.downloader` serves small downloads, such as pages and PDFs, whose addresses come from data. Files here
-can be gigabytes in size; requests are retried with backoff, or when a busy service says that they can be."""
+`workers.fetching.downloader` serves small downloads, such as pages and PDFs, whose URLs come from data. Files here can
+be gigabytes in size; requests are retried with backoff, or when a busy service says that they can be."""
 
 import asyncio
 import datetime as dt
@@ -78,7 +78,7 @@ class ResumableDownloader(GuardedClient):
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
         """Save a large file, resuming from a partial file at `path` if the server still has the same version. Return
-        `refused` if the address has expired. Raises SourceRefused if the file does not have the expected `size` in
+        `refused` if the URL has expired. Raises SourceRefused if the file does not have the expected `size` in
         bytes."""
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
@@ -172,7 +172,7 @@ class ResumableDownloader(GuardedClient):
                     return "refused"
                 _check_status(response, url, self._clock.now())
                 follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(response, there, tag)
-                if not follows:  # delete the old part before the new tag is stored, which would appear to belong to it
+                if not follows:  # delete the old part first: the new tag would appear to belong to it
                     await asyncio.to_thread(path.unlink, missing_ok=True)
                 if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
                     raise _TransientFailure("changed during the download")
@@ -250,7 +250,7 @@ def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
 
 
 def _is_strong_etag(tag: str) -> bool:
-    """Return whether the ETag is strong, that is, guarantees that the bytes of the file are the same."""
+    """Return whether the ETag is strong, that is, whether files with the same ETag are byte-for-byte identical."""
     return bool(tag) and not tag.startswith("W/")
 
 

@@ -55,7 +55,7 @@ def loggable_url(url: URL | str) -> str:
         text = str(bare if bare.host is None else bare.with_user(None))
     except (ValueError, TypeError):
         return "an invalid URL"
-    if bare.host is None:  # `https:/me:pw@host/` has a path only
+    if bare.host is None:  # `https:/me:pw@host/` has only a path
         text = _USER_IN_PATH.sub("", text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 

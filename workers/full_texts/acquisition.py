@@ -134,7 +134,7 @@ async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -
 
 
 def check_same_paper(paper: Paper, text: ParsedPaper, url: str) -> None:
-    """Raise Unreadable if the PDF is another document than the paper, such as a supplement or a poster."""
+    """Raise Unreadable if the PDF is not the paper but another document, such as a supplement or a poster."""
     if not is_same_paper(paper, text):
         raise Unreadable(
             f"{url} is a different document: {text.title or 'untitled'!r:.120} instead of {paper.title!r:.120}.",

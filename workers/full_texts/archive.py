@@ -1,5 +1,4 @@
-"""Archive of full texts: documents by digest, their parsed forms, and the result of the last download from each
-address."""
+"""Archive of full texts: documents by digest, their parsed forms, and the result of the last download from each URL."""
 
 import gzip
 import hashlib
@@ -33,7 +32,7 @@ Record = TypeVar("Record", bound=Frozen)
 
 
 class _Visit(Frozen):
-    """Result of the last download from an address."""
+    """Result of the last download from a URL."""
 
     url: str
     at: AwareDatetime
@@ -56,8 +55,8 @@ class FullTextArchive:
     it.
 
     `documents/…/SHA256.pdf` are documents. `readings/…/SHA256/` has, for each parser and version, the TEI and sections
-    or the reason for failure. `visits/…/HASH.json` are results of downloads by address. A damaged file counts as
-    missing. A damaged document is deleted when it is read, so that it is downloaded again."""
+    or the reason for failure. `visits/…/HASH.json` are results of downloads by URL. A damaged file counts as missing. A
+    damaged document is deleted when it is read, so that it is downloaded again."""
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage
@@ -65,8 +64,8 @@ class FullTextArchive:
         self._clock = clock
 
     async def document_at(self, url: str) -> str | None:
-        """Return the digest of the document last downloaded from the address; None if the address should be downloaded.
-        Raises the last download's failure again until it is time to retry."""
+        """Return the digest of the document last downloaded from the URL; None if it should be downloaded now. If the
+        last download failed, re-raises its error until it is time to retry."""
         visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
         if visit is None or visit.url != url:
             return None
@@ -86,7 +85,7 @@ class FullTextArchive:
         await self._write(_visit_name(url), _Visit(url=url, at=self._clock.now(), sha256=sha256))
 
     async def add_download_failure(self, url: str, error: FullTextError) -> None:
-        """Record that no document could be obtained from the address."""
+        """Record that no document could be obtained from the URL."""
         failure = next((name for name, kind in _REFUSALS.items() if isinstance(error, kind)), "failed")
         visit = {"url": url, "at": self._clock.now(), "failure": failure, "message": error.message, "hint": error.hint}
         await self._write(_visit_name(url), _Visit.model_validate(visit))

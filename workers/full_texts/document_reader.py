@@ -76,8 +76,8 @@ class CachingDocumentReader:
         return paper
 
     async def _tei(self, grobid: GrobidPool, sha256: str, name: str, source: str, seconds: float) -> bytes:
-        """Return the document's TEI, stored or new. TEI is stored besides its parsed form, so that an improved TEI
-        parser does not need GROBID again."""
+        """Return the document's TEI, stored or new. TEI is stored in addition to its parsed form, so that an improved
+        TEI parser does not need GROBID again."""
         tei = await self._archive.tei(sha256, name)
         if tei is None:
             pdf = await self._document(sha256, source)

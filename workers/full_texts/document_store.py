@@ -45,7 +45,7 @@ async def open_document_store(
     claims: Claims | None = None,
 ) -> AsyncIterator[DocumentStore]:
     """Open a document store at `store`, an fsspec URL. Without `state`, rate limits of repositories apply to this
-    process only; without `claims`, several processes can download the same address at once. Raises
+    process only; without `claims`, several processes can download from the same URL at once. Raises
     ConfigurationError."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None

@@ -82,7 +82,7 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """Record a 503, which occurs when other clients use the server too. The slot rests, twice as long after each
+        """Record a 503, which occurs when other clients use the server too. The slot rests; the rest doubles with each
         consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
@@ -178,7 +178,7 @@ class GrobidPool:
 
     async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
         """Return the document's TEI. Raises Unreadable if GROBID cannot read the document, and ParserUnavailable if no
-        server is reachable or reads it within `seconds`."""
+        server is reachable, or none reads it within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return _tei(await self._parse_on_some_server(pdf, source), source)

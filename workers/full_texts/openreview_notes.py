@@ -19,12 +19,12 @@ _AT_A_TIME = 1000
 _UNDECLARED = ("Submission", "Blind_Submission")
 """Usual names of the invitation for submissions, at venues that do not declare it."""
 _VENUE_PAGES = {"/group": "id", "/submissions": "venue"}
-"""Query parameter that names the venue, by the path of the page."""
+"""Query parameter that names the venue, keyed by the page's path."""
 _REMEDY = "Check the address. Submissions that are not public can be read from a JSON export of their notes."
 
 
 def venue_in(address: str) -> str:
-    """Return the venue whose page at OpenReview this is, such as `ICLR.cc/2025/Conference`; empty for other pages."""
+    """Return the venue of an OpenReview page, such as `ICLR.cc/2025/Conference`; empty for other pages."""
     parts = urlsplit(address)
     if (parts.hostname or "").removeprefix("www.") != "openreview.net" or parts.path not in _VENUE_PAGES:
         return ""
@@ -39,7 +39,7 @@ def is_withdrawn(note: Note) -> bool:
 
 
 class OpenReviewNotes:
-    """Reader of notes. `apis` are the base URLs of the API's versions, in the order in which they are asked."""
+    """Reader of notes. `apis` are the base URLs of the API's versions, in the order in which they are queried."""
 
     def __init__(self, downloader: "Downloader", apis: Sequence[str]) -> None:
         self._downloader = downloader
@@ -86,7 +86,7 @@ class OpenReviewNotes:
                 return notes
 
     async def _list(self, api: str, kind: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
-        """Return the objects of a response; none, and a remark in `failures`, if it cannot be had."""
+        """Return the objects in a response. If the request fails, return none, and add the reason to `failures`."""
         url = f"{api}/{kind}?{urlencode(query)}"
         try:
             _, body = await self._downloader.read(url, {"json"})

@@ -1,6 +1,6 @@
 """Fetch PDFs into the archive, within each repository's rate limit, and record failures there.
 
-Processes share the archive and, through the database, the claims on addresses and the rate limits."""
+Processes share the archive and, through the database, the claims on URLs and the rate limits."""
 
 import asyncio
 import hashlib
@@ -55,9 +55,9 @@ class ArchivingPdfFetcher:
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Fetch the PDF into the archive, unless it is there. Raises the download's failure, or the previous one until
-        it is time to retry; other FullTextErrors if the archive fails; StorageError if the store of claims and rate
-        limits is unreachable."""
+        """Fetch the PDF into the archive, unless it is there. Raises the download's error, or that of the previous
+        download until it is time to retry; other FullTextErrors if the archive fails; StorageError if the store of
+        claims and rate limits is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:
@@ -80,8 +80,8 @@ class ArchivingPdfFetcher:
 
     @asynccontextmanager
     async def _claimed(self, url: str) -> AsyncIterator[None]:
-        """Hold a claim on the address, after waiting while another process downloads from it. The claim of a process
-        that dies expires."""
+        """Hold a claim on the URL, after waiting while another process downloads from it. If the process dies, its
+        claim expires."""
         key, claimant = f"pdf {hashlib.sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()}", secrets.token_hex(8)
         claim = partial(self._claims.claim, key, claimant, self._settings.work_seconds)
         try:

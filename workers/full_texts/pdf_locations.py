@@ -1,4 +1,4 @@
-"""Addresses of free copies of a paper, from its identifiers and from source records, best first.
+"""URLs of free copies of a paper, from its identifiers and from source records, best first.
 
 With a cutoff, only copies known to date from before the cutoff are used: the preprint version that existed by then, and
 copies at publishers, which do not change. `JournalledPdfLocator` queries sources that locate further copies."""
@@ -31,7 +31,7 @@ class PdfLocation(NamedTuple):
 
 
 def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
-    """Return the distinct PDF addresses of a paper: repositories, which always serve the PDF, come first, and probable
+    """Return the distinct PDF URLs of a paper: repositories, which always serve the PDF, come first, and probable
     landing pages last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
@@ -132,7 +132,7 @@ def _looks_like_page(url: str) -> int:
 
 
 def _key(url: str) -> str:
-    """Return the URL without scheme, `www.`, fragment and trailing slash, for comparing addresses of documents."""
+    """Return the URL without scheme, `www.`, fragment and trailing slash, for comparing URLs of documents."""
     parts = urlsplit(url.strip())
     host = parts.netloc.casefold().removeprefix("www.")
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))

@@ -67,8 +67,8 @@ class _Pages:
             at = end
 
     def _trimmed(self, letters: str, at: int, end: int) -> tuple[int, int]:
-        """Return the range without letters at its ends that the pages do show, which were missed because only every
-        `_STEP`-th window is indexed."""
+        """Return the range without the letters at either end that the pages do show. These were missed because only
+        every `_STEP`-th window is indexed."""
         for _ in range(_STEP - 1):
             if at >= _WINDOW and letters[at - _WINDOW + 1 : at + 1] in self._text:
                 at += 1

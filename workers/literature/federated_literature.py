@@ -234,7 +234,7 @@ class FederatedLiterature:
         return {local: item for local, item in found if local is not None}
 
     def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
-        """Return the distinct papers of the records within the window. Each record counts with the date that its own
+        """Return the distinct papers of the records within the window. Each record is judged by the date that its own
         source states."""
         papers = self._linker.link(papers_within(records, window))
         return list({paper.id: paper for paper in papers}.values())

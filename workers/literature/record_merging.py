@@ -24,8 +24,8 @@ contents."""
 _SCHEMES = tuple(Identifiers.model_fields)
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
-"""Share of the longest abstract's length from which an abstract counts as equally long; of these, the abstract from the
-preferred source is used."""
+"""Minimum share of the longest abstract's length for an abstract to count as equally long; of these, the abstract from
+the preferred source is used."""
 
 
 def with_identifiers_of_url(paper: Paper) -> Paper:
@@ -43,7 +43,7 @@ def record_identifiers(paper: Paper) -> dict[str, str]:
 
 
 def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
-    """Return whether all identifiers that both sets contain have the same values."""
+    """Return whether each identifier scheme that occurs in both sets has the same value in both."""
     return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
 
 
@@ -110,8 +110,8 @@ def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...
 
 
 def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
-    """Return lists of positions of groups that share an identifier, then of groups that share title, year and first
-    author."""
+    """Return lists of indices of linked groups: first groups that share an identifier, then groups that share title,
+    year and first author."""
     by_name: dict[tuple[int, str, str], list[int]] = {}
     for place, own in enumerate(known):
         for scheme, value in own.items():
@@ -128,8 +128,8 @@ def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 
 
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record whose abstract to use: the best source's among the untruncated abstracts that are about as long
-    as the longest."""
+    """Return the record whose abstract to use: of the untruncated abstracts that are about as long as the longest, the
+    one from the best source."""
     having = [paper for paper in papers if paper.abstract.strip()]
     whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
     longest = max((len(paper.abstract) for paper in whole), default=0)

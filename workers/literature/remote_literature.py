@@ -205,7 +205,7 @@ class RemoteLiterature:
         items: Sequence[Item],
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
-        """Query all sources concurrently, each for the first items that its budget covers."""
+        """Query all sources concurrently, each for as many of the first items as its budget allows."""
         jobs = []
         for source in sources:
             granted = self._take(source, operation, len(items), self._settings.questions_at_once)

@@ -76,7 +76,7 @@ def _request(words: str, page: int, window: Window) -> SourceRequest:
 
 
 def _paper(entry: _Organic) -> Paper | None:
-    """Return the paper of a record, or None if it has no title or address."""
+    """Return the paper of a record, or None if it has no title or URL."""
     title, url = title_line(entry.title), web_link(entry.link)
     if not title or not url:
         return None

@@ -87,7 +87,7 @@ def clean_prose(text: str) -> str:
 
 
 def web_link(text: str) -> str:
-    """Return the text if it is a web address; otherwise empty."""
+    """Return the text if it is a web URL; otherwise an empty string."""
     text = text.strip()
     if not _LINK.fullmatch(text) or not text.isprintable():
         return ""
@@ -98,7 +98,7 @@ def web_link(text: str) -> str:
 
 
 def distinct_links(*addresses: str) -> tuple[str, ...]:
-    """Return the valid addresses in order, without duplicates."""
+    """Return the valid URLs in order, without duplicates."""
     return tuple(dict.fromkeys(address for text in addresses if (address := web_link(text))))
 
 

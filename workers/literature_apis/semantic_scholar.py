@@ -1,8 +1,8 @@
 """Semantic Scholar (`https://api.semanticscholar.org`): Academic Graph API v1 and Recommendations API v1.
 
 A key allows one request per second over all endpoints, so each request covers as much as possible: 100 papers per
-search page, 500 per batch, 1,000 references. Results are filtered by date again, because Semantic Scholar counts a
-paper with only a year from the 1st of January, this program from the last day of the year."""
+search page, 500 per batch, 1,000 references. Results are filtered by date again, because Semantic Scholar dates a paper
+with only a year to 1 January, and this program to the last day of the year."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

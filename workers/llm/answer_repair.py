@@ -48,7 +48,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
-"""Number of latest answers to a task whose maximum length is the estimate for the next answer."""
+"""Number of a task's latest answers, of which the longest is the estimate for the next answer."""
 _LEAST_MEASURED = 8
 LONGEST_QUOTED = 12_000
 """Maximum characters of an unusable answer that are sent back together with its errors."""
@@ -121,7 +121,7 @@ class Conversation(Generic[In, Out]):
         self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
-        """Return the first valid answer. If none is valid, return the last whose only fault is citations of unknown
+        """Return the first valid answer. If none is valid, return the last one whose only fault is citations of unknown
         sources, without those citations. If the task has advice on a valid answer, that answer is sent back once and
         used if no better one follows. Raises an LlmError or BudgetExhausted."""
         usage, redacted, tries = self._usage, None, 0

@@ -1,4 +1,4 @@
-"""Convert a pydantic model into the strict JSON schema of an answer, and that into the form that is sent.
+"""Convert a pydantic model into the strict JSON schema of an answer, and that schema into the form that is sent.
 
 The form that is sent uses only keywords that every server accepts: OpenAI's strict mode, Gemini, Anthropic's tools, and
 the grammars of llama.cpp and vLLM (xgrammar). The other restrictions are checked when the answer is parsed."""
@@ -34,16 +34,16 @@ SENT_KEYWORDS = frozenset(
 )
 """Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
 _BOUNDED_KEYWORDS = SENT_KEYWORDS | {"minItems"}
-"""The same in schemas of bounded answers, which also hold `maxLength` and `prefixItems`."""
+"""Keywords kept in schemas of bounded answers, to which `maxLength` and `prefixItems` are then added."""
 _BOUNDED = "$comment"
-"""Keyword that marks the schema of a bounded answer, which is sent as it is."""
+"""Keyword that marks the schema of a bounded answer, which is sent without further changes."""
 _STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
 _CHARS_A_WORD = 9
-"""Characters per word, with its space, in the limit of a text that is asked for in words."""
+"""Characters per word, including a space, for converting a text's limit from words to characters."""
 _MOST_CHARS = 1_000
 """Maximum characters of a text in a bounded answer whose description states no number of words."""
 _MOST_REPEATED = 2_000
-"""Maximum characters that llama.cpp's grammars can count. A longer text ends at the limit on tokens at the latest."""
+"""Maximum characters that llama.cpp's grammars can count. Longer texts are limited only by the token limit."""
 _MOST_ENTRIES = 20
 """Maximum entries of a list in a bounded answer that has no maximum of its own."""
 

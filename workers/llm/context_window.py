@@ -155,8 +155,8 @@ class _Cutter(Generic[In]):
     def cut(
         self, question: In, field: str, sizes: Sequence[int], beginning: Callable[[Any, slice], Any]
     ) -> tuple[In, int]:
-        """Return the question with the longest beginning of the field that fits (the smallest, if none fits), and its
-        tokens."""
+        """Return the question with the longest beginning of the field that fits (the shortest, if none fits), and the
+        number of its tokens."""
         whole = getattr(question, field)
 
         def shortened(size: int) -> In:

@@ -38,7 +38,7 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MOST_CUTS = 5
-"""Maximum number of times a question is sent before the endpoint's refusal of it as too long is final."""
+"""Maximum number of times a question is sent if the endpoint keeps refusing it as too long."""
 
 
 class _Answered(NamedTuple):

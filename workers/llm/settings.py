@@ -97,8 +97,8 @@ class LlmSettings(Frozen):
     """Maximum tokens of an answer. A higher limit of a task is lowered to it; after a truncated answer, a task's limit
     is raised to at most this value."""
     bounded_answers: bool = False
-    """True to limit the length of every text and list of an answer in its schema, for small models, whose answers
-    often run on. Only for servers that compile schemas to grammars, such as llama.cpp."""
+    """True to limit the length of every text and list of an answer in its schema, for small models, whose answers often
+    ramble. Only for servers that compile schemas to grammars, such as llama.cpp."""
     max_attempts: int = Field(default=8, ge=1)
     """Maximum number of times a request is sent before an endpoint that is down or that limits the rate counts as
     unavailable."""

@@ -72,9 +72,9 @@ def _refuse_constant(name: str) -> float:
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
 _LENIENT_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, strict=False)
-"""Decoder that also accepts line breaks and tabs in texts."""
+"""Decoder that also accepts line breaks and tabs in strings."""
 _TRAILING_COMMA = re.compile(rf'({_TEXT}")|,(?=\s*[\]}}])', re.DOTALL)
-"""Matches a text, or a comma before a closing bracket."""
+"""Matches a string, or a comma before a closing bracket."""
 
 
 def find_json_objects(text: str) -> JsonObjects:
@@ -259,7 +259,7 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
 
 def _unwrapped(text: str) -> str | None:
     """Return the object in a wrapper that holds nothing else: an object with one key, or a tool call. Returns None if
-    the object is no such wrapper."""
+    the object is not such a wrapper."""
     outer = json.loads(text)
     keys = outer.keys() - {"name", "type", "id"} if outer.keys() & _ARGUMENTS else outer.keys()
     if len(keys) != 1:
@@ -292,7 +292,7 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
 
 
 def _with_choices(text: str, error: ValidationError) -> str:
-    """Return the object with choices that differ from an allowed one only in case, spaces or hyphens replaced by it."""
+    """Return the object with choices spelled as allowed if they differ only in case, spaces or hyphens."""
     wrong = [each for each in error.errors(include_url=False) if each["type"] in ("literal_error", "enum")]
     if not wrong:
         return text
@@ -311,7 +311,7 @@ def _with_choices(text: str, error: ValidationError) -> str:
 
 
 def _folded(choice: object) -> str | None:
-    """Return a choice in a form in which other spellings of it are equal; None if it is no text."""
+    """Return a choice in a normalised form, which is equal for all its spellings; None if it is not a string."""
     return re.sub(r"[\s_-]+", " ", choice.strip()).casefold() if isinstance(choice, str) else None
 
 

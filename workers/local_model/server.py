@@ -148,7 +148,7 @@ def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
         "--parallel": options.slots,
         "--threads": threads or 1,
         "--timeout": _LONGEST_ANSWER_SECONDS,
-        # Small models write the same sentence again and again at temperature 0. Quotes of what stands further back in a
+        # Small models write the same sentence again and again at temperature 0. Quotes of text further back in the
         # prompt are not affected.
         "--dry-multiplier": 0.8,
         "--dry-allowed-length": 8,

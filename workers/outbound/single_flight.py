@@ -1,4 +1,4 @@
-"""Single-flight execution: do work that several callers request at the same time only once.
+"""Single-flight execution: when several callers request the same work at the same time, do it only once.
 
 The work runs in a separate task, which is cancelled when its last waiter leaves, unless it is detached. Every waiter
 receives its result or its failure."""

@@ -22,7 +22,7 @@ _DAY = 86_400.0
 _GRACE_SECONDS = 0.5
 """Seconds by which a process can be late before it loses its place in the queue."""
 _SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
-"""Minimum and maximum seconds between two checks while only another process determines how long to wait."""
+"""Minimum and maximum seconds between two checks while the wait depends only on another process."""
 _MOST_AHEAD = 2.0
 """Maximum seconds added to a wait for processes ahead in the queue, because these may have left."""
 _LONGEST_WAIT = 5.0

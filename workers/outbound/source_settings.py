@@ -39,9 +39,9 @@ class SourceSettings(Frozen):
     base_url: str | None = None
     """Base URL; None disables the source."""
     api_key: SecretStr = SecretStr("")
-    """API key; without it, sources allow less, and some nothing."""
+    """API key; without it, sources allow fewer requests, and some allow none."""
     email: str = ""
-    """Contact address sent with every request, for which some sources allow more; Unpaywall requires it."""
+    """Contact e-mail address sent with every request. Some sources then allow more requests; Unpaywall requires it."""
     spacing_seconds: float = Field(default=0.1, ge=0)
     """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
     next request."""
@@ -171,8 +171,8 @@ class GoogleScholarSettings(SourceSettings):
 
 
 class GithubSettings(SourceSettings):
-    """GitHub settings: 5,000 requests per hour with a key, including at most 30 searches per minute; 60 per hour
-    without a key. The strictest limit is applied."""
+    """GitHub settings: 5,000 requests per hour and 30 searches per minute with a token; 60 requests per hour without
+    one. The strictest limit is applied."""
 
     variable = "ASSAYER_GITHUB"
     headers: ClassVar[tuple[tuple[str, str], ...]] = (

@@ -36,8 +36,8 @@ def train_companion(
 
 
 def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    """Read the rated ideas of a plan. Raises InputError that names the faulty line, or if there are too few ideas for a
-    step."""
+    """Read the rated ideas of a plan. Raises InputError if a line is faulty, which the error names, or if there are too
+    few ideas for a step."""
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(

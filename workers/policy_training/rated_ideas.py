@@ -1,4 +1,4 @@
-"""Read ideas with known scores, against which SciCompanion's policy is trained, from a JSON Lines file."""
+"""Read ideas with known scores, for training SciCompanion's policy, from a JSON Lines file."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence

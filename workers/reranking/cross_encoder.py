@@ -14,7 +14,7 @@ from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
 
 _WIDTH_STEP = 64
-"""Step in tokens."""
+"""Number of tokens of which padded widths are multiples."""
 _CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
 """Maximum tokens of one forward pass, on CPU and on GPU."""
 
@@ -54,7 +54,7 @@ class CrossEncoder(PaddedModel):
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._model.device) for key, values in features.items()}
             logits = self._model(**tensors).logits[: len(some), 0].cpu().numpy()
-        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's depends on the array position
+        scores: list[float] = expit(logits.astype(np.float64)).tolist()  # torch's result depends on position
         return scores
 
     def _load(self) -> None:

@@ -109,7 +109,7 @@ def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
 
 
 def grouped(text: str) -> str:
-    """Return the text in parentheses, unless it is a single number or symbol or is already enclosed in parentheses."""
+    """Enclose the text in parentheses, unless it is a single number or symbol or is already enclosed in them."""
     text = text.strip()
     if len(text) <= 1 or text.isalnum() or _is_enclosed(text):
         return text

@@ -24,14 +24,14 @@ PdfHiding = Literal[
 ]
 
 _TINY = 2.0
-"""Maximum size, in points."""
+"""Size, in points, below which text is too small to read."""
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
 _LEAST = 3
 """Minimum letters missing from the rendered page for text to count as hidden; fewer are usually formula symbols whose
 positions pdfium gets wrong."""
 _LEAST_SQUEEZED = 6
-"""Minimum letters in a text object without width for the object to count as hidden."""
+"""Minimum letters in a text object of zero width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 

@@ -1,7 +1,7 @@
-"""Keep a sandboxed process away from files, the network and other processes, by Landlock (Linux 5.13 or newer).
+"""Keep a sandboxed process away from files, the network and other processes, using Landlock (Linux 5.13 or newer).
 
-A parser that a hostile document has taken over would otherwise run with the rights of the service: it could read the
-environment of its parent, with all keys, the documents of others, and send them away."""
+A parser that a hostile document has taken over would otherwise run with the rights of the service: it could read its
+parent's environment, including all keys, and other users' documents, and send them elsewhere."""
 
 import ctypes
 import mimetypes
@@ -34,8 +34,8 @@ class _PathBeneath(ctypes.Structure):
 
 
 def isolate() -> int:
-    """Let this process read only the program and the system's libraries, use no TCP and signal no other process, until
-    it ends. Return Landlock's version; 0 if the kernel has none, where only the other limits protect."""
+    """Allow this process, until it ends, only to read the program and the system's libraries: no TCP, and no signals to
+    other processes. Return Landlock's version; 0 if the kernel has none, so that only the other limits apply."""
     system = ctypes.CDLL(None, use_errno=True)
     version = max(0, system.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)) if sys.platform == "linux" else 0
     if not version:

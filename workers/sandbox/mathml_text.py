@@ -1,6 +1,6 @@
 """Convert a MathML formula to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
 
-MathML stands in HTML pages and in the formula objects of OpenDocument texts. Runs in the sandboxed process."""
+MathML occurs in HTML pages and in the formula objects of OpenDocument texts. Runs in the sandboxed process."""
 
 from collections.abc import Sequence
 

@@ -35,7 +35,7 @@ HIDDEN_LENGTH = 1_000
 _LONGEST_TITLE = 60
 """Maximum characters of a line that may be the title of a list."""
 _TINY = 2.0
-"""Maximum size, in points."""
+"""Size, in points, at or below which text is too small to read."""
 _SQUEEZED = 10.0
 """Percentage of a letter's normal width below which text counts as squeezed."""
 _ALIKE = 0x20

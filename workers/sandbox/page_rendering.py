@@ -15,8 +15,8 @@ _RGB = 2
 
 
 def page_pictures(data: bytes, first: int, most: int, **_: object) -> tuple[int, list[str]]:
-    """Return the number of pages, and at most `most` pages from number `first` on as PNG in Base64. Scripts of the
-    document are not run. Raises Refused."""
+    """Return the number of pages in the document, and at most `most` of them, from page `first` on, as Base64 PNGs.
+    Scripts in the document are not run. Raises Refused."""
     document = open_document(data)
     numbers = range(first - 1, min(len(document), first - 1 + most))
     return len(document), [base64.b64encode(_png(document[number])).decode() for number in numbers]

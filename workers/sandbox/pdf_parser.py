@@ -80,8 +80,8 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
 
 
 def joined_words(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines without soft hyphens. A word split at a line end keeps a hyphen if the document has it with a
-    hyphen elsewhere, and never without one."""
+    """Return the lines without soft hyphens. A word split at a line end keeps its hyphen if the rest of the document
+    has the word only with a hyphen."""
     soft = chr(SOFT_HYPHEN)
     known = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
 

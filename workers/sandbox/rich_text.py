@@ -1,7 +1,7 @@
 """Read the text of an RTF file with striprtf, which handles the format's destinations and code pages.
 
-striprtf outputs only plain text. To keep the information which text is hidden, bold, a heading or a note, private-use
-Unicode characters that mark it are inserted first; striprtf passes them through. Runs in the sandboxed process."""
+striprtf outputs only plain text. To preserve which text is hidden, bold, a heading or a note, private-use Unicode
+characters are first inserted as marks, which striprtf passes through. Runs in the sandboxed process."""
 
 import re
 from collections.abc import Iterator

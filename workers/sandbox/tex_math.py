@@ -160,8 +160,7 @@ def _inner(item: Any) -> Sequence[Any]:
 
 
 def _grouped(text: str) -> str:
-    """Return the text in parentheses, unless it is a single number, letter or word, or is already enclosed in
-    parentheses."""
+    """Enclose the text in parentheses, unless it is a single number, letter or word, or is already enclosed in them."""
     text = text.strip()
     if (
         len(text) <= 1

@@ -15,7 +15,7 @@ from workers.viewpoint_network.training import train_network
 
 class NetworkScorer:
     """Scores ideas with a trained network, using only the part of the graph that can affect their viewpoints. Raises
-    ConfigurationError for a graph with another embedding or other classes."""
+    ConfigurationError for a graph with a different embedding or different classes."""
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
         """Create a scorer. `embedding` names the embedder used for the graphs to be scored."""

@@ -1,5 +1,5 @@
-"""Read web pages from untrusted addresses: download them safely, respect robots.txt, parse them in a sandbox, and
-sanitise their text."""
+"""Read web pages from untrusted URLs: download them safely, respect robots.txt, parse them in a sandbox, and sanitise
+their text."""
 
 import asyncio
 from collections.abc import Iterable

@@ -57,8 +57,8 @@ class WebSearch:
         self._remote = remote
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[WebResult]:
-        """Return results, best first, without duplicate addresses. Dated results lie within the window; `published` is
-        None for undated results."""
+        """Return results, best first, without duplicate URLs. Dated results lie within the window; `published` is None
+        for undated results."""
         found: dict[str, WebResult] = {}
         for page in range(1, -(-limit // _PAGE) + 1):
             organic = await fetch_parsed(self._remote, _search_request(query, page, window), context, _results)
@@ -83,7 +83,7 @@ def _date_filter(window: Window) -> str:
 
 
 def _results(response: SourceResponse) -> list[WebResult | None]:
-    """Return one result per entry of the response; None for an entry without an address."""
+    """Return one result per entry of the response; None for an entry without a URL."""
     answer = None if response.status == 404 else parse_json(response, _Answer, WebSearch.name)
     return [_result(item, response.fetched_at.date()) for item in answer.organic] if answer else []
 

@@ -26,7 +26,7 @@ _CLOCKS_DIFFER_SECONDS = 3_600.0
 """Tolerance for clock differences: a batch at the endpoint can appear this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
 _MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
-"""Reasons for a refusal that an operator can fix. The batch waits for that, within limits after its deadline."""
+"""Reasons for a refusal that an operator can fix. The batch waits for the fix until some time after its deadline."""
 
 
 class BatchDispatcher:
@@ -65,8 +65,8 @@ class BatchDispatcher:
         return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
-        """Advance a batch by one step. After a temporary failure the next round tries again, until `cancel_seconds`
-        after the deadline."""
+        """Advance a batch by one step. After a temporary failure, the next round retries the step, until
+        `cancel_seconds` after the deadline."""
         if not await self._claim():
             raise _ClaimLost
         try:
