@@ -26,7 +26,7 @@ _VOCABULARY_GROWTH = 0.62
 _LISTS, _TRAINED_ON = 2, 64
 """Number of lists per square root of the rows, and training rows per list; see `index.segments.approximate_index`."""
 _WRITTEN_AGAIN = 3.0
-"""Number of papers written per new paper, because segments up to twice as large are merged with new papers; see
+"""Number of papers written per new paper, because new papers are merged with segments up to twice as large; see
 `index.building.compaction`."""
 
 

@@ -113,7 +113,7 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
 
 
 class SampledReader(Protocol):
-    """Interface required of a reader of the corpus, or of one of its shards."""
+    """Interface that a reader of the corpus or of a shard must implement."""
 
     def __len__(self) -> int: ...
 

@@ -1,4 +1,4 @@
-"""Find a corpus's versions: in the folder that has them all, or in a bucket from which they are downloaded."""
+"""Find a corpus's versions: in a folder that contains all of them, or in a bucket from which they are downloaded."""
 
 from collections.abc import Callable
 from pathlib import Path

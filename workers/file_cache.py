@@ -35,7 +35,7 @@ class FileCache(Generic[Thing]):
         keep: dt.timedelta,
         retry: dt.timedelta,
     ) -> None:
-        """Create a cache that keeps values for `keep`, and Absent for `retry`."""
+        """Create a cache that keeps values for the period `keep`, and Absent for `retry`."""
         self._storage, self._folder, self._clock = storage, folder, clock
         self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
         self._keep, self._retry = keep, retry

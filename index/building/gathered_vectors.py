@@ -79,8 +79,8 @@ class GatheredVectors:
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
-        """Return the gathered vectors; of several for the same text, the first is used. They remain readable after the
-        files are closed."""
+        """Return the gathered vectors; if a text has several, the first is used. They remain readable after the files
+        are closed."""
         if not self._texts:
             return KnownVectors([])
         texts = np.frombuffer(self._texts, np.uint64)

@@ -21,7 +21,7 @@ class FollowedBucket:
     """Checks a bucket for new publications periodically, in the background."""
 
     def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open the bucket. Raises ConfigurationError for an address that no installed library supports."""
+        """Open the bucket. Raises ConfigurationError for a URL that no installed library supports."""
         self.storage = ObjectStorage(address)
         self.log = PublicationLog(self.storage)
         self._look_seconds = look_seconds

@@ -1,4 +1,4 @@
-"""Access a folder in an object store, at any address that fsspec supports, and explain failures in plain words."""
+"""Access a folder in an object store, at any URL that fsspec supports, and explain failures in plain words."""
 
 import datetime as dt
 import fcntl
@@ -41,7 +41,7 @@ class ObjectStorage:
     s3://, GOOGLE_… for gs://."""
 
     def __init__(self, address: str) -> None:
-        """Open the folder. Raises ConfigurationError for an address that no installed library supports."""
+        """Open the folder. Raises ConfigurationError for a URL that no installed library supports."""
         self.address = address.rstrip("/")
         options: dict[str, Any] = {"use_listings_cache": False}
         try:
@@ -104,7 +104,7 @@ class ObjectStorage:
             self._files.rm_file(self._path(name))
 
     def place(self, name: str) -> str:
-        """Return the address of an object, for display."""
+        """Return the URL of an object, for display."""
         return f"{self.address}/{name}"
 
     def _path(self, name: str) -> str:

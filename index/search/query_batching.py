@@ -47,8 +47,8 @@ def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Map
 
 
 class QueryBatcher:
-    """Calls functions with a subject in a single thread, in order. A batchable call is answered together with later
-    calls of the same batch."""
+    """Calls functions in a single thread, in order, with one subject as first argument. A batchable call is answered
+    together with later calls of the same batch."""
 
     def __init__(self, subject: object, name: str) -> None:
         self._subject = subject

@@ -115,7 +115,7 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 @contextmanager
 def _lockable(directory: Path) -> Iterator[Path]:
     """Yield a directory in which tantivy can write its lock file, which it needs even for reading: `directory` itself
-    or, if that is read-only, a temporary directory of links, which is needed only while the index is opened."""
+    or, if it is read-only, a temporary directory of links. It is needed only while the index is opened."""
     if os.access(directory, os.W_OK):
         yield directory
         return

@@ -3,8 +3,8 @@ the papers with each name.
 
 Together with `citation_graph`, this is the base graph of a corpus: papers, concepts, methods and claims, and edges
 between them. Names are identified by hashes, so that segments can be traversed as one graph. Relations between papers
-follow from names and are not stored: a paper derives from another if it cites it and says that it builds on what the
-other introduces; two papers share a method if both name it."""
+follow from names and are not stored: paper A derives from paper B if A cites B and says that it builds on what B
+introduces; two papers share a method if both name it."""
 
 import json
 from collections import Counter

@@ -1,5 +1,5 @@
 """Names and claims extracted by a language model (readings), stored next to the versions of a corpus in a file with one
-JSON line per paper, identified by the hash of title and abstract. Segments use readings, where there are any, instead
+JSON line per paper, identified by the hash of title and abstract. Where a paper has a reading, segments use it instead
 of pattern matching."""
 
 import os

@@ -1,7 +1,7 @@
 """Hashed keys by which a cited work is matched with a paper of the corpus: DOI, arXiv id, or title and year.
 
 Because citing papers store these hashes, a cited paper is found as soon as it is added to the corpus, without rewriting
-the papers that cite it."""
+the citing papers."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Publish a version of the whole corpus made of versions of its shards, with the fit measured over all of them."""
+"""Publish a version of the whole corpus, which combines versions of its shards; the fit is measured over all shards."""
 
 import hashlib
 import json
@@ -27,8 +27,8 @@ async def publish_shards(
     rejected: Sequence[RejectionCount] = (),
     changes: CorpusChanges | None = None,
 ) -> ShardedManifest:
-    """Publish these versions, a version per shard, as the current version of the whole corpus. Must be called
-    within `ShardStore.build_lock`. Raises CorpusError if a shard is damaged or was built with another model."""
+    """Publish `versions`, one version per shard, as the current version of the whole corpus. Must be called within
+    `ShardStore.build_lock`. Raises CorpusError if a shard is damaged or was built with another model."""
     shards = ShardStore(directory)
     places = [VersionStore(shards.shard_path(number)) for number in range(len(versions))]
     manifests = [read_manifest(place.version_path(version)) for place, version in zip(places, versions, strict=True)]

@@ -163,7 +163,7 @@ OfKind = TypeVar("OfKind", bound=SealedManifest)
 
 
 class OtherFormatError(CorpusError):
-    """The version is of another release, or is unsharded where a sharded one is expected, or the reverse."""
+    """The version is from a different release, or is unsharded although a sharded one is expected, or vice versa."""
 
 
 def write_sealed(manifest: SealedManifest, directory: Path) -> None:

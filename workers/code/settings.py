@@ -13,7 +13,7 @@ class CodeSettings(Frozen):
     archive_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+[^/\s?#]$")] = (
         "https://codeload.github.com"
     )
-    """Base URL of the archives of commits: `OWNER/NAME/tar.gz/SHA` below it."""
+    """Base URL of commit archives; `OWNER/NAME/tar.gz/SHA` is appended to it."""
     download: DownloadLimits = DownloadLimits(bytes=100_000_000)
     paths: int = Field(default=2_000, ge=1)
     """Maximum paths listed from the tree."""

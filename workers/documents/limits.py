@@ -26,7 +26,7 @@ class OfficeLimits(ParserLimits):
     unpacked_bytes: int = 200_000_000
     """Maximum bytes of all parts together after decompression, including pictures."""
     characters: int = 30_000_000
-    """Maximum characters of extracted text. A table can contain all proposals for a call for proposals; the limit for a
+    """Maximum characters of extracted text. A table can contain all proposals of a funding round; the limit for a
     single idea is far lower."""
 
 

@@ -1,5 +1,5 @@
-"""Pack a TeX document on disk for the process that parses it: its main file and the files that it includes, as far as
-they are inside its folder."""
+"""Pack a TeX document on disk for the process that parses it: its main file, and those included files that are inside
+its folder."""
 
 import io
 import re
@@ -76,9 +76,9 @@ def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
 
 
 def pack_document(main: Path, most_bytes: int) -> bytes:
-    """Return the content of a TeX file that includes no others, or a ZIP archive of it and all files that it includes,
-    directly or indirectly, with its name as the archive's comment. Files outside its folder are left out. Raises
-    InputError."""
+    """Return the content of a TeX file that includes no others; otherwise a ZIP archive of the file and all that it
+    includes, directly or indirectly, with the file's name as the archive's comment. Files outside its folder are left
+    out. Raises InputError."""
     files = _document_files(main, most_bytes)
     if len(files) == 1:
         return files[main.name]

@@ -71,12 +71,12 @@ class LocalEmbedder(ABC, Generic[Row]):
         return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Pass a function that returns whether no other work is running in this process, so that the model can use
-        fewer threads beside other work. The default implementation ignores it."""
+        """Set a function that returns whether no other work is running in this process, so that the model can use fewer
+        threads alongside other work. The default implementation ignores it."""
 
     def preload(self) -> None:
-        """Start loading the model in the background, if it can be loaded beside other work. Errors are raised when the
-        model is first used."""
+        """Start loading the model in the background, if it can be loaded alongside other work. Errors are raised when
+        the model is first used."""
 
     def close(self) -> None:
         """Stop the thread. Texts still queued are not computed."""

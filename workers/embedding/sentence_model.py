@@ -44,7 +44,7 @@ class SentenceModel(PaddedModel):
         """The model, if it is the packaged one on a CPU. Its batches mix texts of any length, up to a total size."""
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
-        """Function that returns whether no other work is running in this process. Beside other work, a pass uses one
+        """Function that returns whether no other work is running in this process. Alongside other work, a pass uses one
         thread: with two threads, the small passes of queries take 50% more CPU time. The vectors are identical."""
         self._most_threads = 0
         """Threads used by a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
@@ -116,8 +116,8 @@ class SentenceModel(PaddedModel):
     def preload(self) -> None:
         """Load the packaged model, while other threads import modules; do nothing for other models.
 
-        The packaged model needs little besides torch. The sentence-transformers library imports SciPy, scikit-learn and
-        more, and if two threads import a module at once, one of them can see it half initialised."""
+        The packaged model needs little apart from torch. The sentence-transformers library imports SciPy, scikit-learn
+        and more, and if two threads import a module at once, one of them can see it half initialised."""
         (torch,) = import_torch("Embedding", threads=self._settings.threads)
         if self._needs_torch_alone(choose_device(self._settings.device, torch)):
             self.load()

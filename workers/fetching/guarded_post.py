@@ -1,5 +1,5 @@
-"""Send POST requests to addresses chosen by users, such as webhooks. Addresses are checked as for downloads, and
-response bodies are not read."""
+"""Send POST requests to URLs chosen by users, such as webhooks. The URLs are checked as for downloads, and response
+bodies are not read."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """Download large files, resuming after interruptions, and read small responses, from services that the operator named.
 
 `workers.fetching.downloader` serves small downloads, such as pages and PDFs, whose URLs come from data. Files here can
-be gigabytes in size; requests are retried with backoff, or when a busy service says that they can be."""
+be gigabytes in size; requests are retried with backoff, or after the wait that a busy service asks for."""
 
 import asyncio
 import datetime as dt

@@ -32,7 +32,7 @@ class FetchingSettings(Frozen):
     """Maximum concurrent downloads."""
     connections_per_host: int = Field(default=2, ge=1)
     redirects: int = Field(default=10, ge=0)
-    """Maximum redirects followed in one download; each is checked like the first address."""
+    """Maximum redirects followed in one download; each is checked like the first URL."""
     robots_hours: float = Field(default=24.0, gt=0)
     """Hours for which a host's robots.txt is cached before it is read again."""
 

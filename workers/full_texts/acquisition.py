@@ -49,7 +49,7 @@ class AcquisitionResult(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Return why no paper was obtained: the reason for stopping, or the failure that got furthest."""
+        """Return why no paper was obtained: the reason for stopping, or the failure of the most advanced attempt."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]

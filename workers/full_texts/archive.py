@@ -112,7 +112,7 @@ class FullTextArchive:
         return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
-        """Return the document's stored TEI of the latest GROBID version; None if there is none."""
+        """Return the document's stored TEI from the latest GROBID version; None if there is none."""
         names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
         return await self.tei(sha256, max(names, key=by_version).removesuffix(_TEI)) if names else None
 

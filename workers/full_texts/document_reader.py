@@ -99,7 +99,7 @@ class CachingDocumentReader:
         return await asyncio.to_thread(with_shown_text_only, paper, pages)
 
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
-        """Return the stored paper of the latest GROBID version; None if there is none."""
+        """Return the stored paper from the latest GROBID version; None if there is none."""
         names = [name for name in stored if name.startswith("grobid-")]
         return await self._archive.paper(sha256, max(names, key=by_version)) if names else None
 

@@ -96,7 +96,7 @@ def _cut(connection: "_Connection") -> None:
 
 
 class _ServerLost(Exception):
-    """Failed connection to the server. It is not an OSError, because the client interprets an OSError as a file that
+    """Failed connection to the server. It is not an OSError, because the client takes an OSError to mean that a file
     cannot be opened."""
 
 

@@ -1,7 +1,7 @@
 """Submissions at OpenReview, read from its public API without signing in.
 
-Venues since 2023 are in version 2 of the API, earlier ones in version 1. A submission is a note, whose form is in
-`content`; both versions return at most 1,000 notes at a time."""
+Venues since 2023 are in version 2 of the API, earlier ones in version 1. A submission is a note, whose form fields are
+in `content`; both versions return at most 1,000 notes at a time."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any

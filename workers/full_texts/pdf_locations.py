@@ -109,8 +109,8 @@ def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterat
 
 
 def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
-    """Yield the locations of URLs, except those of repositories, which `_of_identifiers` covers: identifiers lead to
-    the PDF instead of its page."""
+    """Yield the locations of URLs, except repository URLs: `_of_identifiers` covers those, with URLs of the PDF instead
+    of its page."""
     rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
     yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
 

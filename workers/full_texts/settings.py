@@ -93,8 +93,8 @@ class GrobidSettings(Frozen):
 
 class FullTextSettings(Frozen):
     fetch: bool = False
-    """True to fetch free copies of papers from the addresses that sources report. If false, only full texts in the
-    corpus are read."""
+    """True to fetch free copies of papers from the URLs that sources report. If false, only full texts in the corpus
+    are read."""
     store: str = ""
     """fsspec URL (a directory, `s3://…`, `gs://…`) for documents and their parsed forms; if empty, `documents` in
     the data directory."""
@@ -106,19 +106,18 @@ class FullTextSettings(Frozen):
     at_once: int = Field(default=32, ge=1)
     """Maximum papers fetched and read at the same time, across all evaluations of this process."""
     copies: int = Field(default=4, ge=1)
-    """Maximum addresses tried for one paper, plus as many from each locator of free copies."""
+    """Maximum URLs tried for one paper, plus as many from each locator of free copies."""
     paper_seconds: float = Field(default=120.0, gt=0)
     """Maximum seconds that an evaluation waits for one paper."""
     run_seconds: float = Field(default=600.0, gt=0)
     """Maximum seconds that an evaluation waits for all papers together."""
     work_seconds: float = Field(default=300.0, gt=0)
-    """Maximum seconds of work on one paper, even if no caller waits for it any longer."""
+    """Maximum seconds of work on one paper, which continues even if no caller is waiting for it."""
     claim_look_seconds: float = Field(default=0.5, gt=0)
-    """Seconds between two checks of whether another process has finished downloading from an address."""
+    """Seconds between two checks of whether another process has finished downloading from a URL."""
     retry_failed: dt.timedelta = dt.timedelta(hours=6)
     """Time after which a failed download or parse is retried."""
     retry_refused: dt.timedelta = dt.timedelta(days=7)
-    """Time before retrying an address that returned no PDF or exceeded a limit, or a document that no parser could
-    read."""
+    """Time before retrying a URL that returned no PDF or exceeded a limit, or a document that no parser could read."""
     keep_found: dt.timedelta = dt.timedelta(days=90)
-    """Time for which an address is assumed to hold the same document."""
+    """Time for which a URL is assumed to return the same document."""

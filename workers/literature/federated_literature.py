@@ -216,7 +216,7 @@ class FederatedLiterature:
         window: Window,
         ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
     ) -> dict[PaperId, list[Paper]]:
-        """Return the corpus's results by paper, or, where the corpus has none, those of remote sources."""
+        """Return the corpus's results by paper; for papers where it has none, the results of remote sources."""
         known = {own[key]: self._linker.link(found) for key, found in answers.items()}
         lacking = [paper for paper in papers if not known.get(paper) and self._is_identifiable(paper)]
         found = await ask([self._linker.identifiers(item) for item in lacking])
@@ -229,7 +229,7 @@ class FederatedLiterature:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
-        """Return the corpus's id of each paper that can be in the corpus, mapped to its id in this evaluation."""
+        """Return, for the papers that can be in the corpus, a mapping from corpus id to id in this evaluation."""
         found = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
         return {local: item for local, item in found if local is not None}
 

@@ -17,5 +17,5 @@
 Google Scholar (`google_scholar.py`) only searches, ten papers per request, and returns a snippet of the text instead of
 an abstract.
 
-A DOI is resolved by the source that knows its registry: Crossref knows the DOIs of its members, arXiv its own by the id
-in them, OpenAlex and Semantic Scholar those DataCite DOIs that belong to papers. DOI links are never followed."""
+A DOI is resolved by the source that knows its registry: Crossref resolves the DOIs of its members, arXiv its own DOIs
+(by the id in them), and OpenAlex and Semantic Scholar the DataCite DOIs of papers. DOI links are never followed."""

@@ -1,8 +1,8 @@
 """OpenAlex (`https://api.openalex.org`): find works by words, by identifiers, or by the works that they cite.
 
-OpenAlex limits credits per day and key: looking up one work is free, a list costs 1 credit, a search 10; a free key has
-10,000 credits a day, no key 1,000. At most 100 requests per second are allowed. A single work is therefore looked up,
-and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per URL)."""
+OpenAlex limits credits per day and key: looking up one work is free, a list costs 1 credit, a search 10; the daily
+limit is 10,000 credits with a free key, 1,000 without. At most 100 requests per second are allowed. A single work is
+therefore looked up, and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per URL)."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence

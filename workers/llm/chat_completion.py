@@ -323,7 +323,7 @@ class LlmTransport(Protocol):
 
     @property
     def address(self) -> str:
-        """Return the endpoint's address in a form that can be displayed."""
+        """Return the endpoint's base URL in a form that can be displayed."""
         ...
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:

@@ -226,7 +226,7 @@ _WINDOWS = tuple(
         rf"(?:limit|maximum)(?! exceeded by)[^0-9.;]{{0,40}}{_TOKENS}",
     )
 )
-"""Patterns with which endpoints state their context window, the most reliable first."""
+"""Patterns for how endpoints state their context window, most reliable first."""
 _LEAST_WINDOW = 512
 
 

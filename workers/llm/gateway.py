@@ -165,7 +165,7 @@ class LlmGateway:
         self, flight_key: str, answer: Callable[[object], Coroutine[Any, Any, "_Answered | LlmError"]]
     ) -> "tuple[_Answered | LlmError, bool]":
         """Return the outcome of the request in flight, and whether another caller started it. If it fails for a reason
-        that concerns only the other caller, such as that caller's budget, start it again."""
+        that concerns only that caller, such as its budget, start it again."""
         while True:
             waiter = Waiter[_Answered | LlmError]()
             self._in_flight.join(flight_key, waiter, answer)

@@ -1,4 +1,4 @@
-"""Language model providers from `providers.toml`: addresses, the environment variables with users' keys, and prices."""
+"""Language model providers from `providers.toml`: base URLs, the environment variables with users' keys, and prices."""
 
 import re
 import tomllib
@@ -61,7 +61,7 @@ def providers() -> Mapping[str, Provider]:
 
 
 def provider_at(base_url: str) -> tuple[str, Provider] | None:
-    """Return the name and the entry of the provider with this address; None if there is none."""
+    """Return the name and the entry of the provider with this base URL; None if there is none."""
     return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
 
 
@@ -76,8 +76,8 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
     `anthropic/claude-…`, or from OpenAI for a name without a provider. Settings with a base URL are returned unchanged:
     that endpoint serves the model under its whole name.
 
-    A provider's key is sent only to the provider's own address, or to the address in the provider's own variable.
-    Raises ConfigurationError if the provider is unknown, or its address or key is missing."""
+    A provider's key is sent only to the provider's own URL, or to the URL in the provider's own variable. Raises
+    ConfigurationError if the provider is unknown, or its URL or key is missing."""
     if "base_url" in llm:
         return dict(llm)
     name, provider, model = _provider(str(llm["model"]), environment)

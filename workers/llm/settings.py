@@ -60,7 +60,7 @@ class LlmBatchSettings(Frozen):
     most_bytes: int = Field(default=100_000_000, ge=100_000)
     """Maximum bytes of one file. OpenAI accepts 200 MB."""
     evaluations_at_once: int = Field(default=200, ge=1, le=5_000)
-    """Maximum batch jobs that one process runs at the same time, so that their calls share batches."""
+    """Maximum batch jobs that one process runs concurrently; their calls then share batches."""
 
 
 class LlmSettings(Frozen):
@@ -74,8 +74,8 @@ class LlmSettings(Frozen):
     model: str = Field(min_length=1)
     """Model: `PROVIDER/NAME`, or a name that the endpoint serves."""
     endpoint_name: str = ""
-    """Name under which the endpoint's answers are cached; if empty, its address. With a name, the cached answers stay
-    valid when the address changes."""
+    """Name under which the endpoint's answers are cached; if empty, its URL. With a name, the cached answers stay valid
+    when the URL changes."""
     keep_messages: bool = True
     """True to store the compressed messages with each answer, so that people can see how a report was made."""
     fast_model: str | None = None
@@ -137,7 +137,7 @@ class LlmSettings(Frozen):
     @property
     def endpoint(self) -> str:
         """Return the identity of the endpoint, which distinguishes it from others whose models have the same names: its
-        name, or otherwise its address without credentials."""
+        name, or otherwise its URL without credentials."""
         if self.endpoint_name:
             return self.endpoint_name
         parts = urlsplit(self.base_url)
@@ -146,7 +146,7 @@ class LlmSettings(Frozen):
 
     @property
     def result_inputs(self) -> dict[str, object]:
-        """Return the endpoint settings that determine results, besides its models. The address is included only as a
+        """Return the endpoint settings that determine results, besides its models. The URL is included only as a
         digest, because it is stored with the results and may be confidential."""
         endpoint = hashlib.sha256(self.endpoint.encode()).hexdigest()[:16]
         inputs = self.model_dump(include={"temperature", "seed", "max_answer_tokens"})

@@ -15,8 +15,8 @@ import aiohttp
 from yarl import URL
 
 KEEP_ALIVE_SECONDS = 4.0
-"""Seconds for which an idle connection is kept; less than the 5 s after which common servers close it, so that a server
-does not close it while a request is being sent."""
+"""Seconds for which an idle connection is kept; less than the 5 s of common servers, so that the server does not close
+the connection while a request is being sent."""
 _CHUNK = 2**16
 _ERROR_BYTES = 2**16
 """Maximum bytes read from the body of an error response."""

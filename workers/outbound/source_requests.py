@@ -33,7 +33,7 @@ class SourceRequest:
     addresses later."""
 
     source: str
-    """Source whose limits, key, address and response lifetime apply: `semantic_scholar`, `arxiv`, …"""
+    """Source whose limits, key, URL and response lifetime apply: `semantic_scholar`, `arxiv`, …"""
     operation: Operation
     path: str
     """Path relative to the source's base URL, without a leading slash."""

@@ -1,4 +1,4 @@
-"""Settings of each remote source: address, credentials and limits. All can be overridden.
+"""Settings of each remote source: base URL, credentials and limits. All can be overridden.
 
 The default limits are from the APIs' documentation in autumn 2026. They apply per key, across all processes."""
 

@@ -31,7 +31,7 @@ class AnswerStore(Claims, Protocol):
     ) -> None:
         """Write the ledger row and the answer, if there is one, and release the claimant's claim, in one transaction.
 
-        An answer that is already stored is kept, so that all callers get the same one, unless its value is that of
+        An already stored answer is kept, so that all callers get the same answer, unless its value equals that of
         `instead_of`, which was found unusable."""
         ...
 

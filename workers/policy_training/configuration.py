@@ -54,7 +54,7 @@ class QuestionFile(Frozen):
 
 
 class RewardService(Frozen):
-    """Service that computes rewards. Its address defaults to ASSAYER_API_URL; its key is always in ASSAYER_API_KEY."""
+    """Service that computes rewards. Its URL defaults to ASSAYER_API_URL; its key is always in ASSAYER_API_KEY."""
 
     url: str | None = None
     judge: str | None = None
@@ -149,7 +149,7 @@ class TrainingPlan(Frozen):
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Return the source of the rewards, in the words shown beside the learning curve."""
+        """Return the source of the rewards, as displayed next to the learning curve."""
 
     def goes_on_from(self, earlier: "TrainingPlan") -> bool:
         """Return whether training can resume from checkpoints of the earlier plan: the plans must differ only in

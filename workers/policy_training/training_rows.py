@@ -20,8 +20,8 @@ class TrainingRow(TypedDict):
 
 
 def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
-    """Return the rows of a file, at most `most`. `row` parses a line, given its location and text; `what` names the
-    rows in the error for a file without any. Raises InputError."""
+    """Return the rows of a file, at most `most`. `row` parses a line, given its location and text; `what` is a noun for
+    the rows, used in the error for an empty file. Raises InputError."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:

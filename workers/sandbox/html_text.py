@@ -32,7 +32,7 @@ _NOTE = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?(?:text-?)?\d{1,3}
 _BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?:[:-]\d{1,2})?")
 """Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
 _REPEATED_FORMULA = "katex-html"
-"""Class of the printed form of a formula, which stands beside its MathML."""
+"""Class of the rendered form of a formula, which repeats its MathML."""
 _DEEPEST = 200
 
 

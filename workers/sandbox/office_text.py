@@ -159,7 +159,7 @@ class OfficeParagraphs:
         self.in_row = False
 
     def open_list(self) -> None:
-        """Add a heading before a reference list, unless it stands below a heading or another short line."""
+        """Add a heading before a reference list, unless the list already follows a heading or another short line."""
         if self.paragraphs and len(self.paragraphs[-1][1]) > _LONGEST_TITLE:
             level = min((level for level, _ in self.paragraphs if level > BODY), default=1)
             self.paragraphs.append((level, "References"))

@@ -30,7 +30,7 @@ _BIBLATEX_NAME = re.compile(r"family=\{((?:[^{}]|\{[^{}]*\})*)\}(?:.*?given=\{((
 
 
 class TexCitations:
-    """Works that a document can cite, and numbers for those that it cites."""
+    """Works that a document can cite, and the numbers of the works that it does cite."""
 
     def __init__(self, bibtex: Sequence[str], lists: Sequence[str]) -> None:
         """Read the works. `bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the document's
