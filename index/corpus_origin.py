@@ -20,8 +20,7 @@ class CorpusOrigin(Protocol):
         ...
 
     def fetch(self, version: str) -> str:
-        """Bring a version to this machine, by default the newest, wait for it, and return its name. Raises
-        CorpusError."""
+        """Make a version, by default the newest, available on this machine, and return its name. Raises CorpusError."""
         ...
 
     def mend(self, version: str) -> bool:

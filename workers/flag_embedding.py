@@ -26,8 +26,7 @@ _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
 
 
 def require_flag_embedding(work: str) -> None:
-    """Raise ConfigurationError, which names the `work` that needs it, if FlagEmbedding is not installed. Nothing is
-    imported."""
+    """Raise ConfigurationError, naming the `work` that needs it, if FlagEmbedding is not installed. Imports nothing."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
 

@@ -23,8 +23,8 @@ from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Return the key of the file with the vectors of these texts, in this order, and of the file with their lexical
-    weights. `model` is as in `Embedder.name`."""
+    """Return the common key of the two files with the vectors and the lexical weights of these texts, in this order.
+    `model` is as in `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()

@@ -29,8 +29,7 @@ _NO_RECORDS = "noRecordsMatch"
 
 
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
-    """Split the range between two days, inclusive, into calendar months, of which the first and the last can be
-    partial."""
+    """Split a range of days (inclusive) into calendar months; the first and the last can be partial."""
     while first <= last:
         after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
         yield first, min(after - dt.timedelta(days=1), last)

@@ -149,8 +149,8 @@ class Ingest:
         return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
-        """Return the arXiv set to which the folder is restricted, which the first run determines; `wanted` None accepts
-        any set. Raises InputError for a different set, because the recorded days cannot apply to two sets."""
+        """Return the arXiv set to which the folder is restricted, which the first run determines. With `wanted` None,
+        any set is accepted. Raises InputError for a different set, because the recorded days apply to one set only."""
         held = self.state.subjects
         if None not in (held, wanted) and held != wanted:
             raise InputError(
@@ -177,7 +177,7 @@ class Ingest:
 
     @property
     def next_layer(self) -> int:
-        """Layer above those of all sources."""
+        """Layer above the layers of all sources."""
         return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
 
     def remember_manifest(self, wanted: str) -> None:

@@ -95,7 +95,7 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def as_text(value: Any) -> str:
-    """Return the value as text; empty if it is neither text nor an integer, which some sources use for texts."""
+    """Return a string or integer as text, because some sources write texts as integers; empty for other values."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""

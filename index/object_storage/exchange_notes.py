@@ -1,7 +1,7 @@
 """Record, in the corpus directory, which versions were downloaded from or published to a bucket.
 
-Entries never expire and do not depend on what the bucket still lists: a version that was exchanged can safely be
-replaced by another download."""
+Entries never expire and do not depend on what the bucket still lists: a recorded version can safely be replaced by
+downloading another."""
 
 import os
 from pathlib import Path

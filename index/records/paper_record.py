@@ -115,7 +115,7 @@ class CitedInText(BaseModel):
     title: Title = ""
     year: int | None = Field(default=None, ge=1000, le=9999)
     at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
-    """Places of the citations: number of a section and a character of its text, both from 0."""
+    """Places of the citations: index of a section and offset of a character in its text, both from 0."""
 
 
 _WORKS: TypeAdapter[tuple[CitedInText, ...]] = TypeAdapter(tuple[CitedInText, ...])

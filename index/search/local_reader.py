@@ -21,8 +21,8 @@ class ReaderHandle(Protocol):
     async def call(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
     ) -> Out:
-        """Call `function` with the reader and the arguments. It must be a method of VersionReader or a module-level
-        function, because it may run in another process."""
+        """Call `function` with the reader and the arguments. `function` must be a method of VersionReader or a
+        module-level function, because it may run in another process."""
         ...
 
 

@@ -291,5 +291,5 @@ class VersionReader:
 
 
 def _column_filters(filters: Filters) -> Filters:
-    """Return the filters without `without`, whose ids must be looked up across all segments."""
+    """Return the filters except `without`, because its ids must be looked up across all segments."""
     return filters.model_copy(update={"without": frozenset()}) if filters.without else filters

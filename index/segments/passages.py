@@ -89,8 +89,8 @@ def passage_text(title: str, text: str, place: PassageLocation) -> str:
 
 
 def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
-    """Return the passages of the abstract and the full text, except the abstract's first passage, for which the paper's
-    own text serves."""
+    """Return the passages of the abstract and the full text, except the abstract's first passage, which the paper's own
+    text covers."""
     places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
     for number, text in enumerate(sections):
         places += [PassageLocation(row, number, *span) for span in split_passages(text)]

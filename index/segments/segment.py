@@ -109,8 +109,8 @@ class Segment:
         return self.newest(self.citations.citing(cited), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return those of the rows, which must be ascending, that pass the filters, newest first, undated last. The
-        caller applies `without`."""
+        """Return the rows that pass the filters, newest first, undated last. `rows` must be ascending. The caller
+        applies `without`."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
         rows = rows[allowed.allows(rows)]

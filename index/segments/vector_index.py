@@ -140,8 +140,8 @@ class VectorIndex:
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
-        """Vectors for exact products; few rows are converted to single precision once, because converting takes far
-        longer than multiplying."""
+        """Vectors for exact products; if there are few rows, they are converted to single precision once, because
+        converting takes far longer than multiplying."""
         return self.vectors.astype(np.float32) if len(self) <= self._exact_up_to else self.vectors
 
 

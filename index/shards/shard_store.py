@@ -143,9 +143,9 @@ class ShardStore:
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
-        """Return the manifests of all versions, or none if one cannot be read, because it may name any version of a
-        shard. A version of another format, as of an unsharded corpus that was in this directory, is removed unless
-        it is current or in use."""
+        """Return the manifests of all versions, or none if one cannot be read, because that one may name any version of
+        a shard. A version of another format, such as that of an unsharded corpus previously in this directory, is
+        removed unless it is current or in use."""
         found, others = [], False
         for version in self.versions.whole_versions():
             try:

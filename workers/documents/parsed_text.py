@@ -86,7 +86,7 @@ class ParsedText(Frozen):
 
     def sections(self) -> tuple[Section, ...]:
         """Return the sections, split at the highest heading level that occurs more than once. Lower headings, and
-        entries of a reference list in the style of a heading, stay in the text."""
+        reference list entries styled as headings, stay in the text."""
         _, styled = self._parted_title()
         paragraphs = [(0 if reads_like_entry(text) else level, text) for level, text in styled]
         levels = [level for level, _ in paragraphs if level > 0]

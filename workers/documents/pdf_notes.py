@@ -83,7 +83,7 @@ def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
 
 
 def _mark(page: list[L], end: int, numbers: Sequence[int], before: int) -> bool:
-    """Replace the note numbers in the lines above `end` by marks; if one is missing, change nothing, return False."""
+    """Replace the note numbers above line `end` by marks; if a number is missing, return False and change nothing."""
     marked, line, column = dict[int, str](), 0, 0
     for shift, number in enumerate(numbers, 1):
         printed = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")

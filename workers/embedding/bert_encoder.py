@@ -1,9 +1,9 @@
-"""Encoder for the packaged embedding model that needs only torch.
+"""Encoder for the packaged embedding model; it needs only torch.
 
 Importing sentence-transformers takes four times as long as importing torch, because it loads compilers, quantisers,
 scikit-learn and pandas, which a small BERT does not need. This module performs the same operations in the same order,
-so the vectors are equal up to rounding, and identical to the last bit whatever shares the pass (in float32, measured
-with at most 4 threads); `tests/contract/test_embedding.py` compares them."""
+so the vectors are equal up to rounding, and identical to the last bit whichever texts share the pass (in float32,
+measured with at most 4 threads); `tests/contract/test_embedding.py` compares them."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -107,7 +107,7 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
 
 
 class BgeM3Embedder(LocalEmbedder[WeighedText]):
-    """Embedder that uses bge-m3; also implements `assayer.ports.LexicalEmbedder`. Raises ConfigurationError also if
+    """Embedder that uses bge-m3; also implements `assayer.ports.LexicalEmbedder`. Also raises ConfigurationError if
     FlagEmbedding is missing. It is not preloaded, because FlagEmbedding's imports slow down other work."""
 
     def __init__(self, settings: EmbedderSettings) -> None:

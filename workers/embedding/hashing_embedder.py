@@ -15,7 +15,7 @@ WORD = re.compile(r"[^\W_]{3,}")
 
 
 class HashingEmbedder:
-    """Embedder for which texts are more similar the more words of at least three letters they share; implements
+    """Embedder that makes texts more similar the more words (of at least three letters) they share; implements
     `assayer.ports.Embedder`."""
 
     def __init__(self, dimensions: int = 256) -> None:

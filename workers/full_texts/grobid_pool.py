@@ -82,8 +82,8 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """Record a 503, which occurs when other clients use the server too. The slot rests; the rest doubles with each
-        consecutive 503."""
+        """Record a 503, which occurs when other clients use the server too. The slot rests for a time that doubles with
+        each consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
         server.resting_until.append(now + min(self._max_pause, self._pause * 2 ** min(server.refusals, 30)))

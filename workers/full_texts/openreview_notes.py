@@ -63,7 +63,7 @@ class OpenReviewNotes:
         raise InputError(f"OpenReview has no public submissions to {venue}. {' '.join(failures)}".strip(), _REMEDY)
 
     async def _invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
-        """Return the invitation that the venue declares for its submissions, or else the usual ones."""
+        """Return the invitation that the venue declares for submissions; if it declares none, the usual ones."""
         for group in await self._list(api, "groups", {"id": venue}, failures):
             declared = group["content"].get("submission_id")
             if isinstance(declared, Mapping) and isinstance(declared.get("value"), str):
@@ -71,7 +71,7 @@ class OpenReviewNotes:
         return [f"{venue}/-/{name}" for name in _UNDECLARED]
 
     async def _all(self, api: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
-        """Return the notes of all pages. Raises InputError if a page after the first fails."""
+        """Return the notes from all pages of results. Raises InputError if a page after the first fails."""
         notes: list[Note] = []
         while True:
             page = {"limit": str(_AT_A_TIME), "offset": str(len(notes)), **query}

@@ -140,7 +140,7 @@ class _RunFullTexts:
 
     async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
         """Acquire a paper's text, and record the attempts in the journal. Only copies known to date from the window are
-        tried, so the text counts as within it."""
+        tried, so the text counts as dated within the window."""
         seconds = self._seconds_left()
         acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
         for attempt in acquired.attempts:

@@ -24,7 +24,7 @@ _FEW = 5
 """Maximum records from a remote source that are checked for one reference."""
 _MORE = 50
 """Maximum corpus records that are checked for one reference; more than from a remote source, because the corpus search
-is not a title search and often ranks papers higher that merely use the words of a short title."""
+is not a title search, and papers that merely use the words of a short title often rank higher."""
 _LONGEST = 300
 """Maximum characters of a reference used as a search query."""
 _AT_ONCE = 2

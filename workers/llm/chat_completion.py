@@ -241,8 +241,8 @@ class ChatRequest(NamedTuple):
     sample: int = 0
     """Sample number; requests that differ only in this number are different requests, with answers of their own."""
     answers_of: str = ""
-    """Owner to whose callers the cached answer is restricted; if empty, it is shared with every caller that makes the
-    same request."""
+    """Owner whose callers alone can use the cached answer; if empty, it is shared with every caller that makes the same
+    request."""
 
     @property
     def prompt_tokens(self) -> int:

@@ -50,7 +50,7 @@ class JsonObjects(NamedTuple):
     error: str
     """Reason why an object is broken."""
     mended: str = ""
-    """Slips of form that were corrected without changing the content; empty if there were none."""
+    """JSON syntax error that was corrected without changing the content; empty if there was none."""
 
 
 class _DuplicateKey(ValueError):

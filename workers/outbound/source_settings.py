@@ -95,9 +95,9 @@ class SemanticScholarSettings(SourceSettings):
     """Semantic Scholar settings: one request per second per key over all endpoints; without a key, all clients share
     one pool.
 
-    With only one connection, spacing is counted from the end of each response. With several connections, two requests
-    sent a second apart were seen to reach a stalled server together. This adds one response's latency between two
-    requests."""
+    With only one connection, spacing is counted from the end of each response, which adds one response's latency
+    between two requests. With several connections, two requests sent a second apart were seen to reach a stalled server
+    together."""
 
     variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")

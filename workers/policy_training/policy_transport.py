@@ -26,8 +26,8 @@ class _Waiting(NamedTuple):
 
 
 class GenerationWaves:
-    """Batches sampling across rollouts. Sampling starts when every active rollout is waiting for an answer, so that
-    batches do not depend on timing. It blocks the event loop, which has no other work then."""
+    """Samples for all rollouts together, in batches. Sampling starts when every active rollout is waiting for an
+    answer, so that batches do not depend on timing. It blocks the event loop, which has no other work then."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
         """Create the waves. `at_once` is the maximum number of contexts per batch."""

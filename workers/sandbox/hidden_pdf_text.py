@@ -1,6 +1,6 @@
 """Find the characters on a PDF page that a reader cannot see.
 
-Runs in the sandboxed process. A character is hidden if its rendering mode, size or position in the file make it
+Runs in the sandboxed process. A character is hidden if its rendering mode, size or position in the file makes it
 invisible. Any other word is visible if the rendered page looks different without it."""
 
 import ctypes

@@ -14,8 +14,8 @@ class Refused(Exception):
 
 
 class ParserCrash(Refused):
-    """Raised for a document on which the parser failed: by an exception that it does not expect, a signal, or output
-    that does not fit. `detail` tells developers more; it may contain text of the document."""
+    """Raised if the parser failed on a document: with an unexpected exception, a signal, or invalid output. `detail`
+    contains more for developers, possibly text of the document."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("broken_parser")

@@ -16,7 +16,7 @@ class BatchBook(Protocol):
         ...
 
     async def ended(self, keys: Collection[str]) -> list[str]:
-        """Return the keys that need no more waiting: their results can be collected, or they are not in the book."""
+        """Return the keys for which no wait is needed: their results can be collected, or they are not in the book."""
         ...
 
     async def collect(self, key: str) -> CollectedCall | None:
@@ -37,7 +37,7 @@ class BatchBook(Protocol):
         ...
 
     async def give_up_overdue(self) -> None:
-        """End calls that are still queued after their deadline, without a result."""
+        """End, without a result, all calls that are still queued after their deadline."""
         ...
 
     async def gather(self, rules: GatherRules) -> OutgoingBatch | None:
