@@ -210,7 +210,7 @@ class VersionBuilder:
 
 
 def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
-    """Return the readings of papers `start` to `stop` (exclusive) as JSON, in their order."""
+    """Return the readings of papers `start` to `stop` (exclusive) as JSON, in paper order."""
     if not readings.by_text:
         return []
     texts = (

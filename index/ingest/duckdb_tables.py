@@ -57,7 +57,7 @@ class JoinLimits(Frozen):
     memory_mb: int = 4096
     threads: int = 2
     vector_model: str = "allenai/specter2"
-    """Name of the model of Semantic Scholar's vectors, as in `Embedder.name`."""
+    """Name of the model that computed Semantic Scholar's vectors, as in `Embedder.name`."""
 
 
 @contextmanager

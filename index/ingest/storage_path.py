@@ -22,7 +22,7 @@ class StoragePath:
 
     @classmethod
     def parse(cls, address: str) -> "StoragePath":
-        """Parse an address. Raises InputError if no installed file system supports it."""
+        """Parse a path or an fsspec URL. Raises InputError if no installed file system supports it."""
         try:
             system, path = fsspec.core.url_to_fs(address)
         except (ImportError, ValueError) as error:

@@ -31,7 +31,7 @@ class PublishedVersion(Frozen):
     published: dt.datetime
     papers: int
     retired: dt.datetime | None = None
-    """Time since when the version is no longer kept; its files remain for a while for readers."""
+    """Time at which the version stopped being kept; its files remain for a while for readers."""
 
 
 class Publication(Frozen):

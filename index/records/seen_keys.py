@@ -1,4 +1,4 @@
-"""Record which keys were seen among hundreds of millions: eight bytes per key; a Python set needs a hundred."""
+"""Record which of hundreds of millions of keys were seen: eight bytes per key; a Python set needs a hundred."""
 
 import numpy as np
 from numpy.typing import NDArray

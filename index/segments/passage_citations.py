@@ -39,7 +39,7 @@ def write_passage_citations(store: PaperStore, places: NDArray[np.int32], direct
 
 
 def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
-    """Return the positions in `works` that each passage of a paper cites, in text order, by passage."""
+    """Return, by passage of a paper, the positions in `works` of the works that it cites, in text order."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
     marks = sorted((tuple(place), number) for number, work in enumerate(works) for place in work.at)
     found: dict[int, dict[int, None]] = {}

@@ -22,7 +22,7 @@ class CodeSettings(Frozen):
     sources: int = Field(default=40, ge=0)
     """Maximum number of Python files read."""
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Time for which a commit that could not be read is not retried."""
+    """Time before a commit that could not be read is tried again."""
     memory_bytes: int = Field(default=1_500_000_000, gt=0)
     """Address space limit, in bytes, of the process that reads an archive."""
     cpu_seconds: int = Field(default=60, ge=1)

@@ -26,7 +26,7 @@ class ParsedText(Frozen):
     paragraphs: tuple[tuple[int, str], ...]
     """Paragraphs with their heading level, which is 0 for text and -1 for a line in bold."""
     hidden: tuple[tuple[str, str], ...]
-    """Hidden texts, not sanitised, as pairs of the reason why the text is hidden and the text."""
+    """Hidden texts, not sanitised, as pairs of reason and text."""
     notes: tuple[tuple[str, str], ...] = ()
     """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
     left_out: tuple[tuple[str, str], ...] = ()

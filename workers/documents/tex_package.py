@@ -25,7 +25,7 @@ _MOST_BYTES = 50_000_000
 
 
 def is_tex_archive(data: bytes) -> bool:
-    """Return whether a ZIP archive contains a file with the name of a TeX file."""
+    """Return whether a ZIP archive contains a file that is named like a TeX file."""
     try:
         names = zipfile.ZipFile(io.BytesIO(data)).namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):

@@ -165,7 +165,7 @@ class OpenAlex:
         return papers_within(_papers(works), window)[:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Return the references in OpenAlex's order, which differs from the paper's."""
+        """Return the references in OpenAlex's order, which differs from the order in the paper."""
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (

@@ -66,7 +66,7 @@ def provider_at(base_url: str) -> tuple[str, Provider] | None:
 
 
 def keys_set(environment: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the providers whose keys the environment holds, each with the variable."""
+    """Return the providers whose keys are set in the environment, each with its variable."""
     named = ((name, variable) for name, entry in providers().items() for variable in entry.key_variables)
     return [(name, variable) for name, variable in named if environment.get(variable)]
 

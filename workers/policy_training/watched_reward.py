@@ -17,7 +17,7 @@ ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
 
 
 class SilentSteps:
-    """Counter of consecutive steps without any reward, in which nothing is learned."""
+    """Counter of consecutive steps without any reward, during which nothing is learned."""
 
     def __init__(self, most: int, what: str, hint: str) -> None:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0

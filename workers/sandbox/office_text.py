@@ -134,7 +134,7 @@ class OfficeParagraphs:
             self._unseen.append((why, text))
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
-        """Add everything except the text of a part that was read separately."""
+        """Add everything from a separately read part, except its text."""
         self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
