@@ -32,8 +32,8 @@ _PASSAGES_COUNTED = 3
 _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
-"""Threshold of a partial fit: this quantile of the corpus's own papers, but at least this share of their median. The
-minimum keeps outliers of a small or mixed corpus from lowering the threshold too far."""
+"""Thresholds of a good and a partial fit: a quantile of the corpus's own papers, but at least a share of their median.
+The minimum keeps outliers of a small or mixed corpus from lowering the threshold too far."""
 
 FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _PASSAGES_COUNTED, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
 """Constants that a calibration depends on."""

@@ -13,8 +13,8 @@ from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
-"""A segment is rewritten together with new papers if its size is at most this multiple of their number. The number of
-segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
+"""A segment is rewritten with the papers being written if its size is at most this multiple of their number. The number
+of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
 _HIDDEN = 0.3
 """Share of hidden papers in a segment above which it is rewritten, because hidden papers slow down searches."""
 Rows = NDArray[np.int64]
