@@ -291,7 +291,7 @@ def _set(subjects: str | None) -> str:
 
 
 def _names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
-    """Return names that identify a partition's sources and the contents of these."""
+    """Return names that identify a partition's sources and their contents."""
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 
 

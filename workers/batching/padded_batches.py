@@ -26,7 +26,7 @@ class TokenizedText(NamedTuple):
 
 class BatchShapes(NamedTuple):
     step: int
-    """Number of tokens of which padded widths are multiples."""
+    """Padded widths are multiples of this number of tokens."""
     widest: int
     tokens: int
     """Maximum number of tokens in one pass; a pass has at least `_ROWS` rows, even if these have more tokens."""

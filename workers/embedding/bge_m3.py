@@ -23,7 +23,7 @@ from workers.torch_runtime import choose_device, choose_dtype
 _SETTING = "ASSAYER_EMBEDDER__MODEL"
 _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 _WIDTH_STEP = 32
-"""Number of tokens of which padded widths are multiples."""
+"""Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
 """Maximum tokens of one forward pass, on CPU and GPU; `workers.embedding.sentence_model` explains them."""
 _POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})

@@ -17,7 +17,7 @@ from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_li
 EmbeddingVector = NDArray[np.float32]
 
 _WIDTH_STEP = 32
-"""Number of tokens of which padded widths are multiples."""
+"""Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
 """Maximum tokens of one forward pass, on CPU and GPU. On a CPU, larger passes are no faster, and a query would wait
 longer for a pass to end; a GPU needs large passes to be fully used."""

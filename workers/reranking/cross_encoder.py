@@ -14,7 +14,7 @@ from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
 
 _WIDTH_STEP = 64
-"""Number of tokens of which padded widths are multiples."""
+"""Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
 """Maximum tokens of one forward pass, on CPU and on GPU."""
 
