@@ -23,8 +23,8 @@ class Seat(NamedTuple):
 
 
 class Composition(rewards.Composition):
-    """Seats of a debate, at least one of them with a vote. The paper does not specify the number of rounds; two rounds
-    let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
+    """Seats (participants) of a debate, of which at least one votes. The paper does not specify the number of rounds;
+    two rounds let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:

@@ -1,4 +1,4 @@
-"""Score how much a sentence sounds like an instruction to its judge, or has no content: a linear model over word
+"""Score whether a sentence is an instruction to the judge, and whether it lacks content, by a linear model over word
 meanings.
 
 Features are the meanings that occur together in a sentence (`guard_senses.toml`, fifteen languages), its form, and, for
@@ -59,14 +59,14 @@ class SentenceScores(NamedTuple):
     """Log-odds relative to the threshold. A score above 0 means that the property is detected."""
 
     order: float
-    """Score for instructing the judges how to decide."""
+    """Score for being an instruction to the judges."""
     nothing: float
-    """Score for having no content where an idea should be stated."""
+    """Score for lacking content where an idea should be stated."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences in order, then the decoded hidden text: spaced-out letters, digits in place of letters,
-    base64."""
+    """Yield the sentences in order, then sentences decoded from obfuscated text: spaced-out letters, digits in place of
+    letters, base64."""
     for found in _END.split(text):
         for start in range(0, len(found), _LONGEST):
             if part := found[start : start + _LONGEST].strip():
@@ -134,7 +134,7 @@ def _senses_in(folded: str, words: list[str]) -> set[str]:
 
 @cache
 def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
-    """Return the senses of whole words, of word beginnings, and of character runs in scripts without spaces."""
+    """Return the senses of whole words, of word prefixes, and of character sequences in scripts without spaces."""
     listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
     pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
     by_word: dict[str, frozenset[str]] = {}

@@ -17,7 +17,7 @@ MOST_FOREIGN = 0.4
 """Maximum share of a viewpoint's content words that do not occur in the idea. It is above 0 because a paraphrase needs
 some words of its own."""
 FEWEST_FOREIGN = 3
-"""Minimum number of content words missing from the idea for a rejection; fewer are always accepted."""
+"""Minimum number of content words that must be missing from the idea for a viewpoint to be rejected."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
