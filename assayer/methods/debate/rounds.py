@@ -52,8 +52,8 @@ class DebateOutcome(NamedTuple):
     """Round in which the debate was settled, from 1."""
     ground: OutcomeGround
     """Reason for the outcome. `halted`: a moderator ended the debate; `agreed`: all voting seats of a round agreed;
-    `evaluators`: the evaluators settled a split; `disagreed`: the last round ended without agreement; `lost`: lost
-    ballots left the outcome undecided."""
+    `evaluators`: the evaluators settled a split; `disagreed`: the last round ended in disagreement, without a match;
+    `lost`: lost ballots left the outcome undecided."""
 
 
 @dataclass(frozen=True)

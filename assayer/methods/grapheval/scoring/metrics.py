@@ -1,7 +1,7 @@
 """Measure probabilities against known labels, with bootstrap intervals over ideas.
 
 A row of NaN is a missing answer. It stays in the denominator: it counts as wrong for accuracy and F1, and loses every
-comparison for AUROC. The calibration error excludes it, because it measures answers only."""
+comparison for AUROC. The calibration error, which measures answers only, excludes it."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple

@@ -50,7 +50,7 @@ async def write_advice(
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Return the most serious weaknesses, each review's most important first. Dimensions alternate, so that none crowds
+    """Return each review's most important weaknesses, most important first. Dimensions alternate, so that none crowds
     out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     titled_texts = [

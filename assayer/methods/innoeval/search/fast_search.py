@@ -30,7 +30,7 @@ CutoffSide = Literal["before", "after"]
 
 
 class _Place(NamedTuple):
-    """Target of a query: one of the sources of its kind."""
+    """Query with one of the sources to which it is sent."""
 
     query: SourceQuery
     source: str
@@ -42,7 +42,8 @@ class SearchCandidate(NamedTuple):
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """Reception of the item as its source reports it. Empty with a cutoff, because it reflects current opinion."""
+    """Facts about the item's reception, such as venue, citations or stars. With a cutoff, without those that reflect
+    current opinion."""
 
 
 class FastSearch:
