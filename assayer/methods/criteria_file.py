@@ -1,4 +1,4 @@
-"""Criteria of a call in a TOML file: `[[criteria]]` with name, question, anchors and weight."""
+"""Criteria of a call for proposals in a TOML file: `[[criteria]]` with name, question, anchors and weight."""
 
 from pathlib import Path
 

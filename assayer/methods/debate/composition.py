@@ -47,7 +47,7 @@ class Composition(rewards.Composition):
 
     @property
     def most_calls(self) -> int:
-        """Number of calls in a debate that runs to its last round."""
+        """Number of LLM requests in a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
 

@@ -1,9 +1,9 @@
 """Score whether a sentence is an instruction to the judge, and whether it lacks content, by a linear model over word
 meanings.
 
-Features are the meanings that occur together in a sentence (`guard_senses.toml`, fifteen languages), its form, and, for
-English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on generated
-wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
+Features of a sentence are the meanings that occur together in it (`guard_senses.toml`, fifteen languages), its form,
+and, in English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on
+generated wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
 
 import base64
 import binascii
@@ -36,7 +36,7 @@ _USUAL = 10
 _SHORT_WORD = 4
 """Maximum length of a short word; longer listed words also match words that begin with them."""
 _ENGLISH = 0.12
-"""Minimum share of grammatical words for a text to count as English."""
+"""Minimum share of function words for a text to count as English."""
 
 _FORMS = {
     "assigned": re.compile(r"[\"'`*]?\b\w{2,30}\b[\"'`*]{0,3}\s{0,3}(?::=|==?|:|=>|->|→)\s{0,3}[\"'`*]{0,3}"

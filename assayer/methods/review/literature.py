@@ -41,7 +41,7 @@ class LiteratureRead:
     passages: tuple[ReadPassage, ...]
     """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
     papers: Mapping[PaperId, Paper]
-    """Papers that were chosen or identified, by id; the passages come from them."""
+    """Papers chosen for reading, and records of works named from memory, by id."""
     fit: FitLevel
     """Coverage of the field, judged by how many of the papers read are on the plan's subject."""
     records: Mapping[PriorWork, PaperId] = field(default_factory=dict)

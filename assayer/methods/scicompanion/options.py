@@ -1,4 +1,4 @@
-"""Options of SciCompanion: extent of the exploration. T = 3 steps is from the paper; the other defaults are our own
+"""Options of SciCompanion, which limit the exploration. T = 3 steps is from the paper; the other defaults are our own
 (docs/evidence/scicompanion.md)."""
 
 from pathlib import Path

@@ -49,10 +49,10 @@ class TrainingProvenance(Frozen):
     viewpoints_by: str
     """Extractor of the viewpoints: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
-    """Number of ideas learned from, by label."""
+    """Number of training ideas, keyed by label."""
     seed: int
     split: str
-    """How the ideas were held out, in words for readers: `5 stratified folds`, `after 2016-12-31`."""
+    """Method of holding out ideas, in words for readers: `5 stratified folds`, `after 2016-12-31`."""
 
 
 class ProbabilityScaling(Frozen):

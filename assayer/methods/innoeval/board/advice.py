@@ -50,8 +50,8 @@ async def write_advice(
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Return each review's most important weaknesses, most important first. Dimensions alternate, so that none crowds
-    out the others."""
+    """Return distinct weaknesses: the first of every review, then the second of every review, and so on. Dimensions
+    alternate, so that none crowds out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     titled_texts = [
         (dimension.title, _without_citations(text))

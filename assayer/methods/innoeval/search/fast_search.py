@@ -42,8 +42,8 @@ class SearchCandidate(NamedTuple):
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """Facts about the item's reception, such as venue, citations or stars. With a cutoff, without those that reflect
-    current opinion."""
+    """Facts about the item's reception, such as venue, citations or stars. With a cutoff, facts that reflect current
+    opinion are left out."""
 
 
 class FastSearch:

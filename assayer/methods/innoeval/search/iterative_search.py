@@ -51,7 +51,7 @@ class IterativeSearch:
 
     @property
     def summary(self) -> str:
-        """Description for the report of how much was searched."""
+        """Description of how much was searched, for the report."""
         return f"{len(self._results_by_query)} queries were answered, with {self.rounds} round(s) of refinement."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
