@@ -1,4 +1,4 @@
-"""Parse the fields of works that OpenAlex's API and snapshots share."""
+"""Parse the fields that works have both in OpenAlex's API and in its snapshots."""
 
 import re
 from collections.abc import Iterable

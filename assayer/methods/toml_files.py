@@ -1,5 +1,5 @@
-"""Reading of user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked individually,
-and errors name the file, entry and field."""
+"""Read user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked individually, and
+errors name the file, entry and field."""
 
 import tomllib
 from collections import Counter

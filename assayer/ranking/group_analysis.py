@@ -139,9 +139,8 @@ async def analyse_group(
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
     """Return the group analysis. If the model gives no usable answer, return Absent with the reason, because the order
-    is valid without an analysis. Raises errors that would affect every other request as well (LlmRejected,
-    LlmUnavailable …): a resumed ranking continues from the stored answers, whereas an Absent analysis would be missing
-    permanently."""
+    is valid without an analysis. Raises errors that would affect every request (LlmRejected, LlmUnavailable …): a
+    resumed ranking continues from the stored answers, whereas an Absent analysis would be permanent."""
     names = {item.id: f"#{item.rank}" for item in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,

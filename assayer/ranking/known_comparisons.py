@@ -74,8 +74,7 @@ class KnownComparisons(NamedTuple):
 
 
 def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
-    """Split the comparisons between two of the ideas into comparisons that can be used under these conditions and
-    others."""
+    """Split the comparisons between two of the ideas by whether they can be used under these conditions."""
     between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
     found = KnownComparisons([], [])
     for item in between:

@@ -19,8 +19,8 @@ class Reservation:
 class Budget:
     """Spending limits of one evaluation, including its earlier attempts; None is unlimited. Cached answers are free.
 
-    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only by the amount
-    by which the actual costs of attempts in flight exceed their estimates."""
+    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only if attempts in
+    flight cost more than estimated, and only by that excess."""
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None

@@ -77,7 +77,6 @@ _ATTEMPTS = 8
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading or its first words, without quotation marks, because cutting could leave one of a
-    pair."""
+    """Return the part's heading or its first words, without quotation marks, which cutting could leave unpaired."""
     beginning = part.heading or limited_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

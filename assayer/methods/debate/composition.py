@@ -34,7 +34,7 @@ class Composition(rewards.Composition):
 
     @property
     def groups(self) -> tuple[tuple[Seat, ...], ...]:
-        """Seats of one round, grouped by role: the seats of a role speak in parallel, and the roles speak in turn."""
+        """Seats of one round, grouped by role: the seats of a role speak in parallel, one role after another."""
         sizes = (self.moderators, self.analysts, self.critics, self.evaluators)
         seats = [
             tuple(Seat(role, number) for number in range(1, size + 1)) for role, size in zip(ROLES, sizes, strict=True)

@@ -124,8 +124,7 @@ class GraphJudge:
         return placed._replace(fitted=await asyncio.shield(self._refits[key]))
 
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
-        """Return a regression fitted only on the ideas in `known`, which excludes ideas after a cutoff and the idea
-        itself."""
+        """Return a regression fitted only on the ideas in `known`, or None if these have fewer than two outcomes."""
         hidden = np.flatnonzero(~known).astype(np.int32)
         texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:

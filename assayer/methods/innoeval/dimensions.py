@@ -149,8 +149,8 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
 def resolve_dimensions(
     given: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
 ) -> tuple[RubricDimension, ...]:
-    """Return the dimensions in `given`, which is a file or the dimensions themselves, or by default the package's
-    built-in ones. Raises InputError."""
+    """Return the dimensions given directly or in a file, or by default the package's built-in ones. Raises
+    InputError."""
     if given is None:
         return built_in_dimensions(package)
     if isinstance(given, Path):

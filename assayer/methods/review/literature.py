@@ -28,10 +28,9 @@ from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
-"""Minimum number of papers on the plan's own subject among those read; with fewer, coverage of the field is at most
-`partial`."""
+"""Minimum number of papers read that are on the plan's own subject; with fewer, coverage is at most `partial`."""
 _HARDLY_ANY = 3
-"""Minimum number of such papers; with fewer, coverage of the field is `poor`."""
+"""Minimum number of such papers; with fewer, coverage is `poor`."""
 
 
 @dataclass(frozen=True)

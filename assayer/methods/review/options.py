@@ -34,7 +34,7 @@ class ReviewOptions(Frozen):
     words: int = Field(default=1_300, ge=200)
     """Maximum words of the review. Excess minor points are left out and counted."""
     brief: bool = False
-    """True to ask in few words, and for few findings, for small models."""
+    """True to use short prompts that ask for few findings, for small models."""
     least_similarity_in_poor_corpus: float = 0.55
     """Minimum cosine between a paper and the idea, applied only if the corpus does not cover the field: such a corpus
     still returns its nearest papers, however unrelated they are."""

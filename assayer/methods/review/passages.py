@@ -1,5 +1,4 @@
-"""Passages read for the panel's points: merged, selected, and checked for whether they support what is stated about
-them."""
+"""Passages read for the panel's points: merged, selected, and checked for support of what they are said to show."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -44,8 +43,7 @@ class ReadPassage:
 
 
 def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) -> ReadPassage:
-    """Convert a reader's note to a passage. `verified` holds the note's quotes that were found in the paper, at least
-    one."""
+    """Convert a reader's note to a passage. `verified` holds the note's quotes found in the paper, at least one."""
     distinct = list({entry.words: entry for entry in verified}.values())
     first, *more = distinct
     quote = citation_of(item.paper_id, first).model_copy(

@@ -1,5 +1,4 @@
-"""Baselines that a scorer must beat: class frequencies, and logistic regressions on length, words and mean
-embeddings."""
+"""Baselines that a scorer must beat: class frequencies; logistic regressions on length, words, mean embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 

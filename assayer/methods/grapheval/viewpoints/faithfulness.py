@@ -87,8 +87,7 @@ class IdeaWords:
         return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
 
     def own_share(self, statement: str) -> tuple[int, int]:
-        """Return how many of the statement's content words do not occur in the idea, and how many content words it
-        has."""
+        """Return how many of the statement's content words the idea lacks, and how many content words there are."""
         words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)

@@ -1,4 +1,4 @@
-"""Fast search for papers, pages, repositories and data sets, as records, before or after the cutoff."""
+"""Fast search for papers, pages, repositories and data sets from before or after the cutoff, returned as records."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,8 +42,7 @@ class SearchCandidate(NamedTuple):
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """Facts about the item's reception, such as venue, citations or stars. With a cutoff, facts that reflect current
-    opinion are left out."""
+    """Facts such as venue, citations or stars; facts that reflect current opinion are left out with a cutoff."""
 
 
 class FastSearch:
