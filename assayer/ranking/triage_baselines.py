@@ -1,4 +1,5 @@
-"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings learned on labelled ideas."""
+"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings by models trained on labelled
+ideas."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -55,7 +55,7 @@ _FILE = "compositions.toml"
 
 
 def load_compositions(path: Path) -> Mapping[str, Composition]:
-    """Load a file of `[[composition]]` entries. Raises InputError that names the entry and the field."""
+    """Load a file of `[[composition]]` entries. Raises an InputError that names the entry and the field."""
     return _parse(read_text_file(path), path.name)
 
 
@@ -72,7 +72,7 @@ COMPOSITIONS: Mapping[str, Composition] = _parse(
 
 
 def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
-    """Return the composition with this name. Raises InputError that lists the known compositions."""
+    """Return the composition with this name. Raises an InputError that lists the known compositions."""
     found = known.get(name)
     if found is None:
         raise InputError(

@@ -146,7 +146,7 @@ def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tup
 
 @cache
 def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of `order` and `nothing` per bucket, and their bias. The file stores the weights as
+    """Return the weights of `order` and `nothing` per hash bucket, and their bias. The file stores the weights as
     integers in units of 1/16."""
     with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
         return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)

@@ -60,7 +60,7 @@ class Panel:
     overview: str = ""
     """Considerations that the first referee wrote before the points."""
     queries: tuple[str, ...] = ()
-    """Search queries: for novelty claims first, then for points by severity, then for those of the walkthrough."""
+    """Search queries: for novelty claims first, then for points by severity, then for the walkthrough's points."""
     prior_work: tuple[PriorWork, ...] = ()
     """Works that the first referee named from memory, without duplicates."""
 

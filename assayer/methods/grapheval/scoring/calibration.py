@@ -71,7 +71,7 @@ class CalibratedVerdict(NamedTuple):
     """Upper end of the 90 % interval, shape (classes,); `low` is the lower end. The interval reflects the uncertainty
     of the calibration itself."""
     best: int | None
-    """Row of the decided class, or None if the verdict abstains."""
+    """Index of the decided class, or None if the verdict abstains."""
     abstention: AbstentionReason | None
 
 
@@ -141,7 +141,8 @@ def fit_calibration(
     replicates: int = _REPLICATES,
 ) -> ProbabilityCalibration:
     """Fit a calibration. `probabilities`, shape (n, classes), are scores of held-out ideas; `truth`, shape (n,), holds
-    their rows in `classes`. Raises InputError if there are too few held-out ideas or a class is missing."""
+    their true classes as indices into `classes`. Raises InputError if there are too few held-out ideas or a class is
+    missing."""
     answered = ~np.isnan(probabilities).any(axis=1)
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))

@@ -1,4 +1,4 @@
-"""Choice among several scorers, by holding out some of the ideas that are allowed for learning."""
+"""Choose among several scorers by holding out some of the training ideas."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -45,8 +45,8 @@ def candidates(texts: Mapping[IdeaId, str]) -> Candidates:
 
 
 class BestOf:
-    """Scorer that applies the candidate with the highest AUROC on the known ideas, each held out once; in a tie, the
-    first candidate wins. The scored ideas take no part in the choice."""
+    """Scorer that applies the candidate with the highest cross-validated AUROC on the known ideas; in a tie, the first
+    candidate wins. The scored ideas take no part in the choice."""
 
     def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Selection of held-out ideas, and the scores of a scorer on them with their labels hidden."""
+"""Selection of held-out ideas, and a scorer's scores for them with their labels hidden."""
 
 from collections.abc import Sequence
 

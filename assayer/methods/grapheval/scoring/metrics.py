@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Truth = NDArray[np.int16]
-"""Row of the true class of each idea, shape (n,)."""
+"""Index of the true class of each idea, shape (n,)."""
 Probabilities = NDArray[np.float64]
 """Probabilities of shape (n, classes); rows without an answer are NaN."""
 Measure = Callable[[Truth, Probabilities], float]

@@ -102,7 +102,7 @@ def _clauses(paragraph: str) -> list[str]:
 
 
 def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
-    """Return each clause as a viewpoint, with its referent supplied if it can be found."""
+    """Return each clause as a viewpoint; if its opening word refers back, the referent is added if it is found."""
     found: list[Viewpoint] = []
     for words in clauses:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))

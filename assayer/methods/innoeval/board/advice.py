@@ -24,7 +24,7 @@ _MOST_WEAKNESSES = 15
 _MOST_RANKS = 3
 """Maximum number of weaknesses taken from a review."""
 _SIMILAR_SHARE = 0.6
-"""Minimum Jaccard similarity of the words of two weaknesses that count as the same."""
+"""Minimum Jaccard similarity of words at which two weaknesses count as the same."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
