@@ -2,9 +2,9 @@
 
 logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column per idea
 and one for b, a judge's bias towards the idea shown first. A tie counts as half a win for each idea. Strengths are
-s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas that
-won or lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode,
-computed with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
+s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas
+that won or lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the
+mode, computed with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
 
 from dataclasses import dataclass
 from functools import cached_property
