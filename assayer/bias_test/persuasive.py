@@ -1,5 +1,5 @@
-"""Rewording of a plan to sound better, with no content added: a language model writes it, and a second request checks
-it."""
+"""Reword a plan to sound better without adding content: a language model rewords it, and a second request checks the
+result."""
 
 from typing import Annotated, NamedTuple
 

@@ -102,7 +102,7 @@ def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
 
 
 def _scores(report: Report) -> Iterator[BiasTestScore]:
-    """Yield the score of every part and the score over all parts, in points of 10."""
+    """Yield the score of every part and the score over all parts, on a scale of 10 points."""
     whole = score_of(report)
     yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _POINTS * whole)
     for part in report.parts:

@@ -21,7 +21,7 @@ class Variant(NamedTuple):
     name: str
     idea: Idea
     planted: tuple[str, ...]
-    """Words identifying the author, exactly as they were planted."""
+    """Words identifying the author, exactly as inserted into the idea."""
     repetition: int = 1
     """Number of this evaluation among repeated evaluations of the same text."""
 

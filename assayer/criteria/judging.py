@@ -18,9 +18,8 @@ _NO_MODEL = "no language model judged the criteria."
 
 
 async def judge_criteria(context: EvaluationContext[Any], summary: Summary, parts: Sequence[Part]) -> Part:
-    """Return the part that answers the run's criteria, with findings from the report as limits and evidence. Without a
-    model or an answer, no criterion has a score. Raises errors that make it pointless to continue with any criterion.
-    """
+    """Return the part that answers the run's criteria; a finding of the report shows what limits each score. Without a
+    model or an answer, no criterion has a score. Raises errors that would affect every other request as well."""
     criteria = context.run.criteria
     if not context.has_model:
         return unjudged_part(criteria, _NO_MODEL)

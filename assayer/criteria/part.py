@@ -44,7 +44,7 @@ def shown_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
 
 
 def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
-    """Return the report part. Its score is the weighted mean, or absent if any criterion has no score."""
+    """Return the report part. Its score is the criteria's weighted mean, or absent if any criterion has no score."""
     without = [item.criterion.name for item in judged if item.score is None]
     total: Score | Absent = Absent(reason=f"no score for {', '.join(without)}.")
     if not without:

@@ -28,8 +28,8 @@ async def place_candidates(
     ranking: RankingOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
-    """Rank the candidates for one question, best first. A candidate about which no request was answered gets an
-    absent place and comes last. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Rank the candidates for one question, best first. A candidate gets an absent place and comes last if no request
+    about it was answered. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
     shown = shuffled(candidates, options.seed)
     if len(shown) < 2:
         return tuple(item.model_copy(update={"place": 1}) for item in shown)

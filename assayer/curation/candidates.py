@@ -22,8 +22,8 @@ class ProposedCandidates(NamedTuple):
     lost: dict[int, AssayerError]
     """Errors of candidates without a usable answer, by candidate number."""
     repeats: dict[int, int]
-    """Discarded candidates that repeat an earlier candidate word for word. Maps the number of each to that of the
-    earlier candidate."""
+    """Discarded candidates that repeat an earlier candidate word for word. Maps the number of the repeat to the number
+    of the original."""
 
 
 async def propose_candidates(

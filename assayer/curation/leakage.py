@@ -1,8 +1,8 @@
 """Detect whether a research question reveals the method of the paper it was derived from, by comparing words alone.
 
-The method consists of the sentences of the abstract that propose something and those that follow until the results
-begin; the sentences before are the problem. A word reveals the method if its stem occurs in the method but not in the
-problem, in the topic of the title, or among words that describe any method."""
+The method consists of each sentence of the abstract that proposes something and the sentences after it until the
+results begin; the sentences before the first such sentence are the problem. A word reveals the method if its stem
+occurs in the method but not in the problem, in the topic of the title, or among words that describe any method."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -45,7 +45,7 @@ _ANY_METHOD = frozenset(
     efficiently robust better high low large small single multiple general paper work study research design designed
     develop based called namely first second third finally specifically further moreover achieve make made provide
     enable allow allows help one two three step steps process information
-    """.split()  # noqa: SIM905 - a list of words reads better so
+    """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
 """Words that do not distinguish one method from another."""
 

@@ -12,7 +12,7 @@ from assayer.text.sanitise import sanitise
 _MOST_TITLE = 1_000
 _MOST_QUESTION = 2_000
 _FEWEST_WORDS = 20
-"""Minimum words of an abstract; a shorter one contains neither a problem nor a method."""
+"""Minimum words of an abstract; a shorter one does not state a problem and a method."""
 
 
 def question_of_text(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
@@ -44,7 +44,7 @@ def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePape
 
 
 def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
-    """Create a question from a string or an object with `question`. Returns None for a line of `assayer curate`
+    """Create a question from a string or an object with `question`. Returns None for an output line of `assayer curate`
     that states why there is no question. Raises InputError."""
     if isinstance(record, str):
         return question_of_text(record, source, None)

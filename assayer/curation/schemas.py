@@ -1,4 +1,4 @@
-"""Questions and answers of curation, candidates and single scores; evidence comes before the verdict."""
+"""LLM questions and answers for curation, candidates and scores; answers give evidence before the verdict."""
 
 from functools import cache
 from types import GenericAlias

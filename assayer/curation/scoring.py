@@ -1,4 +1,4 @@
-"""Individual scores of an idea, with one LLM call for all dimensions."""
+"""Score a single idea on all dimensions, with one LLM call."""
 
 from collections.abc import Sequence
 
@@ -25,8 +25,8 @@ async def score_idea(
     options: CurationOptions,
     question: str | None = None,
 ) -> IdeaScores:
-    """Score an idea on every dimension. A lost answer leaves all scores absent. Raises LlmRejected, LlmUnavailable
-    and PartUnavailable."""
+    """Score an idea on every dimension. If there is no usable answer, all scores are absent. Raises LlmRejected,
+    LlmUnavailable and PartUnavailable."""
     shown = shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
     asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
     answer = await as_result(ask(llm, scoring_task(dimensions), asked, run))

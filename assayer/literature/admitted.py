@@ -22,7 +22,7 @@ class AdmittedLiterature:
 
     async def citations(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, CitationIds]:
         """Return citations without the papers refused so far. Whether a cited paper may be used is decided from its
-        record, so fetch it with `papers` before following its citations."""
+        record, so fetch the record with `papers` before following the paper's citations."""
         answers = await self._literature.citations(papers, limit, self._window)
         return {
             paper: CitationIds(self._unrefused(answer.cited), self._unrefused(answer.citing))

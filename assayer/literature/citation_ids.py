@@ -1,4 +1,4 @@
-"""Fallback that derives citation ids if a source provides citations only as records."""
+"""Fallback that derives citation ids for sources that provide citations only as records."""
 
 from collections.abc import Sequence
 
@@ -10,8 +10,8 @@ from assayer.run.concurrency import gather_all
 async def citation_ids_of(
     literature: Literature, papers: Sequence[PaperId], limit: int, window: Window
 ) -> dict[PaperId, CitationIds]:
-    """Return the ids of cited and citing papers, for literature that implements `citations` by its queries for
-    references and for citing papers. Raises LiteratureError."""
+    """Return the ids of cited and citing papers, taken from the records that `references` and `citing` return. Raises
+    LiteratureError."""
     cited, citing = await gather_all(
         [literature.references(papers, limit, window), literature.citing(papers, limit, window)]
     )

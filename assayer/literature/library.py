@@ -30,7 +30,7 @@ from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
 _SEVERAL = 5
-"""Minimum number of papers found beyond the corpus that raises the coverage; a word search always finds a few by
+"""Minimum number of papers found outside the corpus for the coverage to be raised; a word search always finds a few by
 chance."""
 
 
@@ -80,7 +80,7 @@ class Library:
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature, for following citations; it keeps all records of a work."""
+        """The same literature, for following citations; unlike `search`, it keeps all records of a work."""
         return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
@@ -157,8 +157,8 @@ def near_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
 def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
-    This is the coverage by the corpus, raised to at least partial if searches beyond the corpus found several papers
+    This is the coverage by the corpus, raised to at least partial if searches outside the corpus found several papers
     near their queries. It is never raised further, because such searches return only what matches their queries and do
-    not show what else exists. `beyond` must hold only results of searches that the caller waited for: with results
-    of concurrent searches, prompts would depend on which search finished first."""
+    not show what else exists. `beyond` must hold only results of searches that the caller waited for: with results of
+    concurrent searches, prompts would depend on which search finished first."""
     return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit

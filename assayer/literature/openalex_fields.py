@@ -1,4 +1,4 @@
-"""Fields of OpenAlex works, which its API and its snapshots share."""
+"""Parse the fields that works have both in OpenAlex's API and in its snapshots."""
 
 import re
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def abstract_from_index(positions: object) -> str:
 
 
 def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
-    """Return the identifiers of the work with this id. `pmid` and `pmcid` are numbers or URLs; `addresses` are those of
+    """Return the identifiers of the work with this id. `pmid` and `pmcid` are numbers or URLs; `addresses` are URLs of
     landing pages and PDFs."""
     found = [identifiers_in(address) for address in addresses]
     pmc = _number(pmcid)

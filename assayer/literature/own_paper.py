@@ -21,7 +21,7 @@ _RUN = re.compile(r"\w+")
 
 
 def shingles(text: str) -> set[tuple[str, ...]]:
-    """Return the runs of words that `is_own_paper` compares. In scripts without spaces, two letters count as one
+    """Return the runs of words that `is_own_paper` compares. In scripts without spaces, two characters count as one
     word."""
     words = words_of(text)
     reached = [0, *accumulate(1 if UNSPACED_LETTER.match(word) else 2 for word in words)]

@@ -29,8 +29,8 @@ _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
 def doi(text: str) -> str:
-    """Return the DOI in a text or URL in lower case, without resolver and closing punctuation, or an empty string
-    if there is none."""
+    """Return the DOI in a text or URL in lower case, without resolver and trailing punctuation, or an empty string if
+    there is no DOI."""
     match = _DOI.search(unquote(text.strip()))
     name = _without_closing(match[0]).lower() if match else ""
     return name if _DOI.fullmatch(name) else ""
@@ -49,8 +49,8 @@ def _without_closing(name: str) -> str:
 
 
 def arxiv_id(text: str) -> str:
-    """Return the arXiv id in an id, URL or DOI, without version and subject class, or an empty string if there is
-    none."""
+    """Return the arXiv id in an id, URL or DOI, without version and subject class, or an empty string if there is no
+    id."""
     text = text.strip()
     by_doi = _ARXIV_DOI.search(text)
     if by_doi:
@@ -72,7 +72,7 @@ def _split(url: str) -> SplitResult:
 
 
 def identifiers_in(url: str) -> Identifiers:
-    """Return the identifiers contained in the address of a landing page or PDF."""
+    """Return the identifiers contained in the URL of a landing page or PDF."""
     parts = _split(url.strip())
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host == "arxiv.org" or host.endswith(".arxiv.org"):

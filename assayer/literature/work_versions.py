@@ -10,7 +10,7 @@ from assayer.models import Hit, Paper, Passage
 from assayer.text.folding import german_folded
 
 _MIN_LETTERS = 24
-"""Minimum number of letters for a title that two works by the same author are unlikely to share."""
+"""Minimum number of letters in a title; two different works by an author are unlikely to share so long a title."""
 _MAX_YEARS = 4
 """Maximum years between a preprint and the last record of the same work."""
 _CORRECTION = re.compile(

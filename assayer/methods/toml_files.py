@@ -1,5 +1,5 @@
-"""Reading of user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked one by one,
-and errors name file, entry and field."""
+"""Read user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked individually, and
+errors name the file, entry and field."""
 
 import tomllib
 from collections import Counter
@@ -41,7 +41,8 @@ def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any
 
 
 def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: str) -> tuple[Entry, ...]:
-    """Return the tables under `[[key]]` as models. Raises InputError that lists the errors by file, entry and field."""
+    """Return the tables under `[[key]]` as models. Raises an InputError that lists the errors by file, entry and
+    field."""
     raw = table.get(key, [])
     if not isinstance(raw, list) or not raw or not all(isinstance(item, dict) for item in raw):
         raise InputError(f"{file} has no {key} entries.", f"Write each entry under its own [[{key}]] header.")

@@ -14,7 +14,7 @@ from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentence_spans
 
 ENGLISH_SHARE = 0.2
-"""Minimum share of grammar words; running English text has twice as many."""
+"""Minimum share of function words for a text to count as English; running English text has twice as many."""
 _MIN_WORDS = 30
 _LONGEST_QUOTE = 240
 _WORD = re.compile(r"[^\W\d_]{1,40}")

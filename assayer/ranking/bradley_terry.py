@@ -1,10 +1,10 @@
 """Posterior of the Bradley–Terry strengths of ideas, estimated from pairwise verdicts.
 
 logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column per idea
-and one for b, a judge's bias towards the idea shown first. A tie counts as half a win each way. Strengths are s = u + β
-· seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas that won or
-lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the mode, computed
-with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
+and one for b, a judge's bias towards the idea shown first. A tie counts as half a win for each idea. Strengths are
+s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas
+that won or lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the
+mode, computed with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from assayer.ranking.verdicts import Floats, PairwiseVerdicts
 _BIAS_WIDTH = 1.0
 """Prior standard deviation, in logits, of the judge's bias towards the idea shown first."""
 _SEED_SPREAD = 0.75
-"""Prior standard deviation τ, around 1, of β, the strength in logits per unit of seed."""
+"""Standard deviation τ of the prior N(1, τ²) of β, the strength in logits per unit of seed."""
 _WIDTHS = tuple(0.3 * 1.6**step for step in range(5))
 """Candidate standard deviations of strengths around their seeds, in logits: 0.3 to 2.0."""
 _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
@@ -28,7 +28,7 @@ pair in about 7 of 10 cases."""
 _FOLDS = 4
 _MAX_STEPS = 50
 _SOLVED_AT_ONCE = 1_000
-"""Largest number of unknowns for which samples are solved with one dense matrix."""
+"""Maximum number of unknowns for which all samples are solved at once with a dense matrix."""
 _CONVERGED, _NEARLY_CONVERGED = 1e-6, 1e-2
 """Convergence tolerances in logits; the second is used when widths are compared."""
 
@@ -70,7 +70,7 @@ class StrengthPosterior:
         return float(np.sqrt(self._solve(unit)[-1]))
 
     def draws(self, count: int, seed: int) -> Floats:
-        """Sample all strengths together; shape (count, n). The same seed gives the same samples.
+        """Return joint samples of all strengths, shape (count, n). The same seed gives the same samples.
 
         With the precision H = P + Xᵀ W X, the solution of H x = P^½ y + Xᵀ W^½ z for standard normal y and z has
         covariance H⁻¹ (Papandreou and Yuille, 2010).

@@ -27,7 +27,7 @@ from assayer_client.rankings import CloseCall, Dimension, DimensionAnalysis, Gro
 _MOST_REASONS = 60
 """Maximum number of pairs for which the judge's reasons are shown, closest in rank first."""
 _IDEA_CHARS = 2_500
-"""Maximum characters shown of each idea, beside the judge's reasons."""
+"""Maximum characters shown of each idea, in addition to the judge's reasons."""
 _NAME = re.compile(r"#\d+")
 _MOST_CLOSE_CALLS = 5
 
@@ -139,8 +139,8 @@ async def analyse_group(
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
     """Return the group analysis. If the model gives no usable answer, return Absent with the reason, because the order
-    is valid without an analysis. Raises errors that make continuing pointless (LlmRejected, LlmUnavailable …): a
-    resumed ranking continues from the stored answers, whereas an Absent analysis would be missing for good."""
+    is valid without an analysis. Raises errors that would affect every request (LlmRejected, LlmUnavailable …): a
+    resumed ranking continues from the stored answers, whereas an Absent analysis would be permanent."""
     names = {item.id: f"#{item.rank}" for item in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,

@@ -31,8 +31,8 @@ class HandedInComparison(NamedComparison, extra="forbid"):
 
 
 class Judging(NamedTuple):
-    """Conditions under which a ranking is judged. Except for `rules`, None means not yet known; it excludes no
-    comparison."""
+    """Conditions under which a ranking is judged. In fields other than `rules`, None means not yet known and excludes
+    no comparison."""
 
     rules: int | None
     """Version of the rules that mask the ideas; None if they are shown as submitted."""
@@ -74,7 +74,7 @@ class KnownComparisons(NamedTuple):
 
 
 def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
-    """Split the comparisons between two of the ideas into those that can be used under these conditions and others."""
+    """Split the comparisons between two of the ideas by whether they can be used under these conditions."""
     between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
     found = KnownComparisons([], [])
     for item in between:

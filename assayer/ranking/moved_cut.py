@@ -37,14 +37,13 @@ class MovedCut(NamedTuple):
 
     @property
     def lost_by_order(self) -> float:
-        """Expected number of the truly best `cut` ideas that are lost if the first `cut` ideas are selected as
-        ranked."""
+        """Expected number of the true top `cut` ideas that are missed if the top `cut` of this ranking are selected."""
         return float(self.chances[self.cut :].sum())
 
     @property
     def lost_by_bands(self) -> float:
-        """Expected number of the truly best `cut` ideas that are lost if people read every idea in the human band and
-        overlook none of the good ones."""
+        """Expected number of the true top `cut` ideas that are missed even if people read every idea in the human band
+        and overlook none of the good ones."""
         return float(self.chances[self.of_band("out")].sum())
 
     def of_band(self, band: Band) -> list[int]:
@@ -62,7 +61,7 @@ def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
 
 
 def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
-    """Return the chances from random draws of normally distributed strengths, with a spread derived from their
+    """Return the chances from random draws of normally distributed strengths whose spread is derived from the
     intervals."""
     mean = np.array(ranked.strengths)
     spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))

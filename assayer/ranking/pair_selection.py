@@ -1,9 +1,9 @@
 """Selection of the pairs to compare next: a few random pairs for each idea, then pairs with the largest expected gain.
 
 Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
-p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, a pair is
-weighted by the chance that either idea lies on the other side of it. The first pairs are random, because choosing by
-estimates from a few verdicts gave worse rankings in measurements (docs/adr/0009).
+p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, this gain is
+weighted by the uncertainty about which side of the cut each idea lies on. The first pairs are random, because choosing
+by estimates from a few verdicts gave worse rankings in measurements (docs/adr/0009).
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Pipeline from ideas to a ranking, in rounds of comparisons chosen by the uncertainty that remains after earlier
+"""Pipeline from ideas to a ranking. Each round of comparisons is chosen by the uncertainty that remains after earlier
 rounds."""
 
 import asyncio
@@ -35,7 +35,8 @@ _SMALLEST_ROUND = 8
 _MAX_FAILURES = 4
 """Number of failed comparisons after which an idea that has had no answer is no longer compared."""
 _SEED_TRUST = 0.6
-"""Assumed correlation of point scores with the truth: prior means are this many usual widths per standard score."""
+"""Assumed correlation of point scores with the truth: a standardised score of 1 becomes a prior mean of this many usual
+widths."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +103,13 @@ async def rank_ideas(
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
     """Rank ideas by at most `options.calls_per_idea` comparisons per idea, including known ones, with each pair
-    compared at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if they
-    were judged under the same conditions, as far as they state them: masking rules, model, question and texts. The
-    others are recorded as dropped.
+    compared at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if the
+    conditions that they state (masking rules, model, question, texts) are the current ones; others are recorded as
+    dropped.
 
-    If `evidence` is passed, the judge sees the findings of reports on the ideas. `scores` are the starting points that
-    comparisons adjust. Raises InputError for ideas that cannot be ranked, LlmRejected and LlmUnavailable; an exhausted
-    budget raises no error and only ends the comparisons."""
+    If `evidence` is passed, the judge sees the findings of reports on the ideas. `scores` are starting points, which
+    the comparisons adjust. Raises InputError for ideas that cannot be ranked, LlmRejected and LlmUnavailable; an
+    exhausted budget raises no error and only ends the comparisons."""
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
     rules = blinding_rules(ideas)

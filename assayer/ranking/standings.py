@@ -30,7 +30,7 @@ def standings(
 ) -> tuple[RankedIdea, ...]:
     """Return the ranked ideas, best first. Ranks, intervals and chances come from joint draws of the strengths in the
     deciding dimension. Strengths belong to texts: ideas with the same text are put in a new random order in each draw.
-    `unjudged` states, by row, why no question about a text was answered."""
+    `unjudged` states, keyed by row, why no question about a text was answered."""
     deciding, alike = by_dimension[options.order_by], texts.alike()
     own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
     drawn = deciding.draws(_DRAWS, options.seed)[:, own]

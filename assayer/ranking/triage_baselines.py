@@ -1,4 +1,5 @@
-"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings learned on labelled ideas."""
+"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings by models trained on labelled
+ideas."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -88,8 +89,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
 
 
 def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
-    """Return the graph in which every idea is one viewpoint and there are no edges, as used by the scorers of whole
-    ideas."""
+    """Return a graph without edges in which every idea is one viewpoint, as needed by scorers of whole ideas."""
     count = len(vectors)
     return GraphArrays(
         vectors=vectors,

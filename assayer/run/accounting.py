@@ -32,8 +32,8 @@ def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
 
 
 def cost_of_journal(journal: Journal) -> float | Absent:
-    """Return the total cost in US dollars of the calls in a journal that were not answered from the cache; Absent also
-    if a failed call was attempted."""
+    """Return the total cost in US dollars of a journal's calls that were not answered from the cache. Absent if the
+    price of a model is unknown, or if a call failed after an attempt."""
     if any(faults for _, faults in journal.failed_calls):
         return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
     return cost_of(call for call in journal.calls if not call.cached)

@@ -9,7 +9,7 @@ from assayer.errors import BudgetExhausted
 
 @dataclass(frozen=True)
 class Reservation:
-    """Budget reserved for one attempt, by its estimated cost."""
+    """Budget reserved for one attempt: its estimated cost."""
 
     usd: float
     prompt_tokens: int
@@ -19,8 +19,8 @@ class Reservation:
 class Budget:
     """Spending limits of one evaluation, including its earlier attempts; None is unlimited. Cached answers are free.
 
-    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only by the amount
-    by which the actual costs of attempts in flight exceed their estimates."""
+    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only if attempts in
+    flight cost more than estimated, and only by that excess."""
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None
@@ -30,7 +30,7 @@ class Budget:
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
     has_unknown_cost: bool = False
-    """Whether an attempt was charged whose price is unknown; `spent_usd` does not include it."""
+    """True if an attempt with an unknown price was charged; `spent_usd` does not include it."""
     _held: int = field(default=0, init=False)
     """Number of reservations that are not yet settled."""
     _held_usd: float = field(default=0.0, init=False)
@@ -51,8 +51,8 @@ class Budget:
         self.spent_prompt_tokens += prompt_tokens
 
     def take(self, wanted: Reservation) -> bool:
-        """Reserve budget and return True if it is available now. Raises BudgetExhausted if the amount already spent
-        leaves too little, even if the attempts in flight release all of their reservations."""
+        """Reserve budget and return True if it is available now. Raises BudgetExhausted if too little would be left
+        even after the attempts in flight release all of their reservations."""
         self.admit()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens

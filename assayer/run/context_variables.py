@@ -12,8 +12,8 @@ _IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default=MappingProxyType
 
 @contextmanager
 def log_context(**ids: str) -> Iterator[None]:
-    """Add ids, on top of those of enclosing contexts, to everything logged in this context and in tasks started in
-    it."""
+    """Add ids to everything logged in this context and in tasks started in it, in addition to the ids of enclosing
+    contexts."""
     token = _IDS.set({**_IDS.get(), **ids})
     try:
         yield

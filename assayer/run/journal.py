@@ -60,8 +60,7 @@ class Journal:
     _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
-        """Check the paper's title and venue, and the flags of any of its texts that was read, for suspicious
-        content."""
+        """Check the paper's title and venue, and the flags of the texts that were read, for suspicious content."""
         title, of_title = sanitise(paper.title)
         in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
         in_text = {flag.kind for flag in flags}
@@ -80,8 +79,8 @@ class Journal:
     def record_use(
         self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0
     ) -> None:
-        """Record requests that a literature source answered, how many of them were answered from the shared cache, and
-        the number of results."""
+        """Record requests that a literature source answered, the number of results, and how many requests were answered
+        from the shared cache."""
         if not (requests or results):
             return
         entry = self._sources[source, operation]
@@ -103,7 +102,7 @@ class Journal:
         self._missing_full_texts.setdefault(paper, reason)
 
     def take_calls_of(self, part: "Journal") -> None:
-        """Add the calls, lost calls and prompts from the journal of a part, and the items that the part dropped."""
+        """Add the calls, failed calls, prompt digests and dropped items of a part's journal."""
         self.calls += part.calls
         self.failed_calls += part.failed_calls
         self.prompt_digests |= part.prompt_digests

@@ -1,4 +1,4 @@
-"""Closest papers of a plan: for each paper, the sentence nearest to any sentence of the plan."""
+"""Papers closest to a plan, each with its sentence that is nearest in meaning to a sentence of the plan."""
 
 import asyncio
 import re
@@ -73,11 +73,10 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
 
 
 _ATTEMPTS = 8
-"""Maximum number of nearest sentence pairs to try; some sentences, such as a title, are not allowed as quotes.
-"""
+"""Maximum number of nearest sentence pairs to try; some sentences, such as titles, must not be quoted."""
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading or its first words, without quotation marks, which a cut could leave unbalanced."""
+    """Return the part's heading or its first words, without quotation marks, which cutting could leave unpaired."""
     beginning = part.heading or limited_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

@@ -1,4 +1,4 @@
-"""Quotes in which papers state their limitations or what they compare with, found by typical wording."""
+"""Quotes of sentences in which papers state limitations or comparisons, found by typical wording."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,15 +25,15 @@ _MOST_OF_PAPER = 2
 
 
 def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], most: int) -> tuple[Citation, ...]:
-    """Return limitations stated by the papers, nearest papers first. If a paper has a section on limitations, only that
-    section is quoted."""
+    """Return quotes of limitations that the papers state, nearest papers first. If a paper has a section on
+    limitations, quotes come only from that section."""
     return _quoted(
         ((paper, _of_limitations(paper, texts.get(paper.paper_id))) for paper in papers), _MOST_OF_PAPER, most
     )
 
 
 def comparisons(papers: Sequence[Evidence], most: int) -> tuple[Citation, ...]:
-    """Return one sentence from each paper that states a comparison, nearest papers first."""
+    """Return a quoted sentence that states a comparison from each paper that has one, nearest papers first."""
     return _quoted(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, most)
 
 

@@ -1,4 +1,4 @@
-"""Options of the evidence report: extent of its search and of its lists."""
+"""Options of the evidence report: limits for its search and its lists."""
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ class CheckOptions(Frozen):
     references: int = Field(default=40, ge=0)
     """Number of references followed from each of the closest papers."""
     listed: int = Field(default=8, ge=0)
-    """Maximum number of limitations, of comparisons, and of often-cited works."""
+    """Maximum length of each of the lists of limitations, comparisons and often-cited works."""
     least_similarity_in_poor_corpus: float = 0.55
     """Minimum cosine between a paper and the plan, applied only if the corpus does not cover the field: such a corpus
     still returns its nearest papers, however unrelated they are."""

@@ -1,8 +1,8 @@
-"""Evidence report: the closest papers, the limitations and comparisons that they name, the works that they cite, and no
-judgement.
+"""Evidence report: the closest papers, the limitations and comparisons that they state, and the works that they cite,
+without a judgement.
 
-Papers are retrieved for each part of the plan, ranked, and quoted by the sentence nearest in meaning. Similar words are
-not similar claims, so nothing is scored."""
+Papers are retrieved for each part of the plan and ranked; each is quoted with its sentence nearest in meaning. Nothing
+is scored, because similar words do not mean similar claims."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -39,7 +39,7 @@ _LEAST_WORDS = 12
 
 
 async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_checklist: bool) -> EvaluationResult:
-    """Return the evidence report of a plan as a report of `method`. Raises LiteratureError."""
+    """Return the evidence report on a plan, with `method` as the report's method. Raises LiteratureError."""
     options, run = context.options, context.run
     run.report_progress(method, 0, _STAGES)
     fit = await context.library.fit(context.idea.text)

@@ -11,7 +11,7 @@ from assayer.models import OftenCited, OwnReferences, Paper, PaperId
 
 _SEVERAL = 2
 _SHORTEST_TITLE = 12
-"""Minimum number of characters for a title found in the plan's text to count as a mention."""
+"""Minimum number of characters of a title; finding a shorter one in the plan's text does not count as a mention."""
 
 
 class CitedWorks(NamedTuple):

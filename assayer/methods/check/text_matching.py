@@ -17,7 +17,7 @@ _WORD_CHARS = 12
 
 
 async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
-    """Return the cosines of all pairs, shape (asked, found)."""
+    """Return the cosine similarity of each pair, shape (asked, found)."""
     # Embed both sides as queries: the comparison is symmetric, and embedders cache queries, which repeat here.
     vectors = await embedder.embed([*asked, *found], "query")
     cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
@@ -43,7 +43,7 @@ _LEAD = re.compile(r"^\*\*(?P<lead>[^*]{3,100})\*\*:?\s*(?P<rest>\S.*)$", re.DOT
 class Paragraph(NamedTuple):
     heading: str
     kind: ProposalPart
-    """Part of the proposal, determined by the nearest heading that indicates one; sub-headings inherit it."""
+    """Part of the proposal, determined by the nearest heading that indicates a part; sub-headings inherit it."""
     text: str
 
 

@@ -23,8 +23,8 @@ class Seat(NamedTuple):
 
 
 class Composition(rewards.Composition):
-    """Seats of a debate, at least one of them with a vote. The paper does not specify the number of rounds; two rounds
-    let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
+    """Seats (participants) of a debate, of which at least one votes. The paper does not specify the number of rounds;
+    two rounds let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")
     def _can_decide(self) -> Self:
@@ -34,7 +34,7 @@ class Composition(rewards.Composition):
 
     @property
     def groups(self) -> tuple[tuple[Seat, ...], ...]:
-        """Seats of one round, grouped by role: the seats of a role speak in parallel, and the roles speak in turn."""
+        """Seats of one round, grouped by role: the seats of a role speak in parallel, one role after another."""
         sizes = (self.moderators, self.analysts, self.critics, self.evaluators)
         seats = [
             tuple(Seat(role, number) for number in range(1, size + 1)) for role, size in zip(ROLES, sizes, strict=True)
@@ -47,7 +47,7 @@ class Composition(rewards.Composition):
 
     @property
     def most_calls(self) -> int:
-        """Number of calls in a debate that runs to its last round."""
+        """Number of LLM requests in a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
 
@@ -55,7 +55,7 @@ _FILE = "compositions.toml"
 
 
 def load_compositions(path: Path) -> Mapping[str, Composition]:
-    """Load a file of `[[composition]]` entries. Raises InputError that names the entry and the field."""
+    """Load a file of `[[composition]]` entries. Raises an InputError that names the entry and the field."""
     return _parse(read_text_file(path), path.name)
 
 
@@ -72,7 +72,7 @@ COMPOSITIONS: Mapping[str, Composition] = _parse(
 
 
 def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
-    """Return the composition with this name. Raises InputError that lists the known compositions."""
+    """Return the composition with this name. Raises an InputError that lists the known compositions."""
     found = known.get(name)
     if found is None:
         raise InputError(

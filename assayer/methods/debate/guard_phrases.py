@@ -1,4 +1,4 @@
-"""Patterns for templates that were not filled in and for instructions to the judges. Each is bounded and runs once per
+"""Patterns that detect unfilled templates and instructions to the judges. Each pattern is bounded and runs once per
 text."""
 
 import re
@@ -17,8 +17,8 @@ _SLOT = re.compile(
 """Pattern for a template placeholder: `[METHOD]`, `<insert idea>`, `{{idea}}`, `______`."""
 _FEWEST_GAPS = 2
 _WORDS_BETWEEN = 30
-"""Maximum number of words per placeholder for a text to count as a template; a plan that quotes its own prompt has
-fewer placeholders."""
+"""Maximum number of words per placeholder in a template; a plan that only quotes its own prompt has more words per
+placeholder."""
 
 
 def is_template(text: str) -> bool:
@@ -44,5 +44,5 @@ _ORDER = re.compile(
 
 
 def addresses_judge(text: str) -> bool:
-    """Return whether the text tells the seats of a debate how to vote, or declares its own verdict."""
+    """Return whether the text tells the judges how to vote, or itself declares that the idea matches."""
     return _ORDER.search(text) is not None

@@ -1,9 +1,9 @@
-"""Score how much a sentence sounds like an instruction to its judge, or has no content: a linear model over word
+"""Score whether a sentence is an instruction to the judge, and whether it lacks content, by a linear model over word
 meanings.
 
-Features are the meanings that occur together in a sentence (`guard_senses.toml`, fifteen languages), its form, and, for
-English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on generated
-wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
+Features of a sentence are the meanings that occur together in it (`guard_senses.toml`, fifteen languages), its form,
+and, in English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on
+generated wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
 
 import base64
 import binascii
@@ -36,7 +36,7 @@ _USUAL = 10
 _SHORT_WORD = 4
 """Maximum length of a short word; longer listed words also match words that begin with them."""
 _ENGLISH = 0.12
-"""Minimum share of grammatical words for a text to count as English."""
+"""Minimum share of function words for a text to count as English."""
 
 _FORMS = {
     "assigned": re.compile(r"[\"'`*]?\b\w{2,30}\b[\"'`*]{0,3}\s{0,3}(?::=|==?|:|=>|->|→)\s{0,3}[\"'`*]{0,3}"
@@ -59,14 +59,14 @@ class SentenceScores(NamedTuple):
     """Log-odds relative to the threshold. A score above 0 means that the property is detected."""
 
     order: float
-    """Score for instructing the judges how to decide."""
+    """Score for being an instruction to the judges."""
     nothing: float
-    """Score for having no content where an idea should be stated."""
+    """Score for lacking content where an idea should be stated."""
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences in order, then the decoded hidden text: spaced-out letters, digits in place of letters,
-    base64."""
+    """Yield the sentences in order, then sentences decoded from obfuscated text: spaced-out letters, digits in place of
+    letters, base64."""
     for found in _END.split(text):
         for start in range(0, len(found), _LONGEST):
             if part := found[start : start + _LONGEST].strip():
@@ -134,7 +134,7 @@ def _senses_in(folded: str, words: list[str]) -> set[str]:
 
 @cache
 def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
-    """Return the senses of whole words, of word beginnings, and of character runs in scripts without spaces."""
+    """Return the senses of whole words, of word prefixes, and of character sequences in scripts without spaces."""
     listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
     pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
     by_word: dict[str, frozenset[str]] = {}
@@ -146,7 +146,7 @@ def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tup
 
 @cache
 def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of `order` and `nothing` per bucket, and their bias. The file stores the weights as
+    """Return the weights of `order` and `nothing` per hash bucket, and their bias. The file stores the weights as
     integers in units of 1/16."""
     with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
         return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)

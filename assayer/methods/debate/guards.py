@@ -1,4 +1,4 @@
-"""Reject texts that are not an idea to judge, before any model is asked: by rules, in time linear in the text.
+"""Reject texts that are not an idea to judge, before any model is asked, by rules that run in linear time.
 
 A guard stops texts without content of their own and texts written to influence the judge. It does not judge quality: a
 short, plain or mistaken idea passes."""
@@ -92,8 +92,8 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
 
 
 def _without_content(item: RewardItem) -> GuardStop | None:
-    """Stop an idea that has too few words of its own, not counting sentences that are questions, repeat the research
-    question or have no content."""
+    """Stop an idea that has too few words of its own. Sentences that are questions, repeat the research question or
+    lack content do not count."""
     copied, left = False, set[str]()
     for sentence in sentences_of(item.idea):
         words, own = own_words(sentence, ""), own_words(sentence, item.question)

@@ -1,4 +1,4 @@
-"""Analysis of an idea's wording by counts: its own words, words shared with another text, and signs of a mere list of
+"""Counts of an idea's own words and of words shared with another text, and detection of repetition and of mere lists of
 methods."""
 
 import re
@@ -26,7 +26,7 @@ _ANNOUNCING = frozenset(
     understand understanding various way ways will work works
     """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
-"""Words with which any idea can be announced, and which say nothing about its content."""
+"""Words that can announce any idea and say nothing about its content."""
 
 
 def words_in(text: str) -> list[str]:

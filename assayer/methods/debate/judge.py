@@ -21,9 +21,9 @@ from assayer_client.rewards import DebateTurn, Reward
 
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
-    """Judge an item by debate. If the judge fails (no language model, an endpoint that is down, a spent budget, a
-    failed request), the value is absent with the reason, and nothing is raised. Calls and tokens are counted for this
-    item; a cache hit counts as a call and costs nothing."""
+    """Judge an item by debate. If the judge fails (no language model, unreachable endpoint, exhausted budget, failed
+    request), the reward's value is Absent with the reason, and no error is raised. Calls and tokens are counted for
+    this item; a cache hit counts as a call and costs nothing."""
     reward = reward_without_judging(item, composition.name)
     if reward is not None:
         return reward

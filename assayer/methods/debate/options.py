@@ -21,8 +21,8 @@ class ViewpointJudge(Frozen):
 
     name: Literal["viewpoints"] = VIEWPOINTS
     threshold: float = Field(default=0.701, ge=0, le=1)
-    """Minimum nearness for a match: the lowest value at which 97 of 100 matches in the half used for fitting were
-    correct."""
+    """Minimum nearness for a match: the lowest value at which 97 of 100 matches were correct, on the half of the data
+    used for fitting."""
     fitted_for: str = "all-MiniLM-L6-v2"
     """Embedding model for which the threshold was fitted."""
 

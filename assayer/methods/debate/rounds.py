@@ -7,22 +7,22 @@ debate.round) for seat in debate.speaking])` while `debate.speaking` is not empt
 and `len(debate.ballots)` the number of calls. `ballot_of` can be a language model, a script, or a simulated judge that
 votes at random with a known error rate.
 
-The verdict is strict, and read from the ballots in the order in which they were cast:
+These rules determine the verdict from the ballots, in the order in which they were cast:
 
-1. If the moderator halts, the idea has no substance: no match.
+1. If the moderator halts the debate, the idea has no substance: no match.
 
 2. The first round in which all voting seats cast the same vote settles the debate with that vote.
 
 3. If there is no such round, the last round decides: the idea matches only if every evaluator votes for a match and at
 least half of the other voting seats do. Evaluators can therefore settle a split and overrule a minority, but not a
-majority. A debate without an evaluator that ends in disagreement is no match.
+majority. In a debate without an evaluator, disagreement in the last round means no match.
 
 Later ballots cannot change a verdict by rule 1 or 2. In the last round they often cannot change the verdict by rule 3
 either, because a vote for a match never makes a match less likely. The debate ends as soon as the remaining ballots
 cannot change the verdict, so stopping early always gives the verdict of the full debate. Seats are never skipped,
 because later seats would have read their arguments.
 
-A lost answer leaves the verdict open, unless no possible answer could have changed it."""
+A lost ballot leaves the verdict undecided, unless no possible ballot could have changed it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,20 +47,20 @@ _ALLOWED: dict[bool, frozenset[Ballot]] = {
 
 class DebateOutcome(NamedTuple):
     vote: Vote | None
-    """Outcome of the vote, or None if a lost answer left it undecided."""
+    """Outcome of the vote, or None if a lost ballot left it undecided."""
     round: int
     """Round in which the debate was settled, from 1."""
     ground: OutcomeGround
     """Reason for the outcome. `halted`: a moderator ended the debate; `agreed`: all voting seats of a round agreed;
-    `evaluators`: the evaluators settled a split; `disagreed`: none of these happened; `lost`: lost answers left it
-    open."""
+    `evaluators`: the evaluators settled a split; `disagreed`: the last round ended in disagreement, without a match;
+    `lost`: lost ballots left the outcome undecided."""
 
 
 @dataclass(frozen=True)
 class Debate:
     composition: Composition
     ballots: tuple[Ballot, ...] = ()
-    """Ballots in speaking order, for whole groups only."""
+    """Ballots in speaking order; the seats of a group always cast theirs together."""
 
     @property
     def round(self) -> int:

@@ -1,9 +1,9 @@
-"""Judge without a language model: measures how near the idea comes to one viewpoint of the reference, and how many of
-the idea's words occur in the reference.
+"""Judge without a language model: measures how near the idea is to the closest viewpoint of the reference, and how many
+of the idea's words occur in the reference.
 
-It is used only on request, and never in place of a debate that cannot be held: it does not understand sentences, so a
-negated method or a list of the reference's own words looks like a match to it. Its accuracy and the texts that deceive
-it: docs/evidence/rewards.md."""
+It is used only on request, and never as a fallback for a debate: it does not understand sentences, so a negated method
+or a list of the reference's own words looks like a match to it. For its accuracy and the texts that deceive it, see
+docs/evidence/rewards.md."""
 
 import Stemmer
 

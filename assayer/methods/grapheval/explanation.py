@@ -11,7 +11,7 @@ from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
 
 _TRIED_PER_SHOWN = 2
-"""Number of viewpoints tested by leaving them out, per viewpoint shown."""
+"""Number of viewpoints whose removal is tested, per viewpoint shown."""
 
 
 def explain_verdict(
@@ -48,7 +48,7 @@ def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
 def _effect(
     place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
-    """Return how much the viewpoint adds to the score of each class, shape (classes,); 0 if it is the idea's only
+    """Return how much the viewpoint adds to the score of each class, shape (classes,); zeros if it is the idea's only
     viewpoint or the idea has no score."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)

@@ -28,8 +28,8 @@ _NEARLY_THE_SAME_COSINE = 0.8
 """Minimum cosine at which two viewpoints count as nearly identical."""
 _NOT_CHOSEN = Absent(reason="no scorer was chosen by comparison: it was set when training, or nothing was trained.")
 _MOST_REFITS = 8
-"""Maximum number of cached refits. There is one refit for each set of ideas that is allowed for learning, such as the
-ideas before a cutoff."""
+"""Maximum number of cached refits. There is one refit for each set of training ideas, such as the ideas before a
+cutoff."""
 
 
 class PlacedIdea(NamedTuple):
@@ -41,12 +41,12 @@ class PlacedIdea(NamedTuple):
     same_ideas: tuple[LabelledIdea, ...]
     """Ideas in the graph that are identical to this idea; they are left out."""
     known: NDArray[np.bool_]
-    """Mask of the graph's ideas that are allowed for learning, shape (ideas,)."""
+    """Mask of the graph's ideas that may be used for training, shape (ideas,)."""
     text: str
     """Title and text of the idea."""
     fitted: FittedLogistic | None = None
-    """Regression trained only on the ideas allowed for learning; None if there is no regression, or if these ideas have
-    fewer than two outcomes."""
+    """Regression trained only on the ideas in `known`; None if there is no regression, or if these ideas have fewer
+    than two outcomes."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ class GraphJudge:
         return scores
 
     async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
-        """Return the idea with the regression that `score` needs. It is fitted in a thread, because the seconds that
-        this takes would block other evaluations. Concurrent requests for the same regression share one fit."""
+        """Return the idea with the regression that `score` needs. Fitting takes seconds, so it runs in a thread and
+        does not block other evaluations. Concurrent requests for the same regression share one fit."""
         fitted_on_all = self.model.fitted if self.model else None
         if fitted_on_all is None or placed.known[self.contents.arrays.labels != UNKNOWN].all():
             return placed._replace(fitted=fitted_on_all)
@@ -124,7 +124,7 @@ class GraphJudge:
         return placed._replace(fitted=await asyncio.shield(self._refits[key]))
 
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
-        """Return a regression fitted without the unknown ideas: those after a cutoff, and the idea itself."""
+        """Return a regression fitted only on the ideas in `known`, or None if these have fewer than two outcomes."""
         hidden = np.flatnonzero(~known).astype(np.int32)
         texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:

@@ -1,8 +1,8 @@
-"""GraphEval: an idea is split into viewpoints, placed among the viewpoints of ideas with known outcomes, and scored
-there.
+"""GraphEval: splits an idea into viewpoints, connects them to the viewpoints of ideas with known outcomes, and scores
+the idea from these.
 
 It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
-comes first; an outcome is named only if the calibration is more informative than the label rates."""
+comes first; an outcome is named only if the calibration is more informative than the class frequencies."""
 
 import numpy as np
 from numpy.typing import NDArray

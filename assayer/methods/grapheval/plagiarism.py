@@ -4,8 +4,8 @@ Each viewpoint of an idea is compared with the nearest viewpoints of other ideas
 compared with each other one by one. A viewpoint is *taken* if a viewpoint of another idea is close enough. An idea
 resembles others if enough of its viewpoints are taken: from one other idea (a copy), or from several together (a
 recombination). If too few are that close, the nearer half of its viewpoints may still all lie near the viewpoints of
-one other idea: the same statements in other words (a paraphrase). Nearness is a reason to look, not a proof, so the
-pairs are shown side by side to a reader."""
+one other idea: the same statements in other words (a paraphrase). Nearness alone proves nothing, so the pairs are shown
+side by side to a reader."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 NEAREST_VIEWPOINTS = 10
-"""Neighbours of each viewpoint that are examined, excluding those of the same idea."""
+"""Number of neighbours examined for each viewpoint, excluding those of the same idea."""
 
 
 class NearbyViewpoint(NamedTuple):
@@ -40,7 +40,7 @@ class IdeaViewpoints(NamedTuple):
 
 
 class PlagiarismLimits(Frozen):
-    """Similarity limits at or above which a resemblance is reported; valid for one embedding only."""
+    """Similarity thresholds at or above which a resemblance is reported; valid for one embedding only."""
 
     cosine: float = Field(gt=0, le=1)
     """Minimum cosine to a viewpoint of another idea at which a viewpoint counts as taken."""
@@ -54,15 +54,15 @@ class PlagiarismLimits(Frozen):
 MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5, paraphrase=0.76)
 """Limits for `all-MiniLM-L6-v2` and the splitter.
 
-`benchmarks/quality/grapheval/plagiarism_limits.py` at commit ec3f1495 fitted 0.83–0.86 and 0.50–0.60 on three random
-parts of 89 submissions to ICLR 2017 and ideas plagiarised from them (November 2026, docs/evidence/grapheval.md). Of
-that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper. The paraphrase limit was fitted on
-abstracts rewritten by their authors; it flags 1 in 200 honest abstracts."""
+`benchmarks/quality/grapheval/plagiarism_limits.py` at commit ec3f1495 fitted cosines of 0.83–0.86 and shares of
+0.50–0.60 on three random parts of 89 submissions to ICLR 2017 and ideas plagiarised from them (November 2026,
+docs/evidence/grapheval.md). Of that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper.
+The paraphrase limit was fitted on abstracts rewritten by their authors; it flags 1 in 200 honest abstracts."""
 LIMITS_BY_EMBEDDER = {"all-MiniLM-L6-v2": MINILM_LIMITS}
-"""Limits by embedder; none are known for other embedders."""
+"""Limits, keyed by embedder; for other embedders none are known."""
 _FEWEST_REWORDED = 4
-"""Minimum viewpoints for detecting a paraphrase; with fewer, half of them cannot distinguish a paraphrase from the same
-subject."""
+"""Minimum viewpoints for detecting a paraphrase; with fewer, half of them cannot distinguish a paraphrase from another
+text on the same subject."""
 
 
 class ViewpointPair(Frozen):
@@ -87,15 +87,15 @@ class Resemblance(Frozen):
     """Idea that contains most of the taken viewpoints."""
     closest_share: float
     pairs: tuple[ViewpointPair, ...]
-    """One pair for each taken viewpoint, in the idea's order. The other viewpoint is one of `closest` if that is close
-    enough."""
+    """One pair for each taken viewpoint, in the idea's order. The other viewpoint is from `closest` if `closest` has
+    one that is close enough; otherwise it is the nearest one."""
 
 
 def resemblance_to_neighbours(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
-    """Return the resemblance of the idea to another idea, or None. `texts` are its viewpoints and `neighbours` the
-    viewpoints near each of them; its own viewpoints among these are ignored."""
+    """Return the resemblance of the idea to another idea, or None. `texts` are the idea's viewpoints, and `neighbours`
+    the viewpoints near each of them; among these, the idea's own are ignored."""
     matches: list[list[NearbyViewpoint]] = [
         sorted(
             (item for item in nearby if item.idea != idea and item.cosine >= limits.cosine),

@@ -1,4 +1,4 @@
-"""Synthetic plagiarism generated from a graph in the paper's three ways, used to train and to measure detection."""
+"""Synthetic plagiarism generated from a graph by the paper's three methods, used to train and to measure detection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,9 +27,9 @@ class PlagiarisedIdea(NamedTuple):
 
 
 def plagiarise(graph: GraphArrays, trick: PlagiarismKind, count: int, seed: int) -> tuple[PlagiarisedIdea, ...]:
-    """Plagiarise `count` different ideas with a label other than the worst. The last two kinds of plagiarism replace a
-    third of the viewpoints, at least one; a copy replaces none. Raises InputError if too few ideas in the graph can be
-    plagiarised."""
+    """Return plagiarised versions of `count` different ideas whose label is not the worst class. The last two kinds of
+    plagiarism replace a third of the viewpoints, at least one; a copy replaces none. Raises InputError if too few ideas
+    in the graph can be plagiarised."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
     wanted = np.flatnonzero(graph.labels > 0)
     usable = wanted[sizes[wanted] >= 2]

@@ -1,7 +1,7 @@
 """Dimensions on which an idea is scored: five built-in ones, and dimensions that users supply in the same form.
 
 A dimension is a question, a scale with a description of each band, and the kinds of evidence that can answer it. The
-dimensions in a user's file replace the built-in ones, except those that the file names to keep."""
+dimensions in a user's file replace the built-in ones, except for built-in ones that the file lists under `keep`."""
 
 import hashlib
 from functools import cache
@@ -130,7 +130,7 @@ _FILE = "dimensions.toml"
 
 @cache
 def built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[RubricDimension, ...]:
-    """Return the dimensions in the file of a package."""
+    """Return the dimensions defined in a package's `dimensions.toml`."""
     text = (files(package) / _FILE).read_text(encoding="utf-8")
     return parse_entries(parse_toml(text, _FILE, ["dimension"]), "dimension", RubricDimension, _FILE)
 
@@ -149,7 +149,8 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
 def resolve_dimensions(
     given: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
 ) -> tuple[RubricDimension, ...]:
-    """Return the dimensions given, those of a file, or the built-in ones of a package. Raises InputError."""
+    """Return the dimensions given directly or in a file, or by default the package's built-in ones. Raises
+    InputError."""
     if given is None:
         return built_in_dimensions(package)
     if isinstance(given, Path):

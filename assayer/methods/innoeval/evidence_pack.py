@@ -1,5 +1,5 @@
-"""Input and output of the board: the idea in parts, the sources read with their stance on the idea, and the board's
-result."""
+"""Input and output of the board: the idea in parts, the sources that were read, with their stance on the idea, and the
+board's result."""
 
 from typing import Literal, Protocol
 
@@ -34,7 +34,7 @@ class Grounding(Frozen):
     paper_id: PaperId
     stance: Literal["supports", "contradicts"]
     analysis: str
-    """Analysis; it cites papers by markers, not by labels of a prompt."""
+    """Analysis, which cites papers by markers and not by prompt labels."""
     quote: Quoted | None
     """Quote from the source, or None if the answer contains no quote."""
 

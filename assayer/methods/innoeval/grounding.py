@@ -19,8 +19,8 @@ from assayer.run.concurrency import gather_settled
 async def ground(
     context: EvaluationContext[InnoEvalOptions], digest: str, parts: Sequence[IdeaPart], sources: Sequence[ReadSource]
 ) -> tuple[Grounding, ...]:
-    """Ground the parts in the sources, ordered by part and then by source. Sources of a failed request are journalled
-    and have no groundings."""
+    """Return the groundings of the parts in the sources, ordered by part and then by source. Sources whose request
+    failed are journalled and have no groundings."""
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)

@@ -34,8 +34,8 @@ def no_reviewers_error() -> NoFallback:
 
 
 async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoard) -> EvaluationResult:
-    """Evaluate an idea. Raises NoFallback if no language model is configured, and the errors of the extraction, the
-    corpus or the whole board."""
+    """Evaluate an idea. Raises NoFallback if no language model is configured, and errors of the extraction, the corpus
+    or the board as a whole."""
     if not context.has_model:
         raise no_reviewers_error()
     run = context.run

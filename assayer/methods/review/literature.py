@@ -28,9 +28,9 @@ from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
-"""Minimum number of papers read on the plan's own subject; with fewer, coverage of the field is at most `partial`."""
+"""Minimum number of papers read that are on the plan's own subject; with fewer, coverage is at most `partial`."""
 _HARDLY_ANY = 3
-"""Minimum number of such papers; with fewer, coverage of the field is `poor`."""
+"""Minimum number of such papers; with fewer, coverage is `poor`."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,13 @@ class LiteratureRead:
     passages: tuple[ReadPassage, ...]
     """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
     papers: Mapping[PaperId, Paper]
-    """Papers from which the passages come, by id."""
+    """Papers chosen for reading, and records of works named from memory, by id."""
     fit: FitLevel
     """Coverage of the field, judged by how many of the papers read are on the plan's subject."""
     records: Mapping[PriorWork, PaperId] = field(default_factory=dict)
-    """Records of the works named from memory that were identified."""
+    """Paper records of those works named from memory that were identified."""
     unanswered: frozenset[PriorWork] = frozenset()
-    """Works named from memory for which at least one source gave no answer, or no source could be searched."""
+    """Works named from memory whose look-up is incomplete: a source gave no answer, or no source could be searched."""
     read: int = 0
     """Number of papers read."""
     on_subject: int = 0
@@ -88,8 +88,8 @@ async def choose_papers(context: EvaluationContext[ReviewOptions], panel: Panel,
 async def read_literature(
     context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
 ) -> LiteratureRead:
-    """Read what is relevant to any point in the chosen papers. Raises errors that would affect every other request as
-    well."""
+    """Read the chosen papers for passages that are relevant to any point. Raises errors that would affect every other
+    request as well."""
     found, papers, works = chosen.found, chosen.papers, chosen.works
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
@@ -125,7 +125,7 @@ async def read_literature(
 
 
 def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[RememberedWork, ...]:
-    """Return the works that referees named from memory and from which no passage was read, labelled `N1`, `N2` …"""
+    """Return the works that referees named from memory but that provided no passage, labelled `N1`, `N2` …"""
     shown = {passage.paper for passage in literature.passages}
     left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
     return tuple(
@@ -219,7 +219,7 @@ async def _shortlisted(
 def _verified(
     context: EvaluationContext[ReviewOptions], batch: Sequence[Evidence], answer: ReadingAnswer
 ) -> _BatchRead:
-    """Return the notes with a quote that occurs in the paper's stored text, without papers that are off the subject."""
+    """Return the notes that have a quote found in the paper's stored text. Papers on other subjects are left out."""
     shown = {item.label: item for item in batch}
     passages = []
     kept = [paper for paper in answer.papers if paper.subject != "off"]

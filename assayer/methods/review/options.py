@@ -1,4 +1,4 @@
-"""Options of the review method: size of the panel, extent of its search, and length of its review."""
+"""Options of the review method: limits for the panel's points, the search and the review."""
 
 from pydantic import Field
 
@@ -22,7 +22,7 @@ class ReviewOptions(Frozen):
     snippets: int = Field(default=5, ge=1)
     """Number of passages per query."""
     looked_at: int = Field(default=80, ge=1)
-    """Maximum number of titles screened to choose papers. If that is no more than are read, no choice is made."""
+    """Maximum number of titles screened to choose papers. If it is at most `opened`, there is no screening."""
     opened: int = Field(default=20, ge=1, le=25)
     """Maximum number of papers read."""
     evidence_chars: int = Field(default=1_500, ge=200)
@@ -34,7 +34,7 @@ class ReviewOptions(Frozen):
     words: int = Field(default=1_300, ge=200)
     """Maximum words of the review. Excess minor points are left out and counted."""
     brief: bool = False
-    """True to ask in few words, and for few findings, for small models."""
+    """True to use short prompts that ask for few findings, for small models."""
     least_similarity_in_poor_corpus: float = 0.55
     """Minimum cosine between a paper and the idea, applied only if the corpus does not cover the field: such a corpus
     still returns its nearest papers, however unrelated they are."""

@@ -28,11 +28,11 @@ Item = TypeVar("Item")
 
 _SEVERITIES = ("fatal", "major", "minor", None)
 _REPETITION = 0.75
-"""Minimum share of the longer text's content words that two texts have in common to count as repetitions. The editor
-merges points that say the same in other words."""
+"""Minimum share of the longer text's content words that also occur in the shorter text for it to count as a repetition.
+The editor merges points that say the same in other words."""
 _OPENING_CHARS = 700
 _WORDS_PER_POINT = 12
-"""Number of the plan's words for which the walkthrough is asked for a point at least, up to two thirds of the most."""
+"""The walkthrough is asked for at least one point per this many words of the plan, up to two thirds of the maximum."""
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,15 @@ class Panel:
     """Beginning of the plan."""
     points: tuple[PanelPoint, ...] = ()
     quotes: dict[str, PlanQuote] = field(default_factory=dict)
-    """Quoted words from the plan that a point is about, keyed by the label of the point."""
+    """Quote from the plan that each point is about, keyed by the label of the point."""
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
     """Novelty claims, and the points for which a referee gave a query, as shown in the title screening and the reading
     of papers."""
     overview: str = ""
-    """The first referee's considerations before the points."""
+    """Considerations that the first referee wrote before the points."""
     queries: tuple[str, ...] = ()
-    """Search queries: for novelty claims first, then for points by severity, then for those of the walkthrough."""
+    """Search queries: for novelty claims first, then for points by severity, then for the walkthrough's points."""
     prior_work: tuple[PriorWork, ...] = ()
     """Works that the first referee named from memory, without duplicates."""
 
@@ -96,7 +96,7 @@ async def _ask_walkthrough(context: EvaluationContext[ReviewOptions]) -> Referee
 def _joined(
     context: EvaluationContext[ReviewOptions], referee: RefereeAnswer | None, walkthrough: WalkthroughAnswer | None
 ) -> Panel:
-    """Return the points of both referees, without points of the walkthrough that repeat another in the same words."""
+    """Return the points of both referees, without points that repeat another point in nearly the same words."""
     options, run = context.options, context.run
     works = named_works(context, referee.prior_work[: options.prior_work] if referee else [])
     referee = without_titles(referee, works, run) if referee else None
@@ -170,7 +170,7 @@ def _stated_by_walkthrough(
 
 
 def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
-    """Return the items whose text repeats neither a known text nor that of an earlier item."""
+    """Return the items whose text repeats neither a known text nor the text of an earlier item."""
     kept: list[Item] = []
     texts = [*known]
     for item in items:

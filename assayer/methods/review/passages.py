@@ -1,4 +1,4 @@
-"""Passages read for the panel's points: merged, selected, and checked against the statements derived from them."""
+"""Passages read for the panel's points: merged, selected, and checked for support of what they are said to show."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class ReadPassage:
 
 
 def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) -> ReadPassage:
-    """Convert a reader's note to a passage. `verified` holds its quotes that occur in the paper, at least one."""
+    """Convert a reader's note to a passage. `verified` holds the note's quotes found in the paper, at least one."""
     distinct = list({entry.words: entry for entry in verified}.values())
     first, *more = distinct
     quote = citation_of(item.paper_id, first).model_copy(
@@ -72,8 +72,8 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
 
 def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
     """Select at most `most` distinct passages: the most significant passage for every point, then the second most
-    significant, and so on. A passage for several points takes its best place among them. The result is in the order of
-    the points."""
+    significant, and so on. A passage for several points counts at its best rank among them. The result is in the order
+    of the points."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)

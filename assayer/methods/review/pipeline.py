@@ -1,5 +1,5 @@
-"""Review method: a referee for the whole plan, one who goes through it sentence by sentence and a reader who scores it;
-literature on their points; one editor; and checks of all citations.
+"""Review method: one referee judges the whole plan, one goes through it sentence by sentence, and a reader scores it.
+Literature is read on their points, one editor writes the review, and all citations are checked.
 
 If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
 """

@@ -38,9 +38,9 @@ from assayer.models import (
 from assayer.run.concurrency import as_result
 
 _LOWEST: tuple[tuple[EvidenceRelation, int], ...] = (("already_has", 1), ("has_part", 3))
-"""Lowest contribution of a plan whose score cites a passage with this relation to what is claimed as new."""
+"""Lowest contribution score, by the relation of a cited passage to what the plan claims as new."""
 _LOWEST_WITHOUT = 5
-"""Lowest contribution without such a passage, as the rubric says."""
+"""Lowest contribution score if no such passage is cited, according to the rubric."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),
@@ -55,14 +55,14 @@ _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
 _STEPS = 10
 """Number of steps on the editor's scale (10 to 100) per step on the report's scale (1 to 10)."""
 _FATAL = 2.4
-"""Highest soundness of a plan with a fatal finding, according to the rubric's anchor: the planned work does not test
-the claim."""
+"""Highest soundness score of a plan with a fatal finding, according to the rubric's anchor: the planned work does not
+test the claim."""
 _MOST_IN_SUMMARY = 3
 
 
 async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScores | None:
-    """Ask a reader who sees the plan alone, and none of the panel's points, for the scores. Returns None for a brief
-    review, or if there is no answer, which is journalled."""
+    """Ask a reader who sees only the plan, and none of the panel's points, for the scores. Returns None for a brief
+    review. Also returns None if there is no answer, and journals this."""
     if context.options.brief:
         return None
     outcome = await as_result(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
@@ -71,9 +71,9 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
 
 
 def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
-    """Replace the editor's scores by those of the reader of the plan alone. Editors give all plans nearly the same
-    scores, because each has been shown some sixty objections (docs/adr/0077). The editor's contribution stays if it is
-    lower and cites a passage that has what is claimed as new."""
+    """Replace the editor's scores with those of a reader who saw only the plan. Editors give all plans nearly the same
+    scores, because each editor is shown some sixty objections (docs/adr/0077). The editor's contribution score is kept
+    if it is lower and cites a passage that has what is claimed as new."""
     edited = answer.contribution
     lower = edited.score is not None and (plan.contribution.score is None or edited.score < plan.contribution.score)
     relations = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
@@ -85,8 +85,8 @@ def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages)
 
 
 def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
-    """Return the plan's score with the editor's reason, which is a finding of the page; without a score, the reason is
-    that of the reader who could not give one."""
+    """Return the plan reader's score with the editor's reason, which the review states as a finding. If the plan reader
+    gave no score, the reason is the plan reader's."""
     limited_by = edited.limited_by if plan.score is not None else plan.limited_by
     return edited.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
 
@@ -160,7 +160,7 @@ def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> 
 
 
 def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
-    """Return the score, raised to the lowest that the cited passages allow."""
+    """Return the score, raised to the minimum that the cited passages allow."""
     score = _score(edited, passages)
     if isinstance(score, Absent):
         return score

@@ -10,8 +10,8 @@ from assayer.reports.wording import count
 
 @dataclass(frozen=True)
 class ReviewSize:
-    """Options that differ from the defaults, with the tokens that a local model read and wrote for an idea with them
-    (docs/evidence/models.md)."""
+    """Options that differ from the defaults, and how many tokens a local model read and wrote per idea with these
+    options (docs/evidence/models.md)."""
 
     options: Mapping[str, int | bool]
     prompt_tokens: int

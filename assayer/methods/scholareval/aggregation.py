@@ -1,5 +1,4 @@
-"""Aggregation of assessments of single methods and dimensions into the scores and summaries of a module and of the
-report."""
+"""Aggregate the assessments of methods and dimensions to scores and summaries of a module and of the report."""
 
 from collections.abc import Sequence
 
@@ -55,7 +54,7 @@ def leading_points(assessments: Sequence[Assessment]) -> Summary:
 
 
 def report_summary(parts: Sequence[Part]) -> Summary:
-    """Return the summary of the report: the parts' points in turn, at most three of each kind."""
+    """Return the report's summary: points taken from the parts in turn, at most three of each kind."""
     summaries = [part.summary for part in parts if isinstance(part.summary, Summary)]
     return Summary(
         strengths=tuple(round_robin([summary.strengths for summary in summaries], 3)),

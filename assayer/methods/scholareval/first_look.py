@@ -12,7 +12,7 @@ from assayer.models import Paper, PaperId
 from assayer.run.concurrency import Failed
 
 _NOUNS: dict[Purpose, str] = {"soundness": "paper for the methods", "contribution": "candidate paper"}
-"""Nouns by which the journal refers to dropped papers, by purpose."""
+"""Nouns that the journal uses for dropped papers, keyed by purpose."""
 
 
 async def shortlist_by_title(

@@ -28,7 +28,7 @@ class PaperComparison:
     shown: Evidence
     """Paper as shown in the prompt."""
     standing: NoveltyStanding
-    """Whether the paper has what the idea claims as new, has part of it, or the idea goes further."""
+    """Whether the paper has all or part of what the idea claims as new, or the idea goes further."""
     reason: str
     quoted: Quoted | None
 

@@ -26,8 +26,8 @@ def evidence_from_papers(
     full_texts: Mapping[PaperId, FullText] | None = None,
     whole_abstracts: bool = True,
 ) -> list[Evidence]:
-    """Return an evidence item per paper, labelled in order. The text holds the abstract, or only what it says of the
-    paper's own work, then matching passages, then methods and results."""
+    """Return an evidence item per paper, labelled in order. The text holds the abstract (all of it, or only its
+    statements about the paper's own work), then matching passages, then methods and results."""
     items = []
     for number, paper in enumerate(papers, start=1):
         full_text = (full_texts or {}).get(paper.id)
@@ -108,7 +108,7 @@ _OWN_WORK = re.compile(
     re.IGNORECASE,
 )
 _LEAST_OWN_SHARE = 0.35
-"""Minimum share of an abstract that must remain without its opening."""
+"""Minimum share of an abstract that must remain when its opening is removed."""
 
 
 def own_work(abstract: str) -> str:

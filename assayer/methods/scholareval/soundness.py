@@ -1,4 +1,4 @@
-"""Soundness module, with five levels: methods and queries → title screening → reading → per-method review → summary."""
+"""Soundness module, in five stages: methods and queries → title screening → reading → per-method review → summary."""
 
 from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Papers read by the soundness module, for the comparison of novelty, which runs later."""
+"""Papers read by the soundness module, passed on to the novelty comparison, which runs later."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Addition of what the corpus graph holds about the papers of a state graph.
+"""Add to a state graph what the corpus graph holds about its papers.
 
-Added are methods and concepts that papers share, which paper builds on which, and claims, each in the paper's own
-words. No model is used."""
+It adds methods and concepts that papers share, which paper builds on which, and claims, each in the paper's own words.
+No model is used."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
@@ -25,8 +25,8 @@ class _SharedName(NamedTuple):
     papers: Mapping[PaperId, NamedContent]
 
     def weight(self) -> tuple[int, int]:
-        """Sort key for how strongly a name connects papers: names that one paper introduces and another builds on come
-        first."""
+        """Sort key for how strongly the name connects papers: names that one paper introduces and another builds on
+        come first."""
         introduced = any(paper.introduced for paper in self.papers.values())
         built_on = any(paper.built_on for paper in self.papers.values())
         return -(introduced and built_on), -len(self.papers)
@@ -92,7 +92,7 @@ def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -
 
 
 def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
-    """Return an edge with the paper's own words as its quote, or a stated edge if the words are not allowed in
+    """Return an edge that quotes the paper's own words, or an edge without a quote if the words are not allowed in
     prompts."""
     if not _is_plain(sentence):
         return NewEdge(graph.papers[paper], target, kind, "stated", BY_CORPUS)

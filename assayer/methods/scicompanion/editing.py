@@ -1,4 +1,4 @@
-"""Application of an answer to the graph, edit by edit, with the outcome recorded for each edit."""
+"""Apply an answer to the graph, edit by edit, and record the outcome of each edit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -50,8 +50,8 @@ async def apply_edits(
 async def _same_nodes(
     graph: StateGraph, added: Sequence[AddedNode], embedder: Embedder, least: float
 ) -> Mapping[int, NodeKey]:
-    """Return, for each added node, the existing node of the same kind with the name nearest in meaning, if it is near
-    enough."""
+    """Return the existing node that each added node is the same as: the node of its kind whose name is nearest in
+    meaning, if near enough."""
     known = [item for item in graph.nodes.values() if item.kind in ("concept", "method", "claim")]
     if not known or not added:
         return {}

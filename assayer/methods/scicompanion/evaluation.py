@@ -66,8 +66,8 @@ def unjudged(dimensions: Sequence[RubricDimension]) -> Evaluated:
 
 
 def _combined(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
-    """Combine the assessments. The score of the overall judgement is the score of the part, and its points are the
-    report's summary."""
+    """Combine the assessments. The overall judgement provides the score of the part and the points of the report's
+    summary."""
     overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
     others = [assessment for assessment in assessments if assessment is not overall] or assessments
     points = [point for assessment in others for point in _leading(assessment.points)]
@@ -107,8 +107,8 @@ def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
 
 
 def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -> tuple[Point, ...]:
-    """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers it
-    cites."""
+    """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers that
+    the point cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
     quotes = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")

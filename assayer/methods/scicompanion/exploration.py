@@ -72,7 +72,7 @@ class Exploration:
         return _with_step(result.state, queries, step, retrieved, result.edits, None), result.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
-        """Return the graph with what the corpus graph holds about its papers."""
+        """Return the graph with the contents that the corpus graph holds about the graph's papers."""
         contents = await self._library.contents(list(retrieved.graph.papers))
         return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 

@@ -97,8 +97,8 @@ class StateGraph:
     # Additions from searches
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
-        """Add a paper, unless it was deleted before. A paper with a known id, or a record with a known title, is merged
-        into the existing node."""
+        """Add a paper, unless it was deleted before. If its id or its title is already in the graph, it is merged into
+        the existing node."""
         if paper in self.pruned:
             return Changed(self)
         known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
@@ -250,7 +250,7 @@ def empty_graph(title: str, most_nodes: int = 120, most_edges: int = 300) -> Sta
 
 
 def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
-    """Return the key by which two edges are equal; some kinds have no direction."""
+    """Return the key that equal edges share. For kinds without a direction, the order of the ends does not matter."""
     if edge.kind in _UNDIRECTED and edge.target < edge.source:
         return edge.target, edge.source, edge.kind
     return edge.source, edge.target, edge.kind

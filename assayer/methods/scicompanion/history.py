@@ -1,4 +1,4 @@
-"""History of all nodes and edges that were in the graph of one run, and its record for the report."""
+"""History of all nodes and edges that were ever in the graph of one run, and its record for the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Recommendation of references that an idea lacks, by a single search along citations, without a language model."""
+"""Recommend references that an idea lacks, by a single search along citations, without a language model."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ from assayer.run.run import Run
 
 
 class WayFound(NamedTuple):
-    """Path by which the search reached a paper."""
+    """Step by which the search reached a paper."""
 
     kind: StepKind
     from_paper: Paper | None

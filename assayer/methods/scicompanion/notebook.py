@@ -28,8 +28,8 @@ class Notebook(NamedTuple):
         return next((entry.text for entry in self.entries if entry.step == step), "")
 
     def shown(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
-        """Return the newest entries that fit into `chars` characters, in their original order and with a
-        prompt's labels. Papers that are no longer in the graph have no label."""
+        """Return the newest entries that fit into `chars` characters, in their original order, with papers labelled as
+        in the prompt. Papers that are no longer in the graph have no label."""
         kept: list[NotebookEntry] = []
         room = chars
         for entry in reversed(self.entries):

@@ -1,4 +1,4 @@
-"""Options of SciCompanion: extent of the exploration. T = 3 steps is from the paper; the other defaults are our own
+"""Options of SciCompanion, which limit the exploration. T = 3 steps is from the paper; the other defaults are our own
 (docs/evidence/scicompanion.md)."""
 
 from pathlib import Path
@@ -35,7 +35,7 @@ class SciCompanionOptions(Frozen):
     """Maximum methods and concepts from the corpus graph added in one step; only those shared by several papers are
     added."""
     claims: int = Field(default=4, ge=0, le=100)
-    """Maximum claims from the corpus graph added to the graph in one step: claims of new papers, one per paper."""
+    """Maximum claims added from the corpus graph in one step, one for each new paper."""
     edits: int = Field(default=24, ge=0, le=60)
     """Maximum additions and revisions proposed in one step; further ones are refused. Deletions are not counted."""
     nodes: int = Field(default=120, ge=2, le=500)

@@ -91,7 +91,7 @@ def _paper_label(node: NodeKey) -> str:
 
 
 def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
-    """Return the papers of the graph as prompts show them, in order of arrival."""
+    """Return the papers of the graph as prompts show them, in the order in which they were added."""
     paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
     shown = []
     for key in (key for key in state.graph.nodes if key in paper_of_node):
@@ -117,12 +117,12 @@ def _room(abstract: str, chars: int) -> int:
 
 
 def with_sign(text: str, whole: str) -> str:
-    """Append a mark if the abstract continues after the text."""
+    """Return the text, with ` […]` appended if the abstract `whole` continues after it."""
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 
 
 def _asked(query: str, state: CompanionState) -> AskedQuery:
-    """Return the query with the papers of the graph that it found, in order of arrival."""
+    """Return the query with those papers of the graph that it found, in the order in which they were added."""
     reasons = state.found.reasons
     brought = (key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query))
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))

@@ -1,5 +1,5 @@
-"""Retrieval for one step, and the choice of recommended references from all papers found. Retrieval searches for the
-step's queries along citations, and merges the papers into the graph with the citations on record between them."""
+"""Retrieval for one step, and the choice of recommended references from all papers found. Retrieval runs the step's
+queries, follows citations, and merges the papers and the recorded citations between them into the graph."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -16,10 +16,10 @@ from assayer.text.names import normalised_name
 _REFERENCES = 200
 """Maximum references read per paper when linking the papers of the graph."""
 _RANK_CONSTANT = 60
-"""Constant k of reciprocal rank fusion, at its usual value. With a higher k, first ranks outweigh later ranks less when
-several steps find the same paper."""
+"""Constant k of reciprocal rank fusion, at its usual value. With a higher k, top ranks have a smaller advantage over
+lower ranks when several steps find the same paper."""
 _REPRINTED = 2
-"""Maximum years between a work and the later issue under which it is recorded."""
+"""Maximum years between the first publication of a work and the reprint whose date is on record."""
 _SHORTEST_TITLE = 4
 """Minimum number of words for a title to be matched against the idea; a shorter title could occur in the idea by
 chance."""
@@ -59,7 +59,7 @@ async def retrieve(
     options: SciCompanionOptions,
     step: int,
 ) -> Retrieved:
-    """Search for the queries along citations, and merge the papers into the graph. Raises LiteratureError."""
+    """Run the queries, follow citations, and merge the papers into the graph. Raises LiteratureError."""
     brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
@@ -76,7 +76,7 @@ async def retrieve(
 async def _with_edges(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
-    """Return the graph with edges from the reference lists of its papers, then from the steps of the walk."""
+    """Return the graph with edges added from its papers' reference lists, then from the steps of the walk."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
     edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
     edges += [_edge_of_step(graph, item.paper.id, why) for item in brought for why in item.why]
@@ -127,10 +127,10 @@ def _reason(why: Step, step: int) -> ReasonFound:
 def recommended_references(
     idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """Return the recommended references, best first. Papers that texts link to the idea or to its claims, methods and
-    concepts come first, then papers that were shown, then all others. Within each group, papers found by several
-    searches come first. Deleted papers, papers in `known`, papers whose title occurs in the idea, and duplicate records
-    are left out."""
+    """Return the recommended references, best first. Papers that a quote or statement links to the idea or to its
+    claims, methods and concepts come first, then other papers in the graph, then all others. Within each group, papers
+    found by several searches come first. Deleted papers, papers in `known`, papers whose title occurs in the idea, and
+    duplicate records are left out."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
@@ -156,8 +156,8 @@ def recommended_references(
 
 
 def _joined_papers(graph: StateGraph) -> set[PaperId]:
-    """Return the papers linked to the idea by at most two edges, excluding edges from records: directly, or through a
-    node that the idea is linked to. Edges from the corpus graph do not count, because they were found by patterns."""
+    """Return the papers linked to the idea directly or through one other node. Edges from records do not count, nor do
+    edges from the corpus graph, because these were found by patterns."""
     stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
     near |= {end for item in stated if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}

@@ -1,10 +1,10 @@
 """Reward of one trajectory of the exploration loop: how close its scores are to known scores, and how its final graph
 is structured.
 
-The paper (section 2.5) names both, but leaves open how they are combined and what its "attribute ratio" is. Here the
-reward for structure is the mean of three shares: edges that carry a quote found in its paper (informativeness),
-components of the idea with which papers were compared (coverage), and nodes that are connected to the idea (coherence).
-None can be raised by words alone: a quote counts only if it occurs in its paper."""
+The paper (section 2.5) names both, but does not define how they are combined or what its "attribute ratio" is. Here the
+reward for structure is the mean of three shares: the share of edges whose quote was found in the quoted paper
+(informativeness), of components of the idea with which papers were compared (coverage), and of nodes that are connected
+to the idea (coherence). Words alone cannot raise any of them: a quote counts only if it occurs in its paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
@@ -25,8 +25,8 @@ class RewardWeights(Frozen):
     structure: float = Field(default=0.25, ge=0)
     """Weight of the graph structure. Small, because a well-built graph with a wrong score is worth little."""
     enough_quotes: int = Field(default=6, ge=1)
-    """Minimum divisor of the number of verified quotes, used if there are fewer proposed edges. It prevents a graph
-    with a single edge from being perfect."""
+    """Minimum denominator of the share of verified quotes, used if there are fewer proposed edges. It prevents a graph
+    with a single quoted edge from being perfect."""
 
     unusable: float | None = None
     """Reward of a finished trajectory whose policy produced no usable score. None means no reward: the policy learns
@@ -40,14 +40,14 @@ class RewardWeights(Frozen):
 
 
 class GraphStructure(NamedTuple):
-    """Structure measures of a graph, each from 0 to 1. Proposed edges are those that come neither from records nor from
-    the corpus graph, because such edges exist regardless of the policy."""
+    """Structure measures of a graph, each from 0 to 1. Proposed edges are all edges except those from records and from
+    the corpus graph, which exist regardless of the policy."""
 
     informativeness: float
     """Share of proposed edges whose quote appears in its paper."""
     coverage: float
-    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge other than
-    a record."""
+    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge that is not
+    from a record."""
     coherence: float
     """Share of nodes, excluding the idea, that are connected to the idea by edges of any kind in either direction."""
 
@@ -60,8 +60,8 @@ class TrajectoryReward(Frozen):
     value: float
     """Weighted sum of accuracy and structure, or `RewardWeights.unusable` for an unusable score."""
     accuracy: float | None
-    """Accuracy: 1 minus the root mean square error of the known scores, each in units of its scale's width; 1 is best.
-    None if there is no score."""
+    """Accuracy: 1 minus the root mean square error relative to the known scores, each error in units of its scale's
+    width; 1 is best. None if there is no score."""
     structure: float
     """Structure of the graph, from 0 to 1."""
 

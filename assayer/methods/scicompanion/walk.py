@@ -1,7 +1,7 @@
-"""Walk from queries to papers along citations. It returns the papers that a search finds, papers that they cite and
-papers that cite them, each with the reasons why it was reached.
+"""Walk from queries to papers along citations. It returns the papers that a search finds and papers along citations in
+both directions, each with the reasons why it was reached.
 
-Without citations, the result is that of the search alone: mass that cannot move adds nothing to the cosines."""
+Without citations, the result is the same as of the search alone: mass that cannot move adds nothing to the cosines."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -152,7 +152,7 @@ async def _nearness(
     reached: Collection[PaperId],
     literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
-    """Return the nearness of every found or reached paper to the query nearest to it. Cosines that the search already
+    """Return each found or reached paper's nearness to the query closest to it. Cosines that the search already
     returned are reused."""
     candidates = list(dict.fromkeys([*(item for cosines in found for item in cosines), *reached]))
 

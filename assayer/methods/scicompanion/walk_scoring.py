@@ -1,9 +1,9 @@
 """Score how near papers are to a query along citations, and combine this with nearness in meaning into one order.
 
 Based on personalised PageRank (Jeh and Widom, 2003) with only a few steps: mass starts at the papers that a search
-found and moves along citations, forwards and backwards. Forwards, it is not divided among the works that a paper cites:
-each found paper that cites a work counts as a vote for it, regardless of the length of its reference list. Backwards,
-it is divided, because most papers that cite a famous work are about something else."""
+found and moves along citations, forwards and backwards. Forwards, mass is not divided among the works that a paper
+cites: each found paper counts as a full vote for every work that it cites, regardless of the length of its reference
+list. Backwards, mass is divided, because most papers that cite a famous work are about something else."""
 
 import heapq
 from collections import defaultdict
@@ -25,7 +25,7 @@ _DAMPING_EXPONENT = 0.5
 class CosineRange(NamedTuple):
     """Range of the cosines that a search returned for one query. Embedding models differ in how they spread cosines, so
     nearness is measured relative to this range: 0 for the farthest paper found, 1 for the nearest, and below 0 for
-    papers farther than the farthest."""
+    papers that are farther still."""
 
     farthest: float
     nearest: float
@@ -78,8 +78,8 @@ def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
 
 
 def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
-    """Return the ranking score, at most 2, of every paper whose nearness is known: its nearness plus its dampened share
-    of the greatest mass."""
+    """Return the ranking score, at most 2, of every paper whose nearness is known: its nearness plus its dampened mass
+    relative to the greatest."""
     return {paper: near + mass.get(paper, 0.0) ** _DAMPING_EXPONENT for paper, near in nearness.items()}
 
 

@@ -37,11 +37,11 @@ class GraphArrays:
     vectors: NDArray[np.float32]
     """Unit vector of each viewpoint, shape (n, d)."""
     idea_of: NDArray[np.int32]
-    """Row of each viewpoint's idea, shape (n,). Ascending, with repeats, so that an idea's viewpoints are contiguous.
-    """
+    """Row of the idea that each viewpoint belongs to, shape (n,). Ascending, so that an idea's viewpoints are
+    contiguous."""
     ideas: tuple[IdeaId, ...]
     labels: NDArray[np.int16]
-    """Row of each idea's label in `classes`, or UNKNOWN for an idea without a label; shape (i,)."""
+    """Label of each idea as an index into `classes`, or UNKNOWN for an idea without a label; shape (i,)."""
     dates: NDArray[np.int32]
     """Date of each idea in days since 1970-01-01, or UNKNOWN for an idea without a date; shape (i,)."""
     classes: tuple[str, ...]

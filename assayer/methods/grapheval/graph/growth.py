@@ -19,11 +19,11 @@ _BLOCK = 2048
 """Number of viewpoints per neighbour query."""
 
 EdgeEnds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
-"""Sources, targets and cosines of edges, each in one direction."""
+"""Sources, targets and cosines of edges; each edge is listed in one direction only."""
 
 
 class IdeaFingerprint(NamedTuple):
-    """Stored data by which a graph recognises an idea: the hash of its words, and its label."""
+    """Stored data by which a graph recognises an idea: the hash of its words and its label."""
 
     digest: str
     label: str | None
@@ -184,7 +184,7 @@ def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -
 
 
 def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
-    """Return the row of each label in the plan's classes, or UNKNOWN for a missing label."""
+    """Return the index of each label in the plan's classes, or UNKNOWN for a missing label."""
     rows = {name: row for row, name in enumerate(plan.classes)}
     return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
 

@@ -21,12 +21,12 @@ class Viewpoint(Frozen):
     """Single statement of an idea, such as a proposition, an argument or a fact."""
 
     text: str
-    """Text of the statement, readable without the rest of the idea unless marked otherwise."""
+    """Text of the statement, understandable without the rest of the idea unless `self_contained` is false."""
     words: str
     """Words of the idea on which the statement is based, verbatim, on one line."""
     self_contained: bool = True
-    """True if the statement can be understood alone; false if it begins with a word whose referent could not be
-    supplied."""
+    """False if the statement cannot be understood alone: it begins with a word, such as a pronoun, whose referent was
+    not found."""
 
 
 class RefusedViewpoint(Frozen):
@@ -98,7 +98,7 @@ class PreparedIdea(NamedTuple):
     idea: LabelledIdea
     viewpoints: Viewpoints
     vectors: Vectors
-    """Vectors of the viewpoints, one unit row per viewpoint."""
+    """Unit vectors of the viewpoints, one row per viewpoint."""
     relations: tuple[tuple[int, int], ...] = ()
     """Pairs of positions of related viewpoints, for graphs with relations."""
 

@@ -82,8 +82,8 @@ class IdeaSubgraph:
         day: int,
         allowed: NDArray[np.bool_],
     ) -> "IdeaSubgraph":
-        """Insert an idea into the subgraph around it. `found` holds the neighbours of each of its vectors in
-        the graph; `inside` holds the edges within the idea."""
+        """Extract the subgraph around an idea, and insert the idea. `found` holds the neighbours of each of the idea's
+        `vectors` in the graph; `inside` holds the edges within the idea."""
         hit = found.rows >= 0
         # The idea's neighbours are already one hop away from it.
         nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
@@ -136,8 +136,8 @@ def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
 
 @dataclass(frozen=True)
 class LocalScorer:
-    """`Scorer` that applies another scorer to the subgraph around each idea only, as for an idea outside the graph.
-    Calibrations are fitted on its scores."""
+    """`Scorer` that applies another scorer only to the subgraph around each idea, as is done for ideas outside the
+    graph. Calibrations are fitted on its scores."""
 
     scorer: Scorer
     hops: int

@@ -1,4 +1,4 @@
-"""Baselines that a verdict must beat: label rates and logistic regressions on length, words and mean embeddings."""
+"""Baselines that a scorer must beat: class frequencies; logistic regressions on length, words, mean embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -73,7 +73,7 @@ class TfidfLogistic(_TextLogistic):
 
 
 class LengthLogistic(_TextLogistic):
-    """Logistic regression on the number of characters: a baseline that a verdict must beat before it can claim to judge
+    """Logistic regression on the number of characters: a scorer that does not beat this baseline cannot claim to judge
     content."""
 
     def __init__(self, texts: Mapping[IdeaId, str]) -> None:
@@ -81,7 +81,7 @@ class LengthLogistic(_TextLogistic):
 
 
 class Majority:
-    """Baseline that predicts the label rates of the known ideas, regardless of the idea."""
+    """Baseline that predicts the class frequencies of the known ideas, regardless of the idea."""
 
     name = MAJORITY
 

@@ -2,9 +2,9 @@
 
 The scaling has a temperature and a bias (bias-corrected temperature scaling, Alexandari et al. 2020): `softmax(log p /
 T + b)`, fitted on ideas whose labels the scorer had not seen. It has as many parameters as there are classes, so a few
-dozen ideas are enough, whereas isotonic regression needs a thousand. It never reverses the scorer's order of two
-classes' odds. Unlike temperature alone, it shrinks the scores of an uninformative scorer to the label rates and not to
-equal probabilities."""
+dozen ideas are enough, whereas isotonic regression needs a thousand. It never reverses the order in which the scorer
+ranks ideas by the odds between two classes. Unlike temperature alone, it shrinks the scores of an uninformative scorer
+to the class frequencies and not to equal probabilities."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ FEWEST_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
-"""Minimum probability that replaces smaller ones from a scorer, because no amount of training data justifies more
+"""Value to which smaller probabilities from a scorer are raised, because no amount of training data justifies more
 certainty."""
 _RIDGE = 1e-3
 """Ridge penalty that keeps the fit finite if the held-out ideas are separated perfectly."""
 
 AbstentionReason = Literal["nothing known", "undecided", "unanswered"]
-"""Reason why no class is named: no probability differs significantly from the label rates; two classes are equally
-probable; the scorer gave no answer."""
+"""Reason why no class is named, in this order: no probability differs significantly from the class frequencies; two
+classes are equally probable; the scorer gave no answer."""
 
 
 class TrainingFile(Frozen):
@@ -40,7 +40,7 @@ class TrainingFile(Frozen):
 
 
 class TrainingProvenance(Frozen):
-    """Data from which the numbers were learned. Contains no text of any idea."""
+    """Data on which the numbers were fitted. Contains no text of any idea."""
 
     made_at: dt.datetime
     files: tuple[TrainingFile, ...]
@@ -49,10 +49,10 @@ class TrainingProvenance(Frozen):
     viewpoints_by: str
     """Extractor of the viewpoints: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
-    """Number of ideas learned from, by label."""
+    """Number of training ideas, keyed by label."""
     seed: int
     split: str
-    """Description for readers of how the ideas were held out: `5 stratified folds`, `after 2016-12-31`."""
+    """Method of holding out ideas, in words for readers: `5 stratified folds`, `after 2016-12-31`."""
 
 
 class ProbabilityScaling(Frozen):
@@ -71,7 +71,7 @@ class CalibratedVerdict(NamedTuple):
     """Upper end of the 90 % interval, shape (classes,); `low` is the lower end. The interval reflects the uncertainty
     of the calibration itself."""
     best: int | None
-    """Row of the decided class, or None if the verdict abstains."""
+    """Index of the decided class, or None if the verdict abstains."""
     abstention: AbstentionReason | None
 
 
@@ -83,12 +83,12 @@ class ProbabilityCalibration(Frozen):
     scorer: str
     classes: tuple[str, ...]
     rates: tuple[float, ...]
-    """Share of each class among the held-out ideas: the label prior that the scaling contains."""
+    """Share of each class among the held-out ideas: the class prior that is built into the scaling."""
     scaling: ProbabilityScaling
     replicates: tuple[ProbabilityScaling, ...]
     """Scalings fitted on bootstrap samples of the held-out ideas."""
     band: float = Field(default=0.02, ge=0, le=1)
-    """Probabilities closer than this to the label prior count as equal to it."""
+    """Probabilities closer than this to the class prior count as equal to it."""
     unanswered: int
     """Number of held-out ideas without a score, which are excluded from the fit."""
     provenance: TrainingProvenance
@@ -141,7 +141,8 @@ def fit_calibration(
     replicates: int = _REPLICATES,
 ) -> ProbabilityCalibration:
     """Fit a calibration. `probabilities`, shape (n, classes), are scores of held-out ideas; `truth`, shape (n,), holds
-    their rows in `classes`. Raises InputError if there are too few held-out ideas or a class is missing."""
+    their true classes as indices into `classes`. Raises InputError if there are too few held-out ideas or a class is
+    missing."""
     answered = ~np.isnan(probabilities).any(axis=1)
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))

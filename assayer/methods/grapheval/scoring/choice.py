@@ -1,4 +1,4 @@
-"""Choice among several scorers, by holding out some of the ideas that are allowed for learning."""
+"""Choose among several scorers by holding out some of the training ideas."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -34,7 +34,7 @@ CHOICE = "chosen inside the ideas learned from"
 class Candidates(NamedTuple):
     choosable: tuple[Scorer, ...]
     yardsticks: tuple[Scorer, ...]
-    """Scorers that are measured but never chosen: a verdict based on the length of a text would be worthless to
+    """Baselines that are measured but never chosen: a verdict based on the length of a text would be worthless to
     readers."""
 
 
@@ -45,8 +45,8 @@ def candidates(texts: Mapping[IdeaId, str]) -> Candidates:
 
 
 class BestOf:
-    """Scorer that applies the candidate with the highest AUROC on the known ideas, each held out once; in a tie, the
-    first candidate wins. The scored ideas take no part in the choice."""
+    """Scorer that applies the candidate with the highest cross-validated AUROC on the known ideas; in a tie, the first
+    candidate wins. The scored ideas take no part in the choice."""
 
     def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
         self.name = name
@@ -76,7 +76,7 @@ def described_choice(
     seed: int,
 ) -> ScorerChoice:
     """Describe the choice of a scorer. All scores have shape (ideas, classes) and refer to the same held-out ideas;
-    `chosen_scores` are those of the whole selection procedure."""
+    `chosen_scores` come from the whole selection procedure, `compared` from single scorers."""
 
     def measured(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
         found = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
@@ -101,7 +101,7 @@ def described_choice(
 
 
 def _either_way(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
-    """Return the scores, with the two outcomes swapped if that separates them better. Longer texts are better in some
+    """Return the scores, with the two outcomes swapped if that gives a higher AUROC. Longer texts are better in some
     years and worse in others, and a baseline learned in the wrong direction would be too easy to beat."""
     return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
 

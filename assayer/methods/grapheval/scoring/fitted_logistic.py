@@ -30,7 +30,7 @@ class FittedLogistic(Frozen):
     kind: FeatureKind
     classes: int
     present: tuple[int, ...]
-    """Rows of the outcomes that occurred in training; all others have probability 0."""
+    """Indices of the outcomes that occurred in training; all others have probability 0."""
     coefficients: tuple[tuple[float, ...], ...]
     """Coefficients, shape (present, features)."""
     intercepts: tuple[float, ...]

@@ -1,7 +1,7 @@
 """Measure probabilities against known labels, with bootstrap intervals over ideas.
 
 A row of NaN is a missing answer. It stays in the denominator: it counts as wrong for accuracy and F1, and loses every
-comparison for AUROC. The calibration error leaves it out, because that error concerns answers only."""
+comparison for AUROC. The calibration error, which measures answers only, excludes it."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Truth = NDArray[np.int16]
-"""Row of the true class of each idea, shape (n,)."""
+"""Index of the true class of each idea, shape (n,)."""
 Probabilities = NDArray[np.float64]
 """Probabilities of shape (n, classes); rows without an answer are NaN."""
 Measure = Callable[[Truth, Probabilities], float]

@@ -20,7 +20,7 @@ class VerdictModel(Frozen):
     choice: ScorerChoice
     earliest: dt.date | None
     latest: dt.date | None
-    """Latest date of the ideas learned from; `earliest` is the first date. None if no idea is dated."""
+    """Latest date among the training ideas; `earliest` is the earliest. None if no idea is dated."""
     fitted: FittedLogistic | None
     """Fitted regression, or None if the chosen scorer reads labels from the graph and needs no fitting."""
 

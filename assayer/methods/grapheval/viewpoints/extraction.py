@@ -1,5 +1,5 @@
-"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. The language model extracts the
-viewpoints, or the splitter if there is no model; the result is checked in both cases."""
+"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. A language model, or the splitter if
+there is no model, extracts the viewpoints; the result is checked in both cases."""
 
 from collections.abc import Callable, Sequence
 

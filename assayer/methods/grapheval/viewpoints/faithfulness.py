@@ -17,7 +17,7 @@ MOST_FOREIGN = 0.4
 """Maximum share of a viewpoint's content words that do not occur in the idea. It is above 0 because a paraphrase needs
 some words of its own."""
 FEWEST_FOREIGN = 3
-"""Minimum number of content words missing from the idea for a rejection; fewer are always accepted."""
+"""Minimum number of content words that must be missing from the idea for a viewpoint to be rejected."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
@@ -87,7 +87,7 @@ class IdeaWords:
         return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
 
     def own_share(self, statement: str) -> tuple[int, int]:
-        """Return how many of the statement's content words do not occur in the idea, and how many there are in all."""
+        """Return how many of the statement's content words the idea lacks, and how many content words there are."""
         words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)

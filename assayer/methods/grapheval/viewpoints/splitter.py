@@ -1,7 +1,7 @@
 """Extraction of viewpoints without a language model: sentences and clauses, with their pronouns resolved.
 
-A sentence that begins with `It`, `This method`, `These results` … is prefixed by the term that the previous sentence is
-about. If no such term is found, it is joined with that sentence or marked as not self-contained."""
+A sentence that begins with `It`, `This method`, `These results` … is prefixed with the term that the previous sentence
+introduces. If no such term is found, the two sentences are joined, or the sentence is marked as not self-contained."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -102,7 +102,7 @@ def _clauses(paragraph: str) -> list[str]:
 
 
 def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
-    """Return each clause as a viewpoint, with its referent supplied if it can be found."""
+    """Return each clause as a viewpoint; if its opening word refers back, the referent is added if it is found."""
     found: list[Viewpoint] = []
     for words in clauses:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))

@@ -24,7 +24,7 @@ _MOST_WEAKNESSES = 15
 _MOST_RANKS = 3
 """Maximum number of weaknesses taken from a review."""
 _SIMILAR_SHARE = 0.6
-"""Minimum Jaccard similarity of the words of two weaknesses that count as the same."""
+"""Minimum Jaccard similarity of words at which two weaknesses count as the same."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
@@ -50,8 +50,8 @@ async def write_advice(
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Return the most serious weaknesses, each review's most important first. Dimensions alternate, so that none crowds
-    out the others."""
+    """Return distinct weaknesses: the first of every review, then the second of every review, and so on. Dimensions
+    alternate, so that none crowds out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     titled_texts = [
         (dimension.title, _without_citations(text))

@@ -29,8 +29,8 @@ FEWEST_LABELLED_IDEAS = 30
 """Minimum number of labelled ideas, with at least two for each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
-"""Maximum share of random shuffles of the outcomes that may perform as well as the scores. If more do, the scores are
-taken to carry no information."""
+"""Maximum share of random shuffles of the outcomes for which thresholds perform at least as well as for the true
+outcomes. If the share is larger, the scores are taken to carry no information."""
 
 
 class ScoredIdea(NamedTuple):
@@ -96,7 +96,7 @@ class DecisionCalibration(Frozen):
     unscored: int = Field(ge=0)
     """Number of labelled ideas that the board could not score, which are excluded."""
     thresholds: tuple[float, ...]
-    """Minimum final score for each next better outcome, 0 to 10, ascending."""
+    """Minimum final score for each outcome except the worst, 0 to 10, ascending."""
     replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
     """Thresholds fitted on bootstrap samples."""
     performance: DecisionPerformance
@@ -160,7 +160,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
 
 
 def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
-    """Return the names of the conditions that differ, for messages."""
+    """Return the names of the conditions that differ, as used in messages."""
     names = {
         "models": "models",
         "prompt_version": "prompts",

@@ -26,7 +26,7 @@ from assayer.run.run import Run
 _MOST_POINTS = 3
 """Maximum points of each kind in a summary."""
 _STATEMENT_CHARS = 300
-"""Maximum number of characters shown of a source without a grounding."""
+"""Maximum number of characters shown of a source that has no grounding."""
 
 
 class MetaReviewResult(NamedTuple):
@@ -76,7 +76,7 @@ async def write_meta_review(
 
 
 def points_in_turn(reviews: Sequence[BoardReview]) -> Summary:
-    """Return the reviewers' first points in turn, at most three of each kind; points with verified quotes come
+    """Return at most three points of each kind, taken from the reviewers in turn; points with verified quotes come
     first."""
 
     points = {point.text: point for review in reviews for point in review.points}

@@ -15,8 +15,8 @@ from assayer.methods.innoeval.personas import Persona, PersonaPool
 from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 
 _NEAR_TOPICS = 2
-"""Minimum number of a persona's topics that an idea must name to belong to the persona's field; a single topic could be
-a coincidence."""
+"""Minimum number of a persona's topics that an idea in the persona's field names; a single topic could be a
+coincidence."""
 _KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
 
@@ -26,7 +26,7 @@ class BoardSeat(NamedTuple):
 
 
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
-    """Draw different personas for this idea. Up to the larger half of the seats goes to personas whose topics the idea
+    """Draw different personas for this idea. Up to half of the seats, rounded up, go to personas whose topics the idea
     names: outsiders broaden a board, but a board of outsiders alone knows nothing about the field."""
     drawn = sorted(pool.personas, key=lambda persona: _stable_hash("seat", seed, idea, persona.name))
     near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
@@ -36,8 +36,8 @@ def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[Bo
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
     """Return the evidence hidden from a persona, by kind. A familiarity level of 8 hides a fifth of the sources; a
-    fractional remainder is the probability that one more source is hidden. Sources are hidden in the order of a hash of
-    their own ids, so that their ranking has no effect."""
+    fractional remainder is the probability that one more source is hidden. Which sources are hidden depends on a hash
+    of their ids, so that their ranking has no effect."""
     return tuple(
         _mask_kind(seed, idea, persona, kind, [source for source in sources if source.kind == kind]) for kind in _KINDS
     )
@@ -61,8 +61,7 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
 
 
 def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
-    """Return the persona with its familiarity for this idea, which is at most `elsewhere` if the idea is outside
-    the persona's field."""
+    """Return the persona with its familiarity limited to `elsewhere` if the idea is outside the persona's field."""
     if _names_topics_of(idea.text, persona):
         return persona
     levels = {name: min(level, elsewhere) for name, level in persona.familiarity}

@@ -110,9 +110,9 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
 
 
 def _interval_alpha(matrix: ScoreMatrix) -> float:
-    """Return Krippendorff's α from the variances within units and of all values. It is 1 minus the ratio of the
-    two, with units weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability,
-    2011). Every unit (column) must have at least two values."""
+    """Return Krippendorff's α: 1 minus the ratio of the variance within units to the variance of all values, with units
+    weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every unit
+    (column) must have at least two values."""
     sizes = (~np.isnan(matrix)).sum(axis=0)
     within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
     return float(1 - within / np.nanvar(matrix, ddof=1))

@@ -1,5 +1,4 @@
-"""Excerpts of a long text or a repository that are most related to an idea, selected by shared words without a
-model."""
+"""Excerpts from a long text or a repository that share the most words with an idea, selected without a model."""
 
 import math
 import re

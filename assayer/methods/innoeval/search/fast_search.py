@@ -1,4 +1,4 @@
-"""Fast search for papers, pages, repositories and data sets, as records, before or after the cutoff."""
+"""Fast search for papers, pages, repositories and data sets from before or after the cutoff, returned as records."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ CutoffSide = Literal["before", "after"]
 
 
 class _Place(NamedTuple):
-    """Target of a query: one of the sources of its kind."""
+    """Query with one of the sources to which it is sent."""
 
     query: SourceQuery
     source: str
@@ -42,7 +42,7 @@ class SearchCandidate(NamedTuple):
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """Reception of the item as its source reports it. Empty with a cutoff, because it reflects current opinion."""
+    """Facts such as venue, citations or stars; facts that reflect current opinion are left out with a cutoff."""
 
 
 class FastSearch:

@@ -93,7 +93,7 @@ class HybridSelection:
 
     @property
     def summary(self) -> str:
-        """Description for the report of how sources were ranked."""
+        """Description of how sources were ranked, for the report."""
         backends, options = self._backends, self._options
         reranked = f", then {backends.reranker.name}" if backends.reranker else "; no reranker is configured"
         return (

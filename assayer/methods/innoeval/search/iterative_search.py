@@ -30,7 +30,7 @@ from assayer.run.concurrency import Failed, gather_settled
 Item = TypeVar("Item")
 
 _SHOWN_TITLES = 3
-"""Number of titles of a query's best results that are shown for its refinement."""
+"""Number of best results whose titles are shown when a query is refined."""
 _TITLE_CHARS = 120
 
 
@@ -51,7 +51,7 @@ class IterativeSearch:
 
     @property
     def summary(self) -> str:
-        """Description for the report of how much was searched."""
+        """Description of how much was searched, for the report."""
         return f"{len(self._results_by_query)} queries were answered, with {self.rounds} round(s) of refinement."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
@@ -72,8 +72,8 @@ class IterativeSearch:
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
     async def later_sources(self) -> list[RankedCandidate]:
-        """Return the best sources published after the cutoff, found by the initial queries alone. Call this last: no
-        search that judges candidates may follow."""
+        """Return the best sources published after the cutoff, found by the initial queries alone. Call this last,
+        because no search that judges candidates may follow."""
         if self._run.cutoff is None or not self._options.later:
             return []
         found = await self._sources.search(self._first_queries, "after")
@@ -115,8 +115,8 @@ class IterativeSearch:
         ]
 
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
-        """Limit queries for web, code and data to this share of the maximum for one evaluation. Each part's first query
-        is taken first."""
+        """Limit queries for web, code and data to this share of the maximum for one evaluation. The first query of each
+        part takes precedence."""
         room = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
@@ -172,7 +172,7 @@ class IterativeSearch:
         return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]
 
     def _tried(self, number: int, query: SourceQuery) -> TriedQuery:
-        """Return a query with what it found, as its refinement sees it."""
+        """Return a query with its results, as shown to the model that refines it."""
         found = self._results_by_query[query]
         best = sorted(found, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]
         return TriedQuery(
