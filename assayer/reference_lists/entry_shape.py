@@ -90,6 +90,41 @@ _VISITED = re.compile(
 """Pattern for words that state when or where a page was read."""
 
 
+_PUBLISHED = re.compile(
+    rf"""\b(?:vol|nr?|no|pp?|v|bd|t|art)\.?\ ?\d                       # vol. 3, p. 9
+    | \d\ ?\((?!{YEAR}[–-])\d{{1,4}}(?:[-–/]\d{{1,3}})?\)               # 3(2), 3 (2019)
+    | (?<![\d/-])(?!{YEAR}\b)[a-z]?\d{{1,6}}\ ?[-–—]{{1,2}}\ ?[a-z]?\d{{1,6}}(?![\d-])   # 1–9
+    | [.;,]\ ?\d{{4}};\d                                               # 2019;3
+    | (?-i:{UPPER})\.,?\ \({YEAR}\)[.,:]?\                             # A. (2019).
+    | 10\.\d{{4,9}}/\S | \barxiv\b | https?://
+    | \b(?:proceedings|proc\.|journal|transactions|conference\ on|press\b|verlag|springer|elsevier|wiley)
+    | \b(?-i:[Ii]n):\ [^\W\d_]
+    | [.,]\ (?-i:{UPPER})[\w.\ ]{{1,25}}:\ (?-i:{UPPER})[\w&\ ]{{3,40}}[.,]       # Oslo: Post Press,
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Pattern for what only works have: volume, issue and pages, an identifier, proceedings, place and publisher, or a year
+in brackets after initials."""
+_FEWEST_WORDS, _LOWER, _MOST_MARKS = 12, 0.6, 0.3
+"""Minimum number of words of prose, minimum share of words in lower case, and maximum of punctuation per word."""
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a text is sentences rather than an entry, which has more capitals, numbers and punctuation."""
+    words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)
+    marks = len(re.findall(r"[^\w\s'’-]|\d+", text))
+    return (
+        len(words) >= _FEWEST_WORDS
+        and sum(word.islower() for word in words) >= _LOWER * len(words)
+        and marks <= _MOST_MARKS * len(words)
+    )
+
+
+def is_published(entry: str) -> bool:
+    """Return whether an entry says where the work appeared."""
+    return bool(_PUBLISHED.search(entry))
+
+
 def begins_with_names(line: str) -> bool:
     """Return whether a line begins with the name of a person, or with dashes that stand for names."""
     text = line.strip()
@@ -106,9 +141,12 @@ def without_mark(line: str) -> str:
 
 def begins_entry(line: str) -> bool:
     """Return whether a line begins with a list item mark, or like an entry."""
-    return bool(
-        _NUMBER_MARK.match(line) or ITEM_MARK.match(line) or begins_with_names(line) or _TAGGED.match(line.lstrip())
-    )
+    return bool(_NUMBER_MARK.match(line) or ITEM_MARK.match(line) or begins_with_names(line) or is_record(line))
+
+
+def is_record(line: str) -> bool:
+    """Return whether a line begins an entry in the format of a reference manager or a database."""
+    return bool(_TAGGED.match(line.lstrip()))
 
 
 def entry_number(line: str) -> tuple[str, int] | None:

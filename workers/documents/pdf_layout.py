@@ -3,12 +3,13 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_with_names
+from assayer.reference_lists.entry_shape import begins_entry, begins_with_names
+from assayer.reference_lists.list_finding import find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -86,7 +87,9 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
 FRONT_MATTER = "Front matter"
 """Name of the part before the first heading: title, authors and sometimes the abstract."""
 WHOLE_TEXT = "Text"
-"""Name of the only section of a document without headings."""
+"""Name of the only section of a document without headings, and of the text below a list without one."""
+LIST = "References"
+"""Name of a reference list without a heading."""
 
 
 class PdfLayout(NamedTuple):
@@ -97,6 +100,8 @@ class PdfLayout(NamedTuple):
     heads: tuple[str, ...] = ()
     """Lines of headers and footers, each once."""
     captions: int = 0
+    rotated: int = 0
+    """Number of lines of rotated text, which are left out."""
 
 
 class _Heading(NamedTuple):
@@ -105,6 +110,8 @@ class _Heading(NamedTuple):
     style: TextStyle
     weak: bool = False
     """True if only the font differs from the body text, and its name indicates neither bold nor italic."""
+    added: bool = False
+    """True if the heading is not printed."""
 
 
 _NO_HEADING = re.compile(
@@ -227,8 +234,8 @@ def _main_style(headings: Iterable[_Heading]) -> TextStyle | None:
 
 def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     usual = is_main_title(heading.title)
-    if heading.weak:
-        return False
+    if heading.weak or heading.added:
+        return heading.added
     if is_back_title(heading.title) or list_title(heading.title) == "certain":
         return True
     if heading.number:
@@ -243,6 +250,8 @@ _FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biogr
 
 def _follows_list(heading: _Heading) -> bool:
     """Return whether the heading is one that can follow a reference list."""
+    if heading.added:
+        return True
     title = heading.title
     # `B. Lee. A title`, `4. Lee B, Moor C.`
     is_entry = _SENTENCE_END.search(title) if heading.number.isalpha() else begins_with_names(title)
@@ -270,6 +279,24 @@ def _lines_with_headings(
         yield pending
 
 
+def _with_list_heading(
+    marked: Sequence[tuple[PdfLine, _Heading | None]],
+) -> Sequence[tuple[PdfLine, _Heading | None]]:
+    """Return the lines, with headings added around a reference list if no printed one is recognised."""
+    if any(heading and list_title(heading.title) == "certain" for _, heading in marked):
+        return marked
+    pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in marked]
+    listed = find_untitled_list("".join(pieces))
+    if listed is None:
+        return marked
+    ends = list(accumulate(map(len, pieces)))
+    first, last = (bisect_right(ends, offset) for offset in (listed.start, listed.end - 1))
+    style = marked[first][0].style
+    around = [(PdfLine(marked[first][0].page, style, True, ""), _Heading("", name, style, added=True)) for name in
+              (LIST, WHOLE_TEXT)]  # fmt: skip
+    return [*marked[:first], around[0], *marked[first : last + 1], around[1], *marked[last + 1 :]]
+
+
 def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, line: PdfLine) -> bool:
     return (
         not second.number
@@ -288,7 +315,7 @@ _INDENT = "  "
 
 def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
     """Return the lines of a reference list. Those set in from a left edge on their page continue an entry and begin
-    with spaces; an edge is the left of at least two lines of the list."""
+    with spaces, or the others do if entries begin set in; an edge is the left of at least two lines of the list."""
     printed = [line for line in lines if isinstance(line, PdfLine)]
     lefts = sorted(line.left for line in printed)
     edges: dict[int, set[float]] = {}
@@ -300,8 +327,17 @@ def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
         on_page = edges.get(line.page, {line.left})
         return line.left not in on_page or any(_LEAST_INDENT <= line.left - edge <= _MOST_INDENT for edge in on_page)
 
-    pieces = [f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * is_inside(line)}{line.text}" for line in lines]
+    inside = [line for line in printed if is_inside(line)]
+    begins_inside = inside[:1] == printed[:1] and _begin_share(inside) > _begin_share(set(printed).difference(inside))
+    pieces = [
+        f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * (is_inside(line) != begins_inside)}{line.text}"
+        for line in lines
+    ]
     return "\n".join(pieces)
+
+
+def _begin_share(lines: Collection[PdfLine]) -> float:
+    return sum(begins_entry(line.text) for line in lines) / max(1, len(lines))
 
 
 def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
@@ -324,6 +360,7 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     printed, lines = lines, _without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
+    rotated = sum(not line.style.upright for line in printed)
     kept = frozenset(map(id, lines))
     heads = dict.fromkeys(_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
     body = _body_style(lines)
@@ -335,11 +372,12 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     title = _title(lines, body, metadata_title)
     marked = list(_lines_with_headings(lines, body, title))
     headings = [heading for _, heading in marked if heading]
+    marked = list(_with_list_heading(marked))
     numbered = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
     for line, heading in marked:
-        if line.text in title and line.style.size > body.size:
+        if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
         in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading))
@@ -356,4 +394,4 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     found = tuple(
         Section(title=name.translate(_LIGATURES), text=text.translate(_LIGATURES)) for name, text in texts if text
     )
-    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions)
+    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions, rotated)
