@@ -11,7 +11,7 @@ _UNPUBLISHED = (
     r"submitted|(?:provisionally )?accepted"
 )
 DATE = (
-    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?f\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?[fd]\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
@@ -24,12 +24,14 @@ _NUMBER_MARK = re.compile(
 )
 """Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`, and `3` as a superscript directly before the names."""
 ITEM_MARK = re.compile(
-    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
+    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.,&’'*∗ -]{0,60}\]:? +)(?=\S)"
 )
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
-_DATED = re.compile(rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE)
+_DATED = re.compile(
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b[ns]\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
+)
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
 _WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"

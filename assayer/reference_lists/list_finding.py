@@ -31,15 +31,21 @@ _MIN_DATED_SHARE = 0.7
 _MIN_NAMED_SHARE = 0.6
 """Minimum share of entries that begin with names, and that say where they appeared, in a list without a heading."""
 _LONGEST_ENTRY = 900
+_LONGEST_TITLE = 60
+"""Maximum characters of a line that is the title of a section below a list."""
 _SHORTEST_ENTRY, _AHEAD = 45, 300
 """Minimum characters of an entry before prose, and number of characters that show whether prose follows."""
 _MOST_LINES = 6
 """Maximum lines of an entry in a list without a heading."""
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~|:::)")
-_FOLLOWS = re.compile(
-    r"^(?:appendi(?:x|ces)|annex(?:es)?|anhang|annexe|supplement|(?:appendix )?[A-H][.:)] )", re.IGNORECASE
+FOLLOWS = re.compile(
+    r"(?:appendi(?:x|ces)|annex(?:es|e)?|anhang|anexos?|ap[eé]ndices?|allegat[oi]|lampiran|приложени[ея]|supplement|"
+    r"(?:list|index) of (?:figures|tables)|(?:author )?biograph(?:y|ies))",
+    re.IGNORECASE,
 )
+"""Beginning of the title of a section that may follow a reference list."""
+_LETTERED = re.compile(r"[A-H][.:)] ")
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
@@ -100,7 +106,9 @@ def end_of_entries(listed: str) -> int:
     entry = ""
     for place, line in enumerate(lines[last:], last):
         complete = len(entry) >= _SHORTEST_ENTRY and is_dated(entry) and _ENDED.search(entry)
-        if complete and line.text.strip()[:1].isupper() and is_prose(ahead[place]):
+        is_title = len(line.text) <= _LONGEST_TITLE and FOLLOWS.match(line.text.strip()) and place > last
+        prose = line.text.strip()[:1].isupper() and is_prose(ahead[place])
+        if complete and (prose or _CAPTION.match(line.text) or is_title):
             return line.start
         entry += f" {line.text}"
     return len(listed)
@@ -180,7 +188,11 @@ def _end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        known = is_known_title(without_number(title)) or part_of(title) is not None or bool(_FOLLOWS.match(title))
+        known = (
+            is_known_title(without_number(title))
+            or part_of(title) is not None
+            or bool(FOLLOWS.match(title) or _LETTERED.match(title))
+        )
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS

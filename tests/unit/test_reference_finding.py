@@ -143,3 +143,73 @@ def test_entries_of_pdf_whose_first_lines_are_set_in_are_told_apart() -> None:
     layout = detect_layout(printed(STYLES["APA"], -12, "References"))
     idea = idea_of_document(Document(sections=layout.sections), "a.pdf")
     assert [work.raw for work in idea.references] == STYLES["APA"]
+
+
+@pytest.mark.parametrize(
+    "below", ["Figure 3.11: Plan of the rooms", "ANEXO A. ANEXOS", "LIST OF FIGURES", "Apéndice", "Biographies"]
+)
+def test_title_or_caption_below_last_entry_ends_the_list(below: str) -> None:
+    listed = "\n".join(STYLES["APA"])
+    text = f"{TEXT}References\n\n{listed}\n{below}\nA.1. Report\nA.2. REPORT\n"
+    assert parse_references(part_lists(text).lists[0])[-1].raw == STYLES["APA"][-1]
+
+
+def test_line_in_another_font_inside_an_entry_does_not_end_the_list_of_a_pdf() -> None:
+    italic = TextStyle("Serif-Italic", 10, bold=False, italic=True, upright=True)
+    first = [
+        "[1] J. A. Lee, R. J. Chen, N. D. Diaz, R. A. Fox, and",
+        "H. Moor, Compilation of addresses of small offices, Letters,",
+        "3 (2019), pp. 1–9. In C. Hill,",
+        "B. Rumpe, & I. Simmonds (Eds.), Behaviour of sorters",
+    ]
+    lines = [*printed([], 0), PdfLine(1, HEAD, True, "References", 72)]
+    lines += [PdfLine(2, italic if line[1:2] == "." else BODY, False, line, 72) for line in first]
+    lines += [PdfLine(2, BODY, True, "[2] C. Diaz, Postcards and their corners, Post, 5 (2021), pp. 3–4.", 72)]
+    lines += [PdfLine(3, HEAD, True, "A. Tables of the letters", 72), PdfLine(3, BODY, True, PROSE, 72)]
+    assert [section.title for section in detect_layout(lines).sections][-2:] == ["References", "Tables of the letters"]
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_numbers_of_lines_or_of_each_fifth_line_are_removed(step: int) -> None:
+    text = "Post offices sort letters by hand in a room"
+    lines = [
+        PdfLine(number // 30, BODY, True, f"{number} {text}" if number % step == 0 else text, 72)
+        for number in range(300, 420)
+    ]
+    lines[54:56] = [lines[54]._replace(text=f"{text} multilayer net355 works"), lines[55]._replace(text=text)]
+    sections = detect_layout(lines if step == 5 else lines[:50]).sections
+    assert not any(character.isdecimal() for section in sections for character in section.text)
+
+
+@pytest.mark.parametrize(
+    ("printed_name", "doi"),
+    [
+        ("doi: 10.1007/s00198-007-0543- 5.", "10.1007/s00198-007-0543-5"),
+        ("https://doi.org/10.1006/inco.2000 .2930", "10.1006/inco.2000.2930"),
+    ],
+)
+def test_doi_broken_after_hyphen_or_before_point_is_rejoined(printed_name: str, doi: str) -> None:
+    (work,) = parse_references(
+        f"Diaz, C. (2021). Postcards and their corners. Journal of Post, 5(2), 3–4. {printed_name}"
+    )
+    assert work.doi == doi
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "[A1] A. Lee. “Reading names”. 2004, pp. 3–\n5.\n[A2] C. Diaz. “Postcards”. In: Post 2 (2010).",
+        "[Lee, 2019] Lee, A. (2019). Reading addresses.\n[Diaz, 2021] Diaz, C. (2021). Postcards.",
+        "[LCD∗05] LEE A., CHEN B.: Reading addresses. Letters (2005).\n[DF21] DIAZ C., FOX E.: Postcards. Letters (2021).",
+        "Lee, A. (2019). Reading names\n\nin the rain. Letters, 3, 5–6. http://a.test/1.\n\nDiaz, C. (2021). Cards.",
+    ],
+)  # fmt: skip
+def test_two_entries_are_told_apart(listed: str) -> None:
+    works = parse_references(listed)
+    assert [work.year for work in works][-1:] and len(works) == 2
+    assert not any(work.raw.startswith("[") for work in works)
+
+
+def test_et_al_after_and_is_no_name() -> None:
+    (work,) = parse_references("A. Lee, C. Diaz, and et al. Reading addresses at speed. Letters, 2019.")
+    assert work.authors == ("A. Lee", "C. Diaz")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assayer.models import Note, Section
 from assayer.reference_lists.entry_shape import begins_entry, begins_with_names
-from assayer.reference_lists.list_finding import find_untitled_list
+from assayer.reference_lists.list_finding import FOLLOWS, find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -122,11 +122,13 @@ _MOST_HEADS = 12
 _LONGEST_PAGE_NUMBER = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_FEWEST_NUMBERED, _LARGEST_STEP = 20, 4
+_FEWEST_NUMBERED, _LARGEST_STEP, _FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
 _NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
-_SENTENCE_END = re.compile(r"[^\W\d_]{3}\. ")
+_NAME_END = re.compile(r"[^\W\d_]{3}\. |^\w+,")
+_UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
+"""End of a line on which an entry does not end: a comma, a word in lower case, or an initial."""
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -144,20 +146,28 @@ def _running_key(line: PdfLine) -> str:
 
 
 def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
-    """Remove the numbers that manuscripts for review have in the margin of each line."""
+    """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
-    rising: dict[int, re.Match[str]] = {}
-    for before, after in pairwise(marks):
-        if 0 < int(after[1]["number"]) - int(before[1]["number"]) <= _LARGEST_STEP:
-            rising.update((before, after))
+    fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
+    rising, by_fifths = _rising(marks, range(1, _LARGEST_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
+    step = 1
     if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
+        rising, step = by_fifths, _FIFTH
+    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 4 / step):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, following in pairwise(sorted(rising)):
         first, last = (int(rising[item]["number"]) for item in (place, following))
-        for number in range(first + 1, min(last, first + _LARGEST_STEP)):  # inside a word joined by the PDF reader
-            texts[place] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[place], count=1)
+        for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
+            for inside in range(place, min(following, place + 2 * step)):
+                texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
+
+
+def _rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+    """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
+    pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
+    return {place: mark for pair in pairs for place, mark in pair}
 
 
 def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bool:
@@ -245,18 +255,18 @@ def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     return heading.style == main or (usual and heading.style.size >= main.size)
 
 
-_FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biograph|[A-H]\.? [A-Z]", re.IGNORECASE)
+_LETTERED = re.compile(r"[A-H]\.? [A-Z]", re.IGNORECASE)
 
 
-def _follows_list(heading: _Heading) -> bool:
-    """Return whether the heading is one that can follow a reference list."""
-    if heading.added:
-        return True
+def _follows_list(heading: _Heading, above: str) -> bool:
+    """Return whether the heading is one that can follow a reference list, whose last line is `above`."""
     title = heading.title
-    # `B. Lee. A title`, `4. Lee B, Moor C.`
-    is_entry = _SENTENCE_END.search(title) if heading.number.isalpha() else begins_with_names(title)
+    if heading.added or is_back_title(title) or is_known_title(title):
+        return True
+    # `B. Lee. A title`, `B. Lee, A title`, `4. Lee B, Moor C.`
+    is_entry = _NAME_END.search(title) if heading.number.isalpha() else begins_with_names(title)
     numbered = heading.number and not is_entry
-    return is_back_title(title) or is_known_title(title) or bool(numbered or _FOLLOWS_LIST.match(title))
+    return bool((numbered or FOLLOWS.match(title) or _LETTERED.match(title)) and not _UNENDED.search(above))
 
 
 def _lines_with_headings(
@@ -376,11 +386,13 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     numbered = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
+    above = ""
     for line, heading in marked:
         if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
-        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading))
+        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading, above))
+        above = line.text
         if heading and not in_entry and _is_main(heading, numbered, main):
             sections.append((heading.title, []))
         else:
