@@ -121,4 +121,5 @@ async def test_rotated_text_is_reported_as_left_out(matrix: str) -> None:
     labels = "".join(f"BT /F1 8 Tf {matrix} {90 + 20 * n} {300 + n} Tm (arrivals) Tj ET\n" for n in range(20))
     idea = await read_pdf_idea(pdf_files.drawn(BODY + labels), "a.pdf")
     assert "arrivals" not in idea.text
-    assert idea.reading and "of rotated text" in idea.reading.left_out[0].part
+    assert idea.reading
+    assert "of rotated text" in idea.reading.left_out[0].part
