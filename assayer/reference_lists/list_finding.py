@@ -101,16 +101,16 @@ def find_untitled_list(text: str) -> ListSpan | None:
 def end_of_entries(listed: str) -> int:
     """Return where the last entry of a list ends, which prose without a heading may follow."""
     lines = list(_lines(listed))
-    ahead = [" ".join(item.text for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
+    ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
     last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
-    entry = ""
-    for place, line in enumerate(lines[last:], last):
-        complete = len(entry) >= _SHORTEST_ENTRY and is_dated(entry) and _ENDED.search(entry)
-        is_title = len(line.text) <= _LONGEST_TITLE and FOLLOWS.match(line.text.strip()) and place > last
-        prose = line.text.strip()[:1].isupper() and is_prose(ahead[place])
-        if complete and (prose or _CAPTION.match(line.text) or is_title):
+    length, dated = 0, False
+    for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
+        length, dated = length + len(above.text), dated or is_dated(above.text)
+        is_title = len(line.text) <= _LONGEST_TITLE and FOLLOWS.match(line.text.strip())
+        prose = line.text.strip()[:1].isupper() and is_prose(shown)
+        is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
+        if is_complete and (prose or is_title or _CAPTION.match(line.text)):
             return line.start
-        entry += f" {line.text}"
     return len(listed)
 
 
@@ -188,11 +188,8 @@ def _end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        known = (
-            is_known_title(without_number(title))
-            or part_of(title) is not None
-            or bool(FOLLOWS.match(title) or _LETTERED.match(title))
-        )
+        follows = FOLLOWS.match(title) or _LETTERED.match(title)
+        known = is_known_title(without_number(title)) or part_of(title) is not None or follows is not None
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
@@ -261,10 +258,8 @@ def _named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
 def _entry_range(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
     """Return the first and last line of the entries that begin at these lines; None unless most of them have dates,
     begin with names, and say where they appeared. Steps of a plan and posts of a budget have dates too."""
-    last = next(
-        (place for place in range(max(starts, default=0) + 1, len(lines)) if lines[place].after_blank), len(lines)
-    )
-    ends = [*starts[1:], last]
+    rest = range(starts[-1] + 1, len(lines)) if starts else ()
+    ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), len(lines))]
     entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=False)]
     entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
     while entries and not is_dated(entries[-1]):
