@@ -12,6 +12,7 @@ from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
 from assayer.models import Document, Idea, IdeaId, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
+from assayer.reference_lists.list_finding import end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
@@ -182,17 +183,20 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     """Create an idea from a document as parsed by a reader. Raises the same errors as `parse_idea`."""
     sections, lists, flags, text = list[Section](), list[str](), list[TextFlag](), ""
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
+    titled = any(list_title(section.title) == "certain" for section in document.sections)
     for section in with_notes(document):
         (heading, heading_flags), (words, found) = _stripped(section.title), _stripped(section.text)
         name = _short(heading)
         if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
-            lists.append(words)
-            continue
-        parted = PartedText(words) if document.references else _parted(section.title, words)
+            end = end_of_entries(words)
+            parted = PartedText(words[end:].strip(), (words[:end].rstrip(),), ((0, end, 0),))
+            name, heading_flags = UNTITLED, ()
+        else:
+            parted = PartedText(words) if document.references else _parted(section.title, words, titled=titled)
         lists += parted.lists
         if parted.lists and not parted.text:
             continue
-        head = "" if section.title == UNTITLED else f"## {name}\n\n"
+        head = "" if name == UNTITLED else f"## {name}\n\n"
         text += "\n\n" if text else ""
         start = len(text) + len("## ")
         flags += [flag.model_copy(update={"offset": start + min(flag.offset, len(name))}) for flag in heading_flags]
@@ -206,11 +210,11 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 
 
-def _parted(title: str, words: str) -> PartedText:
+def _parted(title: str, words: str, *, titled: bool) -> PartedText:
     """Return a section's text and its reference lists. A title such as `Sources` marks a list if entries fill the
     section."""
     below = part_lists(f"## {title}\n\n{words}") if list_title(title) else PartedText(words)
-    return PartedText("", below.lists) if below.lists and not below.text else part_lists(words)
+    return PartedText("", below.lists) if below.lists and not below.text else part_lists(words, titled=titled)
 
 
 def idea_of_sections(sections: Sequence[Section], source: str, title: str | None = None) -> Idea:

@@ -178,5 +178,6 @@ def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
         if scheme in ours
         and scheme in theirs
         and title_key(ours[scheme]) != title_key(theirs[scheme])  # a hyphen at a line end may be lost
-        and not theirs[scheme].startswith(f"{ours[scheme]}.")  # cut at a line end
+        # A DOI may be cut at a line end, and a PDF may lack its underscore.
+        and not theirs[scheme].startswith((f"{ours[scheme]}.", f"{ours[scheme]}_"))
     ]

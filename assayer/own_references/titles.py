@@ -24,10 +24,11 @@ _LONG_WORD = 4
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
 _VENUE = re.compile(
-    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=[^,]{0,60}\b(?:press|publish\w+|verlag|books|associates|wiley|springer|elsevier)\b))"
+    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=.{0,80}\d|.{0,80}\b(?:press|publish\w+|verlag|books|associates|wiley|springer|elsevier|"
+    r"journal|transactions|proceedings|letters|reviews?|acm|ieee)\b))"
 )
 """Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
-`, Harbour Press`."""
+`, Harbour Press`, `, Letters 3`."""
 _MIN_BEFORE_VENUE = 12
 """Minimum number of letters in a title before a venue."""
 _SUBTITLE = re.compile(r"[:?!.]\s|\s[-–—]\s")

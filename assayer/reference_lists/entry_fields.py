@@ -30,7 +30,7 @@ _STOPPED = re.compile(r"[,.?!]\s?\W$")
 _AFTER_DATE = re.compile(rf"(?:\({DATE}\)[.,:]?|[.,] {DATE}[.:])\s+(?!(?:URL|DOI)\b)")
 _DATE_FIRST = re.compile(rf"{DATE}[.,:]\s+(?=[^\W\d_])")
 _DATE_AT_END = re.compile(rf"[\s.,;]*\(?\b{DATE}\)?[.,:]?\s*$")
-_ET_AL = re.compile(rf"\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
+_ET_AL = re.compile(rf"(?:\band )?\bet al\b\.?[,;:]?\s+(?:\(?{YEAR}\)?[.,:]?\s+)?")
 _DOCUMENT_KIND = re.compile(r"\s*[\[［](?:[A-Z]{1,2}(?:/[A-Z]{2})?)[\]］](?://)?")
 """Document type as Chinese standards print it: `[J]`, `[M/OL]`."""
 _ADDED_TO_TITLE = re.compile(
@@ -41,7 +41,7 @@ _ADDED_TO_TITLE = re.compile(
 )
 """Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
 _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
-_IN_VOLUME = re.compile(r", in: .*$")
+_IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
 _FEWEST_WORDS = 2
@@ -51,7 +51,7 @@ _SENTENCE_END = re.compile(
 )
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
-_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.[a-z]")
+_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.-?[a-z]\.?")
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
@@ -179,11 +179,17 @@ def _family_first(entry: str) -> EntryFields | None:
     if listed is None:
         return None
     rest = entry[listed.end() :]
-    if _MORE_NAMES.match(rest) and authors_in(_SENTENCE_END.split(rest, maxsplit=1)[0]):
+    if _begins_with_more_names(rest):
         return None  # `Ann J. Lee, Bo Chen`
     title = _LONG_TITLE_END.split(rest, maxsplit=1)[0]
     names = _OTHERS.sub("", listed["names"])
     return EntryFields(authors_in(names) or (names,), title) if _may_be_title(title) and " " in title else None
+
+
+def _begins_with_more_names(rest: str) -> bool:
+    """Return whether a text begins with names that end in a full stop or in `et al.`"""
+    names = _SENTENCE_END.split(_ET_AL.split(rest, maxsplit=1)[0], maxsplit=1)[0]
+    return _MORE_NAMES.match(rest) is not None and bool(authors_in(names))
 
 
 def _after_date(entry: str) -> EntryFields | None:
@@ -240,7 +246,7 @@ def _surnames_first(entry: str) -> EntryFields | None:
     names = [name.strip() for name in listed.split(",")]
     if not others or not all(map(_SURNAME_FIRST.fullmatch, names)):
         return None
-    if len(names) == 1 and _MORE_NAMES.match(rest) and authors_in(_SENTENCE_END.split(rest, maxsplit=1)[0]):
+    if len(names) == 1 and _begins_with_more_names(rest):
         return None  # `Ann J. Lee, Bo Chen`
     title = _TITLE_END.split(rest, maxsplit=1)[0]
     people = tuple(re.sub(r"^(?:and|&) ", "", name) for name in names if name != "et al")

@@ -11,7 +11,7 @@ _UNPUBLISHED = (
     r"submitted|(?:provisionally )?accepted"
 )
 DATE = (
-    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?f\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
+    rf"[(\[]?{_MONTH}?(?:{YEAR}(?:[-–/](?:{YEAR}|\d\d))?|n\. ?d\.|s\. ?[fd]\.|o\. ?J\.|(?i:{_UNPUBLISHED}))"
     r"(?:, [^()]{3,25})?[)\]]?"
 )
 """Date of an entry, with or without brackets: `(2019, May 3)`, `2019a`, `Sep. 1999`, `(n.d.)`, `[n.d.]`."""
@@ -24,12 +24,14 @@ _NUMBER_MARK = re.compile(
 )
 """Number before an entry: `[3]`, `(3)`, `3.`, `3 `, `［3］`, and `3` as a superscript directly before the names."""
 ITEM_MARK = re.compile(
-    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.&’' -]{0,40}\]:? +)(?=\S)"
+    r"^\s{0,8}(?:[-*+•–·▪◦] +(?:\[\[\[[^\[\]]{1,60}\]\]\] +)?|(?:\.\. )?\[\^?[\w+:.,&’'*∗ -]{0,60}\]:? +)(?=\S)"
 )
 """Bullet or key before an entry: `- `, `[Lee19] `, `[^lee]: `, `.. [Lee19] `, `* [[[lee19]]] `."""
 _TAGGED = re.compile(r"@|TY {1,2}- |%0 |PMID- |FN (?:Clarivate|ISI)|PT [A-Z]$|\\bib\{|\\begin\{(?:bibdiv|biblist)\}")
 """Beginning of an entry of a reference manager or a database: BibTeX, RIS, EndNote, PubMed, Web of Science, amsrefs."""
-_DATED = re.compile(rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\bn\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE)
+_DATED = re.compile(
+    rf"\b{YEAR}\b|\b10\.\d{{4,9}}/|arxiv|\b[ns]\. ?d\.|\(?\b(?:{_UNPUBLISHED})\b|https?://", re.IGNORECASE
+)
 
 UPPER = "[" + ranges(code for code in range(0x2000) if chr(code).isupper()) + "]"
 _WORD = rf"(?:[dDlLO]['’ʼ])?{UPPER}[\w'’ʼ`-]{{0,30}}"
@@ -90,6 +92,41 @@ _VISITED = re.compile(
 """Pattern for words that state when or where a page was read."""
 
 
+_PUBLISHED = re.compile(
+    rf"""\b(?:vol|nr?|no|pp?|v|bd|t|art)\.?\ ?\d                       # vol. 3, p. 9
+    | \d\ ?\((?!{YEAR}[–-])\d{{1,4}}(?:[-–/]\d{{1,3}})?\)               # 3(2), 3 (2019)
+    | (?<![\d/-])(?!{YEAR}\b)[a-z]?\d{{1,6}}\ ?[-–—]{{1,2}}\ ?[a-z]?\d{{1,6}}(?![\d-])   # 1–9
+    | [.;,]\ ?\d{{4}};\d                                               # 2019;3
+    | (?-i:{UPPER})\.,?\ \({YEAR}\)[.,:]?\                             # A. (2019).
+    | 10\.\d{{4,9}}/\S | \barxiv\b | https?://
+    | \b(?:proceedings|proc\.|journal|transactions|conference\ on|press\b|verlag|springer|elsevier|wiley)
+    | \b(?-i:[Ii]n):\ [^\W\d_]
+    | [.,]\ (?-i:{UPPER})[\w.\ ]{{1,25}}:\ (?-i:{UPPER})[\w&\ ]{{3,40}}[.,]       # Oslo: Post Press,
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Pattern for what only works have: volume, issue and pages, an identifier, proceedings, place and publisher, or a year
+in brackets after initials."""
+_FEWEST_WORDS, _LOWER, _MOST_MARKS = 12, 0.6, 0.3
+"""Minimum number of words of prose, minimum share of words in lower case, and maximum of punctuation per word."""
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a text is sentences rather than an entry, which has more capitals, numbers and punctuation."""
+    words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)
+    marks = len(re.findall(r"[^\w\s'’-]|\d+", text))
+    return (
+        len(words) >= _FEWEST_WORDS
+        and sum(word.islower() for word in words) >= _LOWER * len(words)
+        and marks <= _MOST_MARKS * len(words)
+    )
+
+
+def is_published(entry: str) -> bool:
+    """Return whether an entry says where the work appeared."""
+    return bool(_PUBLISHED.search(entry))
+
+
 def begins_with_names(line: str) -> bool:
     """Return whether a line begins with the name of a person, or with dashes that stand for names."""
     text = line.strip()
@@ -106,9 +143,12 @@ def without_mark(line: str) -> str:
 
 def begins_entry(line: str) -> bool:
     """Return whether a line begins with a list item mark, or like an entry."""
-    return bool(
-        _NUMBER_MARK.match(line) or ITEM_MARK.match(line) or begins_with_names(line) or _TAGGED.match(line.lstrip())
-    )
+    return bool(_NUMBER_MARK.match(line) or ITEM_MARK.match(line) or begins_with_names(line) or is_record(line))
+
+
+def is_record(line: str) -> bool:
+    """Return whether a line begins an entry in the format of a reference manager or a database."""
+    return bool(_TAGGED.match(line.lstrip()))
 
 
 def entry_number(line: str) -> tuple[str, int] | None:

@@ -32,7 +32,7 @@ _FEWEST_ROWS = 2
 _ROW = re.compile(r"\s*\|.*\|\s*$|[^|]{1,40} \| ")
 _RULE = re.compile(r":?-{2,}:?")
 """Cell of the line below the header of a table."""
-_NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*", re.MULTILINE)
+_NUMBER_ALONE = re.compile(r"^(?P<mark>[ \t]*(?:\[\d{1,3}\]|\d{1,3}\.))[ \t]*\n\s*(?!\[)", re.MULTILINE)
 FENCE = re.compile(r"^\s{0,3}(?:`{3,}|~{3,}|:{3,}).*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"</?(?:a|b|i|em|strong|span|div|p|li|ul|ol|br|sup|sub|font|section|bibitem)\b[^<>]{0,400}>|\[\]\{[^{}]{0,200}\}"
@@ -273,7 +273,8 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
 
 
 def _is_whole_entry(line: str) -> bool:
-    return len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:])) and not line[0].isspace()
+    begins = not line[0].isspace() and (not line[0].islower() or begins_with_names(line))
+    return begins and len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:]))
 
 
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:

@@ -29,8 +29,8 @@ ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):
 """Address or identifier, which is not part of a title or a year."""
 _BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
 _BROKEN_ADDRESS = re.compile(
-    r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*[/._=-]) "
-    r"(?P<rest>[\w(][\w.()/:;-]*[\d/]\S*|[a-z][\w-]*(?:\.[a-z][\w-]*)*\.?$)"
+    r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*(?:[/._=-]|\w(?= [._/-]\w))) "
+    r"(?P<rest>(?<=- )\d\S*|[._/-]\w\S*|[\w(][\w.()/:;-]*[\d/]\S*|[a-z][\w-]*(?:\.[a-z][\w-]*)*\.?$)"
 )
 """Address or DOI that is broken by a line end. Its second part contains a digit or a slash, or ends the entry."""
 

@@ -7,11 +7,13 @@ from itertools import islice
 from typing import NamedTuple
 
 from assayer.reference_lists.entry_shape import (
-    ITEM_MARK,
     begins_entry,
     begins_with_names,
     entry_number,
     is_dated,
+    is_prose,
+    is_published,
+    is_record,
     reads_like_entry,
     without_mark,
 )
@@ -27,13 +29,23 @@ _FEWEST = 3
 _MIN_DATED_SHARE = 0.7
 """Minimum share of entries with a year or an identifier in a list without a heading."""
 _MIN_NAMED_SHARE = 0.6
-"""Minimum share of entries that begin with names in a list without a heading."""
+"""Minimum share of entries that begin with names, and that say where they appeared, in a list without a heading."""
 _LONGEST_ENTRY = 900
+_LONGEST_TITLE = 60
+"""Maximum characters of a line that is the title of a section below a list."""
+_SHORTEST_ENTRY, _AHEAD = 45, 300
+"""Minimum characters of an entry before prose, and number of characters that show whether prose follows."""
+_MOST_LINES = 6
+"""Maximum lines of an entry in a list without a heading."""
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~|:::)")
-_FOLLOWS = re.compile(
-    r"^(?:appendi(?:x|ces)|annex(?:es)?|anhang|annexe|supplement|(?:appendix )?[A-H][.:)] )", re.IGNORECASE
+FOLLOWS = re.compile(
+    r"(?:appendi(?:x|ces)|annex(?:es|e)?|anhang|anexos?|ap[eé]ndices?|allegat[oi]|lampiran|приложени[ея]|supplement|"
+    r"(?:list|index) of (?:figures|tables)|(?:author )?biograph(?:y|ies))",
+    re.IGNORECASE,
 )
+"""Beginning of the title of a section that may follow a reference list."""
+_LETTERED = re.compile(r"[A-H][.:)] ")
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
@@ -73,11 +85,38 @@ class _Line(NamedTuple):
         return self.start + len(self.text)
 
 
-def find_lists(text: str) -> list[ListSpan]:
+def find_lists(text: str, *, titled: bool = False) -> list[ListSpan]:
     """Return the reference lists in a text, in order. Lists without a heading are searched for only if no list with a
-    heading is found."""
+    heading is found, and not at all if `titled`."""
     lines = list(_lines(text))
-    return list(_titled(text, lines)) or list(_untitled(text, lines))
+    spans = list(_titled(text, lines)) or ([] if titled else list(_untitled(text, lines)))
+    return [span._replace(end=span.inner + end_of_entries(text[span.inner : span.end])) for span in spans]
+
+
+def find_untitled_list(text: str) -> ListSpan | None:
+    """Return the list of a text in which no title of a list was recognised; None if there is none."""
+    return next(_untitled(text, list(_lines(text))), None)
+
+
+def end_of_entries(listed: str) -> int:
+    """Return where the last entry of a list ends, which prose without a heading may follow."""
+    lines = list(_lines(listed))
+    ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
+    last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
+    length, dated = 0, False
+    for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
+        length, dated = length + len(above.text), dated or is_dated(above.text)
+        is_title = len(line.text) <= _LONGEST_TITLE and FOLLOWS.match(line.text.strip())
+        prose = line.text.strip()[:1].isupper() and is_prose(shown)
+        is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
+        if is_complete and (prose or is_title or _CAPTION.match(line.text)):
+            return line.start
+    return len(listed)
+
+
+def _begins_dated(line: str, ahead: str) -> bool:
+    """Return whether a line begins an entry with a date, or a record, whose abstract is part of it."""
+    return is_record(line) or (begins_entry(line) and is_dated(ahead) and not is_prose(line))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -149,7 +188,8 @@ def _end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        known = is_known_title(without_number(title)) or part_of(title) is not None or bool(_FOLLOWS.match(title))
+        follows = FOLLOWS.match(title) or _LETTERED.match(title)
+        known = is_known_title(without_number(title)) or part_of(title) is not None or follows is not None
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
@@ -177,10 +217,8 @@ def _begins_table(line: _Line) -> bool:
 
 
 def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
-    """Yield the last run of entries that are numbered from 1, or that each begin with authors and a year."""
-    if len(lines) < _FEWEST:
-        return
-    run = _numbered_run(lines) or _dated_run(lines)
+    """Yield the last run of entries that are numbered from 1, or the longest run that each begin with names."""
+    run = _numbered_run(lines) or max(_named_runs(lines), key=lambda run: run[1] - run[0], default=None)
     if run:
         first, last = run
         end = lines[last + 1].start if last + 1 < len(lines) else len(text)
@@ -201,46 +239,35 @@ def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
     return best
 
 
+def _named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last lines of runs of entries that each begin with names below the end of another."""
+    run: list[int] = []
+    for place, line in enumerate(lines):
+        apart = line.after_blank or _ENDED.search(lines[place - 1].text)
+        whole = " ".join(item.text for item in lines[place : place + 3])
+        if apart and (begins_with_names(without_mark(line.text)) or reads_like_entry(whole)):
+            run.append(place)
+        elif run and (
+            place - run[-1] > _MOST_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
+        ):
+            yield from filter(None, [_entry_range(run, lines)])
+            run = []
+    yield from filter(None, [_entry_range(run, lines)])
+
+
 def _entry_range(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the first and last line of the entries that begin at these lines; None unless most of them have dates and
-    begin with names."""
-    if len(starts) < _FEWEST:
+    """Return the first and last line of the entries that begin at these lines; None unless most of them have dates,
+    begin with names, and say where they appeared. Steps of a plan and posts of a budget have dates too."""
+    rest = range(starts[-1] + 1, len(lines)) if starts else ()
+    ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), len(lines))]
+    entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=False)]
+    entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
+    while entries and not is_dated(entries[-1]):
+        entries.pop()
+    if len(entries) < _FEWEST:
         return None
-    last = next((place for place in range(starts[-1] + 1, len(lines)) if lines[place].after_blank), len(lines))
-    ends = [*starts[1:], last]
-    entries = [" ".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY for entry in entries)
-    # Steps of a plan can be numbered and dated too, but do not begin with names.
-    named = sum(begins_with_names(without_mark(entry)) for entry in entries)
-    enough = dated >= _MIN_DATED_SHARE * len(entries) and named >= _MIN_NAMED_SHARE * len(entries)
-    return (starts[0], ends[-1] - 1) if enough else None
-
-
-def _dated_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the first and last line of the run of entries at the end of a text, or above the tables at its end; None
-    if it has too few entries."""
-    tables = [place for place, line in enumerate(lines) if line.after_blank and _CAPTION.match(line.text)]
-    run = _run_to(len(lines), lines)
-    return run or (_run_to(tables[0], lines) if tables else None)
-
-
-def _is_listed_entry(line: str, whole: str) -> bool:
-    """Return whether an item of a list begins with names and has a date, as entries do whose date comes last."""
-    mark = ITEM_MARK.match(line)
-    return mark is not None and begins_with_names(line[mark.end() :]) and is_dated(whole)
-
-
-def _run_to(end: int, lines: Sequence[_Line]) -> tuple[int, int] | None:
-    while end and _begins_table(lines[end - 1]):
-        end -= 1
-    first, entries = end, 0
-    for place in range(end - 1, -1, -1):
-        line = lines[place]
-        if _begins_table(line):
-            break
-        whole = " ".join(item.text for item in lines[place : min(place + 3, first)])
-        if reads_like_entry(whole) or _is_listed_entry(line.text, whole):
-            first, entries = place, entries + 1
-        elif line.after_blank or first - place > 4:
-            break
-    return (first, end - 1) if entries >= _FEWEST else None
+    dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY and not is_prose(entry) for entry in entries)
+    named = sum(begins_with_names(without_mark(entry)) or reads_like_entry(entry) for entry in entries)
+    published = sum(map(is_published, entries))
+    enough = dated >= _MIN_DATED_SHARE * len(entries) and min(named, published) >= _MIN_NAMED_SHARE * len(entries)
+    return (starts[0], ends[len(entries) - 1] - 1) if enough else None

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from assayer.text.section_titles import joined_small_capitals, without_number
+from assayer.text.folding import folded
+from assayer.text.section_titles import without_number
 
 ListTitle = Literal["certain", "possible"]
 """Certainty that a title is that of a reference list. `possible` titles, such as `Literature` or `Sources`, are also
@@ -15,11 +16,11 @@ _CERTAIN = """
     references; references cited; reference list; list of references; references and notes; references and citations;
     key references; selected references; cited references; works cited; cited works; list of works cited;
     literature cited; cited literature; bibliography; selected bibliography; bibliographic references;
-    bibliographical references; bibliography and references; bibliography and references cited; citations;
-    references and literature cited;
+    bibliographical references; citations; referenced works; works referenced; sources cited; literature list;
     literaturverzeichnis; quellenverzeichnis; literaturangaben; referenzen; zitierte literatur; literaturliste;
-    références; références bibliographiques; références citées; bibliographie; liste des références;
+    références; références bibliographiques; références citées; bibliographie; liste des références; obras citadas;
     referencias; referencias bibliográficas; bibliografía; referencias citadas; bibliografía citada;
+    bibliografía consultada; referências consultadas;
     referências; referências bibliográficas; bibliografia; referências citadas;
     riferimenti bibliografici; riferimenti; bibliografia essenziale; referències; referències bibliogràfiques;
     literatuurlijst; referenties; geraadpleegde literatuur; geraadpleegde bronnen; bronvermelding;
@@ -47,8 +48,17 @@ _POSSIBLE = """
 """
 
 
+def _letters(title: str) -> str:
+    """Return a title in lower case, without accents and without spaces, which PDFs may have between its letters."""
+    return "".join(filter(str.isalnum, folded(title.translate(_ACCENTS))))
+
+
+_ACCENTS = dict.fromkeys(map(ord, "´ˆ˜¨˚¯˘˙¸ˇ˝`"))
+"""Accents that stand beside their letter: `Re´fe´rences`."""
+
+
 def _titles(text: str) -> frozenset[str]:
-    return frozenset(title for part in text.split(";") if (title := " ".join(part.split())))
+    return frozenset(filter(None, map(_letters, text.split(";"))))
 
 
 _BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
@@ -63,6 +73,7 @@ _EMPHASIS = re.compile(r"\*\*|__|[*_`【】\[\]〔〕]")
 _BRACKETED = re.compile(r"\s*[(（][^()（）]{1,40}[)）]$")
 _ALL = re.compile(r"^(?:complete|full|main|all|additional|combined|general|numbered)\s+", re.IGNORECASE)
 _AND = re.compile(r" (?:and|und|et|y|e|i|en|och|og|ja|ve|и|та|і) | ?[/,;、，及] ?")
+_APPENDIX = re.compile(r"^appendix(?: [A-Z\d])?[:.] ", re.IGNORECASE)
 _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九十]{1,3}[、.．]\s*")
 
 
@@ -75,25 +86,26 @@ def list_title(line: str) -> ListTitle | None:
 def _list_title(line: str) -> ListTitle | None:
     bare = _ATTRIBUTES.sub("", line.lstrip("#= "))
     plain = _MARKS.sub("", _EMPHASIS.sub("", _MARKS.sub("", bare)))
-    plain = joined_small_capitals(_BRACKETED.sub("", plain)).strip(" .:：")
+    plain = _APPENDIX.sub("", _BRACKETED.sub("", plain)).strip(" .:：")
     for candidate in (
         plain,
         without_number(plain),
         _ROMAN.sub("", plain),
         _ALL.sub("", plain),
-        re.sub(r"^\d{1,2}\.?\s+", "", plain),
+        re.sub(r"^\d{1,2}\.?\s*", "", plain),
     ):
-        key = " ".join(candidate.casefold().replace("&", "and").split()).strip(" .:：")
-        if certainty := _certainty(key) or _certainty_of_parts(_AND.split(key)):
+        title = " ".join(candidate.casefold().replace("&", "and").split())
+        if certainty := _certainty(title) or _certainty_of_parts(_AND.split(title)):
             return certainty
     return None
 
 
-def _certainty(key: str) -> ListTitle | None:
+def _certainty(title: str) -> ListTitle | None:
+    key = _letters(title)
     return next((certainty for certainty, titles in _BY_CERTAINTY if key in titles), None)
 
 
 def _certainty_of_parts(parts: Sequence[str]) -> ListTitle | None:
     """Return the certainty of a title that joins several: `sources and further reading`."""
-    found = [_certainty(part.strip()) for part in parts] if len(parts) > 1 else [None]
+    found = [_certainty(part) for part in parts] if len(parts) > 1 else [None]
     return None if None in found else "certain" if "certain" in found else "possible"

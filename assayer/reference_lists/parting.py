@@ -29,10 +29,10 @@ class PartedText(NamedTuple):
         return min(place, len(self.text))
 
 
-def part_lists(text: str) -> PartedText:
-    """Return the text and its reference lists separately; headings of empty lists are removed too. A section that is
-    titled like a list but contains prose stays in the text."""
-    inner = {span: FENCE.sub("", text[span.inner : span.end]).strip() for span in find_lists(text)}
+def part_lists(text: str, *, titled: bool = False) -> PartedText:
+    """Return the text and its reference lists, or only those with a heading if `titled`, separately; headings of empty
+    lists are removed too. A section that is titled like a list but contains prose stays in the text."""
+    inner = {span: FENCE.sub("", text[span.inner : span.end]).strip() for span in find_lists(text, titled=titled)}
     spans = [span for span, listed in inner.items() if not listed or parse_references(listed)]
     if not spans:
         return PartedText(text)

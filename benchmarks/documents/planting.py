@@ -30,6 +30,9 @@ _FAMILIES = [
 _SHORT_LINE = 120
 _MARK = re.compile(r"^\s*(?P<before>[\[(]?)(?P<number>\d{1,3})(?P<after>[\])]?\.?)(?P<space>\s*)", re.MULTILINE)
 
+_KEY = re.compile(r"\s*\[[^\[\]\n]*[^\W\d][^\[\]\n]*\] ")
+"""Key of an entry: `[Lee19] `."""
+
 
 class Planted(NamedTuple):
     idea: Idea
@@ -85,10 +88,12 @@ def _invented(model: CitedWork, title: str, chance: random.Random) -> str:
 
 
 def _marked(entry: str, number: int, listed: str, works: tuple[CitedWork, ...]) -> str:
-    """Return the entry with a number in the style of the list; unchanged if the list has no numbers."""
+    """Return the entry with a number or key in the style of the list; unchanged if the list has neither."""
     marks = [mark for mark in _MARK.finditer(listed) if mark["before"] or mark["after"] or mark["space"]]
     if bullet := re.match(r"[-*] ", listed):
         return bullet[0] + entry
+    if _KEY.match(listed):
+        return f"[Har{number}] {entry}"
     if sum(work.number is not None for work in works) < len(works) / 2 or not marks:
         return entry
     mark = marks[0]

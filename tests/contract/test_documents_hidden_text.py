@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract import pdf_files
+from workers.documents.document_ideas import read_pdf_idea
 from workers.documents.idea_reader import read_ideas
 from workers.documents.pdf_reader import extract_pdf
 
@@ -113,3 +114,12 @@ async def test_document_with_only_hidden_text_is_rejected() -> None:
 @pytest.mark.skipif(not PAPER.exists(), reason="the data folder beside the clone is missing")
 async def test_real_paper_is_free_of_hidden_text() -> None:
     assert (await extract_pdf(PAPER.read_bytes())).hidden == ()
+
+
+@pytest.mark.parametrize("matrix", ["0 1 -1 0", "1 0.3 0 1"])
+async def test_rotated_text_is_reported_as_left_out(matrix: str) -> None:
+    labels = "".join(f"BT /F1 8 Tf {matrix} {90 + 20 * n} {300 + n} Tm (arrivals) Tj ET\n" for n in range(20))
+    idea = await read_pdf_idea(pdf_files.drawn(BODY + labels), "a.pdf")
+    assert "arrivals" not in idea.text
+    assert idea.reading
+    assert "of rotated text" in idea.reading.left_out[0].part

@@ -134,6 +134,11 @@ def test_doi_cut_at_a_line_end_is_not_a_difference() -> None:
         assert differences(known, title=TITLE, authors=("J. Devlin",), year=2019, doi=printed) == ()
 
 
+def test_underscore_of_a_doi_that_a_pdf_lacks_is_not_a_difference() -> None:
+    known = BERT.model_copy(update={"identifiers": Identifiers(doi="10.1007/3-540-44802-0_21")})
+    assert differences(known, title=TITLE, authors=("J. Devlin",), year=2019, doi="10.1007/3-540-44802-0") == ()
+
+
 def test_publisher_after_a_short_title_is_not_a_part_of_it() -> None:
     known = record("x", "Networks: A View", "Ann Lee", 2010)
     title = "Networks: A View, Harbour University Press"

@@ -117,6 +117,9 @@ async def read_pdf_idea(
     if parsed.captions:
         part = f"{parsed.captions} caption{'s' * (parsed.captions != 1)} of figures or tables"
         left_out += (LeftOut(part=part, why="figures are not read"),)
+    if parsed.rotated:
+        part = f"{parsed.rotated} line{'s' * (parsed.rotated != 1)} of rotated text"
+        left_out += (LeftOut(part=part, why="margins and labels of figures are not read"),)
     document = Document(
         title=parsed.title,
         front_matter=parsed.front_matter,

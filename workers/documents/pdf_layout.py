@@ -3,12 +3,13 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
 
 from assayer.models import Note, Section
-from assayer.reference_lists.entry_shape import begins_with_names
+from assayer.reference_lists.entry_shape import begins_entry, begins_with_names
+from assayer.reference_lists.list_finding import FOLLOWS, find_untitled_list
 from assayer.reference_lists.list_titles import list_title
 from assayer.text.section_titles import (
     is_back_title,
@@ -86,7 +87,9 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
 FRONT_MATTER = "Front matter"
 """Name of the part before the first heading: title, authors and sometimes the abstract."""
 WHOLE_TEXT = "Text"
-"""Name of the only section of a document without headings."""
+"""Name of the only section of a document without headings, and of the text below a list without one."""
+LIST = "References"
+"""Name of a reference list without a heading."""
 
 
 class PdfLayout(NamedTuple):
@@ -97,6 +100,8 @@ class PdfLayout(NamedTuple):
     heads: tuple[str, ...] = ()
     """Lines of headers and footers, each once."""
     captions: int = 0
+    rotated: int = 0
+    """Number of lines of rotated text, which are left out."""
 
 
 class _Heading(NamedTuple):
@@ -105,6 +110,8 @@ class _Heading(NamedTuple):
     style: TextStyle
     weak: bool = False
     """True if only the font differs from the body text, and its name indicates neither bold nor italic."""
+    added: bool = False
+    """True if the heading is not printed."""
 
 
 _NO_HEADING = re.compile(
@@ -115,11 +122,13 @@ _MOST_HEADS = 12
 _LONGEST_PAGE_NUMBER = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_FEWEST_NUMBERED, _LARGEST_STEP = 20, 4
+_FEWEST_NUMBERED, _LARGEST_STEP, _FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
 _NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
-_SENTENCE_END = re.compile(r"[^\W\d_]{3}\. ")
+_NAME_END = re.compile(r"[^\W\d_]{3}\. |^\w+,")
+_UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
+"""End of a line on which an entry does not end: a comma, a word in lower case, or an initial."""
 _ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
@@ -137,20 +146,28 @@ def _running_key(line: PdfLine) -> str:
 
 
 def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
-    """Remove the numbers that manuscripts for review have in the margin of each line."""
+    """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
-    rising: dict[int, re.Match[str]] = {}
-    for before, after in pairwise(marks):
-        if 0 < int(after[1]["number"]) - int(before[1]["number"]) <= _LARGEST_STEP:
-            rising.update((before, after))
+    fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
+    rising, by_fifths = _rising(marks, range(1, _LARGEST_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
+    step = 1
     if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
+        rising, step = by_fifths, _FIFTH
+    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 4 / step):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, following in pairwise(sorted(rising)):
         first, last = (int(rising[item]["number"]) for item in (place, following))
-        for number in range(first + 1, min(last, first + _LARGEST_STEP)):  # inside a word joined by the PDF reader
-            texts[place] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[place], count=1)
+        for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
+            for inside in range(place, min(following, place + 2 * step)):
+                texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
+
+
+def _rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+    """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
+    pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
+    return {place: mark for pair in pairs for place, mark in pair}
 
 
 def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bool:
@@ -227,8 +244,8 @@ def _main_style(headings: Iterable[_Heading]) -> TextStyle | None:
 
 def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     usual = is_main_title(heading.title)
-    if heading.weak:
-        return False
+    if heading.weak or heading.added:
+        return heading.added
     if is_back_title(heading.title) or list_title(heading.title) == "certain":
         return True
     if heading.number:
@@ -238,16 +255,18 @@ def _is_main(heading: _Heading, numbered: bool, main: TextStyle | None) -> bool:
     return heading.style == main or (usual and heading.style.size >= main.size)
 
 
-_FOLLOWS_LIST = re.compile(r"appendi(?:x|ces)|annex|supplement|(?:author )?biograph|[A-H]\.? [A-Z]", re.IGNORECASE)
+_LETTERED = re.compile(r"[A-H]\.? [A-Z]", re.IGNORECASE)
 
 
-def _follows_list(heading: _Heading) -> bool:
-    """Return whether the heading is one that can follow a reference list."""
+def _follows_list(heading: _Heading, above: str) -> bool:
+    """Return whether the heading is one that can follow a reference list, whose last line is `above`."""
     title = heading.title
-    # `B. Lee. A title`, `4. Lee B, Moor C.`
-    is_entry = _SENTENCE_END.search(title) if heading.number.isalpha() else begins_with_names(title)
+    if heading.added or is_back_title(title) or is_known_title(title):
+        return True
+    # `B. Lee. A title`, `B. Lee, A title`, `4. Lee B, Moor C.`
+    is_entry = _NAME_END.search(title) if heading.number.isalpha() else begins_with_names(title)
     numbered = heading.number and not is_entry
-    return is_back_title(title) or is_known_title(title) or bool(numbered or _FOLLOWS_LIST.match(title))
+    return bool((numbered or FOLLOWS.match(title) or _LETTERED.match(title)) and not _UNENDED.search(above))
 
 
 def _lines_with_headings(
@@ -270,6 +289,24 @@ def _lines_with_headings(
         yield pending
 
 
+def _with_list_heading(
+    marked: Sequence[tuple[PdfLine, _Heading | None]],
+) -> Sequence[tuple[PdfLine, _Heading | None]]:
+    """Return the lines, with headings added around a reference list if no printed one is recognised."""
+    if any(heading and list_title(heading.title) == "certain" for _, heading in marked):
+        return marked
+    pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in marked]
+    listed = find_untitled_list("".join(pieces))
+    if listed is None:
+        return marked
+    ends = list(accumulate(map(len, pieces)))
+    first, last = (bisect_right(ends, offset) for offset in (listed.start, listed.end - 1))
+    style = marked[first][0].style
+    around = [(PdfLine(marked[first][0].page, style, True, ""), _Heading("", name, style, added=True)) for name in
+              (LIST, WHOLE_TEXT)]  # fmt: skip
+    return [*marked[:first], around[0], *marked[first : last + 1], around[1], *marked[last + 1 :]]
+
+
 def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, line: PdfLine) -> bool:
     return (
         not second.number
@@ -288,7 +325,7 @@ _INDENT = "  "
 
 def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
     """Return the lines of a reference list. Those set in from a left edge on their page continue an entry and begin
-    with spaces; an edge is the left of at least two lines of the list."""
+    with spaces, or the others do if entries begin set in; an edge is the left of at least two lines of the list."""
     printed = [line for line in lines if isinstance(line, PdfLine)]
     lefts = sorted(line.left for line in printed)
     edges: dict[int, set[float]] = {}
@@ -300,8 +337,17 @@ def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
         on_page = edges.get(line.page, {line.left})
         return line.left not in on_page or any(_LEAST_INDENT <= line.left - edge <= _MOST_INDENT for edge in on_page)
 
-    pieces = [f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * is_inside(line)}{line.text}" for line in lines]
+    inside = [line for line in printed if is_inside(line)]
+    begins_inside = inside[:1] == printed[:1] and _begin_share(inside) > _begin_share(set(printed).difference(inside))
+    pieces = [
+        f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * (is_inside(line) != begins_inside)}{line.text}"
+        for line in lines
+    ]
     return "\n".join(pieces)
+
+
+def _begin_share(lines: Collection[PdfLine]) -> float:
+    return sum(begins_entry(line.text) for line in lines) / max(1, len(lines))
 
 
 def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
@@ -324,6 +370,7 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     printed, lines = lines, _without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
+    rotated = sum(not line.style.upright for line in printed)
     kept = frozenset(map(id, lines))
     heads = dict.fromkeys(_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
     body = _body_style(lines)
@@ -335,14 +382,17 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     title = _title(lines, body, metadata_title)
     marked = list(_lines_with_headings(lines, body, title))
     headings = [heading for _, heading in marked if heading]
+    marked = list(_with_list_heading(marked))
     numbered = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
+    above = ""
     for line, heading in marked:
-        if line.text in title and line.style.size > body.size:
+        if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
-        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading))
+        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading, above))
+        above = line.text
         if heading and not in_entry and _is_main(heading, numbered, main):
             sections.append((heading.title, []))
         else:
@@ -356,4 +406,4 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     found = tuple(
         Section(title=name.translate(_LIGATURES), text=text.translate(_LIGATURES)) for name, text in texts if text
     )
-    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions)
+    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions, rotated)

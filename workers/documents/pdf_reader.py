@@ -36,6 +36,8 @@ class ParsedPdf(Frozen):
     """Author in the document's metadata, and the lines of headers and footers."""
     captions: int = 0
     """Number of captions, which are left out."""
+    rotated: int = 0
+    """Number of lines of rotated text, which are left out."""
     hidden: tuple[HiddenText, ...] = ()
     """Hidden text, which is excluded from the sections; not sanitised."""
     unlooked_pages: int = 0
@@ -108,6 +110,7 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
             if value
         ),
         captions=layout.captions,
+        rotated=layout.rotated,
         hidden=_hidden(parsed),
     )
 
