@@ -57,7 +57,7 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """Publish the result of a build or update to the address from which readers pull it. If two releases start from the
+    """Publish the result of a build or update to the URL from which readers pull it. If two releases start from the
     same version, the second one to publish is refused, so that they do not overwrite each other."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
@@ -89,8 +89,8 @@ class CorpusRelease:
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
         """Pull the newest published version for updating, unless the local version is an update of it. Set `repeats` to
-        discard a local version that is neither published nor based on it; otherwise CorpusError is raised. Returns None
-        if nothing was pulled."""
+        discard a local version that was never published and is not based on the published one; otherwise, CorpusError
+        is raised for it. Returns None if nothing was pulled."""
         newest = self._publisher.log.newest()
         self._after = newest.number if newest else 0
         if newest is None:

@@ -62,8 +62,8 @@ class Engine:
     judge: GraphJudge | Absent
     """Judge based on the graph of labelled ideas, or the reason why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Methods that the engine was opened for, each with the reason why it cannot run here, whatever the corpus, or None
-    if it can."""
+    """Methods that the engine was opened for, each with the reason why it cannot run here with any corpus, or None if
+    it can."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore

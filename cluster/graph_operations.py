@@ -174,7 +174,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
 
 
 async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with another
+    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with a different
     embedder."""
     plan = await graph.plan()
     if plan is None:
@@ -226,8 +226,8 @@ async def check_batch(
 
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
-    """Return the requested limits, otherwise the limits fitted for the packaged embedding model. Raises InputError for
-    other embedding models, for which no limits are known."""
+    """Return the requested thresholds, otherwise those fitted for the packaged embedding model. Raises InputError for
+    other embedding models, which have no fitted thresholds."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(

@@ -31,7 +31,7 @@ class KnownFile(NamedTuple):
 
     comparisons: list[Comparison]
     names: dict[IdeaId, str]
-    """Names of the ideas given by their submitters, as far as the file contains them."""
+    """Submitters' names for the ideas, where the file contains them."""
 
 
 class ReportScores(NamedTuple):

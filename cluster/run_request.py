@@ -55,8 +55,7 @@ class RunRequest:
     criteria: tuple[Criterion, ...] = ()
     """Criteria of the call, which the report answers one by one; part of the run's id."""
     answers_of: str = ""
-    """Only tenant whose stored language model answers may be reused; if empty, the answers of all tenants may be
-    reused."""
+    """Tenant whose stored language model answers may be reused; if empty, the answers of any tenant may be reused."""
     corpus: str = ""
     """Corpus version with which an earlier attempt of the job started; empty at the first attempt."""
     waits_until: dt.datetime | None = None

@@ -25,7 +25,7 @@ SETTABLE: frozenset[Paths] = frozenset(setting_paths())
 
 
 class SettingsSources(NamedTuple):
-    """Places that settings are read from, the strongest first."""
+    """Sources that settings are read from, highest precedence first."""
 
     environment: Mapping[str, str]
     file: SettingsFile

@@ -1,4 +1,4 @@
-"""`assayer evaluate`: evaluation of ideas, with a report for each."""
+"""`assayer evaluate`: evaluate ideas and write a report for each."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Terminal output on finished reports."""
+"""Terminal output about finished reports."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,7 +68,7 @@ class ReportRecord(TypedDict):
     title: str
     method: str
     complete: bool | None
-    """Whether the report reaches the minima for a total; None if it has no total."""
+    """Whether the report meets the minimum requirements for a total score; None if it cannot have one."""
     scores: dict[str, float | None]
     files: list[str]
 

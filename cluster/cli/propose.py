@@ -33,7 +33,7 @@ class _Proposed(NamedTuple):
 
 
 def _from_standard_input(ctx: typer.Context, question: str) -> str:
-    """Return the question or the name of the file; for `-`, those on standard input."""
+    """Return the question or file name as passed; for `-`, a question or a temporary file read from standard input."""
     if question != "-":
         return question
     file = from_standard_input(ctx, Path(question))

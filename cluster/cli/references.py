@@ -1,5 +1,5 @@
-"""`assayer references`: papers in the local corpus that an idea does not name, found along citations, without a
-language model."""
+"""`assayer references`: relevant papers in the local corpus that an idea does not cite, found along citations, without
+a language model."""
 
 import asyncio
 import datetime as dt
@@ -39,7 +39,7 @@ def references(
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """List papers of the corpus that an idea does not name; no language model is needed."""
+    """List relevant papers in the corpus that an idea does not cite; no language model is needed."""
     last_day = day(cutoff, "cutoff")
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))

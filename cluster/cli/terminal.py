@@ -63,7 +63,7 @@ def print_json(value: object) -> None:
 
 
 class Outcome:
-    """Result of a command: lines of markup, printed at once, or facts, printed as one JSON document in the end."""
+    """Result of a command: lines of markup, printed immediately, or values, printed as one JSON document at the end."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.facts: dict[str, object] = {}
@@ -77,7 +77,7 @@ class Outcome:
             print_json(self.facts)
 
     def add(self, *lines: str, **facts: object) -> None:
-        """Add facts, and the lines that tell them to people."""
+        """Add values, and the lines of markup that present them to people."""
         self.facts |= facts
         for line in () if self._as_json else lines:
             say(line)
@@ -101,7 +101,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
 
 
 def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
-    """Print named facts, one per line, or as one JSON object."""
+    """Print named values, one per line, or as one JSON object."""
     with Outcome(as_json=as_json) as outcome:
         for name, text in facts.items():
             outcome.add(f"[bold]{name + ':':<17}[/]{escape(text)}", **{name: text})

@@ -1,4 +1,4 @@
-"""Work of `assayer evaluate` in this process or another: evaluation of one idea and writing of its report."""
+"""Work item of `assayer evaluate`, run in this process or another: evaluate one idea and write its report."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence

@@ -56,7 +56,7 @@ class RayBuildPlan(Frozen):
     directory: Path
     """Directory of the corpus, on a disk that every node can access."""
     vectors: str
-    """fsspec address to which every node can write vectors."""
+    """fsspec URL to which every node can write vectors."""
     embedder: EmbedderSettings
     share: EmbeddingResources = EmbeddingResources()
     shards: int | None = Field(default=None, ge=1)
@@ -151,7 +151,7 @@ def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
 
 
 class _EmbeddingWorker:
-    """Embedding worker with one model, for one portion at a time."""
+    """Worker that loads one model and embeds one portion at a time."""
 
     def __init__(self, wanted: RayBuildPlan) -> None:
         self._embedder = local_embedder(wanted.embedder)
@@ -163,7 +163,7 @@ class _EmbeddingWorker:
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_portion(self, key: str, texts: Sequence[str]) -> int:
-        if not texts or key in self._store:  # stored in the meantime by a process that died before it reported it
+        if not texts or key in self._store:  # stored in the meantime by a process that died before reporting it
             return 0
         if isinstance(self._embedder, LexicalEmbedder):
             embedded = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))

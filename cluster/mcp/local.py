@@ -1,6 +1,6 @@
 """The service in this process for `assayer mcp --local`: the same tools, without a running service or a port.
 
-Its jobs and reports are stored in the database of this machine, as those of `assayer serve` are."""
+Its jobs and reports are stored in this machine's database, like those of `assayer serve`."""
 
 import asyncio
 import datetime as dt
@@ -19,7 +19,7 @@ from orchestrator.store import PgKeys, PgTenants
 
 _OPERATOR = Actor("command", "the command line of the service", "machine")
 _URL = "http://127.0.0.1"
-"""Address in requests to the application, which do not leave this process."""
+"""Base URL of requests to the application, which do not leave this process."""
 
 
 @asynccontextmanager

@@ -30,7 +30,7 @@ def estimated(
 
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
-    """Print the estimate for all parts together; a figure that is missing for any part is unknown for the whole."""
+    """Print the estimate for all parts together; a total is unknown if any part lacks its value."""
     first = parts[0]
     for part in parts:
         for row in part.rejected:

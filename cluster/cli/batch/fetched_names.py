@@ -24,8 +24,8 @@ class NamedProposal(NamedTuple):
 
 def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
     """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, finished or
-    not, so that a proposal has the same name whenever it is fetched. If names collide, even if they differ in case, all
-    of them get their row's number."""
+    not, so that a proposal has the same name whenever it is fetched. If names are equal, ignoring case, each of them
+    gets its row number."""
     plain = {proposal.id: (_plain(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
