@@ -130,8 +130,7 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
 
 
 def _delay() -> str:
-    """Return words on how much longer it may take because of other programs, whose load a short measurement hardly
-    shows."""
+    """Return how much longer it may take, in words, because other programs use the processors."""
     load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
     times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
     return f"{times} while other programs use the processors (load {load:.0f} on {processors})"

@@ -1,4 +1,4 @@
-"""Acts on jobs that are recorded in the audit log, and the content of their entries.
+"""Audit log entries for acts on jobs: which acts are recorded, and the content of their entries.
 
 Each act has a single entry, regardless of the number of proposals: a call is submitted, extended, cancelled or rerun;
 an evaluation is cancelled or rerun; a ranking is started or cancelled. Single ideas and the jobs of trainers belong to

@@ -41,7 +41,7 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, most: flo
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
     """Wait until a job has ended and return it. Return None if it does not end within `seconds`, is gone or is not
-    visible to the tenant, or if the database fails: none of these takes back that the job was accepted."""
+    visible to the tenant, or if the database fails; the job remains accepted in each case."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:

@@ -1,4 +1,4 @@
-"""Reading of a batch's rows from a request body, by its media type, with detection of duplicates."""
+"""Read a batch's rows from a request body according to its media type, and detect duplicates."""
 
 import datetime as dt
 import hashlib

@@ -136,7 +136,7 @@ _COLUMNS = {
 
 def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
     """Return the titles of the columns by key. `parts` maps the names of parts to titles. The certainty column is
-    omitted unless `certain`, because it would be empty; what people think is omitted unless `people`."""
+    omitted unless `certain`, because it would be empty; people's scores and decisions are omitted unless `people`."""
     left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
     named = {key: title for key, title in _COLUMNS.items() if key not in left_out}
     return named | {f"part:{name}": title for name, title in parts.items()}

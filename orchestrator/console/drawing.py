@@ -57,7 +57,7 @@ class TimePlot(NamedTuple):
 
 
 class RankMark(NamedTuple):
-    """Consecutive proposals in a ranking; a single proposal if there are few."""
+    """Mark for consecutive proposals of a ranking; in a short ranking, each proposal has its own mark."""
 
     first: int
     last: int

@@ -34,7 +34,7 @@ class ExpertiseForm(Frozen, extra="ignore", defer_build=False):
     people: _Text = ""
     references: Annotated[str, Field(max_length=2_000_000)] = ""
     removed: Annotated[tuple[int, ...], Field(max_length=1_000)] = ()
-    """Places of the stored papers to remove."""
+    """Positions of the stored papers to remove."""
 
 
 @router.get("/expertise")

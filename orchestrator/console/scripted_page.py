@@ -129,7 +129,7 @@ def _dollars(usd: float | None) -> str:
 
 
 def _anchors(anchors: dict[str, str]) -> str:
-    """Return the meanings of a criterion's scores in a line, in order."""
+    """Return the meanings of a criterion's scores as a single line, in order."""
     return "; ".join(f"{score}: {anchors[score]}" for score in sorted(anchors, key=int))
 
 

@@ -59,7 +59,7 @@ class _HeldJob:
 
 @dataclass(eq=False)
 class Worker:
-    """Worker that leases jobs from the queue whenever it has a free place, and runs at most `places` jobs concurrently.
+    """Worker that leases jobs from the queue whenever it has a free slot, and runs at most `places` jobs concurrently.
 
     Any number of workers can share the queue; the store decides which worker gets which job."""
 
@@ -72,7 +72,7 @@ class Worker:
     settings: ExecutionSettings
     lease_seconds: float
     batch_only: bool = False
-    """True if the worker leases no interactive jobs and keeps no places for them."""
+    """True if the worker leases no interactive jobs and reserves no slots for them."""
     overnight_only: bool = False
     """True if the worker leases only overnight jobs, which no other worker leases."""
 
@@ -158,7 +158,7 @@ class Worker:
                     await until.wait()
 
     async def _lease_some(self) -> bool:
-        """Lease jobs for a part of the free places. Return True if there may be more jobs for the remaining places."""
+        """Lease jobs for some of the free slots. Return True if there may be more jobs for the remaining slots."""
         async with self._leasing:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:

@@ -108,7 +108,7 @@ class BatchStatus(NewBatch):
 
 
 class Titled(Protocol):
-    """Call as far as its title needs it."""
+    """Attributes of a call from which its title is derived."""
 
     @property
     def name(self) -> str: ...
@@ -119,7 +119,7 @@ class Titled(Protocol):
 
 
 def call_title(call: Titled) -> str:
-    """Return the name of a call, or the words by which people recognise a call without one. `CALL_TITLE` of the store
+    """Return the name of a call or, if it has none, words by which people recognise the call. `CALL_TITLE` of the store
     does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
     at = call.created_at.astimezone(dt.UTC)

@@ -40,7 +40,7 @@ class Interest(NamedTuple):
     """Institutions of the reviewer, separated by semicolons."""
     email: str = ""
     people: Sequence[str] = ()
-    """Names of people whom the reviewer declared to be close to."""
+    """Names of people with whom the reviewer declared a close relationship."""
     coauthors: Mapping[str, str] = MappingProxyType({})
     """Names of co-authors, with the title of a common paper."""
 
@@ -123,7 +123,7 @@ class ConflictSearch:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
     def sets_of_words(self) -> set[frozenset[str]]:
-        """Return sets of words, of which a text with a conflict contains at least one whole set (see `words_of`)."""
+        """Return sets of words (see `words_of`); a text with a conflict contains at least one set completely."""
         phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
         universities = [university.words for who in self._people for university in who.universities]
         addresses = [_phrase(who.person.email).split() for who in self._people if who.address is not None]
@@ -183,7 +183,7 @@ class ConflictSearch:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of a text without case and accents, also as they are normalised in names of universities."""
+    """Return the words of a text without case and accents, and their forms normalised as in names of universities."""
     folded = {_fold(word) for word in set(_WORD.findall(text))}
     return folded | set(map(normalised, folded))
 

@@ -71,7 +71,7 @@ class InstitutionName(NamedTuple):
     as_written: tuple[str, ...]
     """Normalised words in their original order, without connecting words."""
     turns: bool
-    """True if the words name the same institution in another order."""
+    """True if the words name the same institution in any order."""
 
 
 def normalised(word: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 _HASHES = 2**20
-"""Number of hashes of words. A proposal that has only another word with the same hash is searched for nothing."""
+"""Number of hashes of words. A proposal with a different word of the same hash is searched needlessly."""
 
 
 class IndexedProposal(NamedTuple):
@@ -36,7 +36,7 @@ class _Rows(NamedTuple):
 
 
 class ProposalIndex:
-    """An index is not changed after it was made, so several threads can use it."""
+    """Immutable index, which several threads can use."""
 
     def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
         """`versions`: the version of each proposal's text, in the order of the rows."""
@@ -45,7 +45,7 @@ class ProposalIndex:
         self._ids = np.array(list(self.versions), dtype=object)
 
     def with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
-        """Return an index that also has `texts`, and of the present proposals only those still in the same version."""
+        """Return an index with `texts` added, and without proposals whose version differs from `versions`."""
         from scipy.sparse import vstack
 
         kept = [place for place, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]

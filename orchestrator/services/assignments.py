@@ -1,4 +1,4 @@
-"""Assignment of proposals to reviewers: draft assignments, and save them."""
+"""Draft assignments of proposals to reviewers, and save them."""
 
 import asyncio
 import datetime as dt
@@ -149,7 +149,7 @@ class AssignmentPlanner:
 
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
         """Search the proposals of a call for conflicts with a reviewer, and compare them with the reviewer's expertise,
-        as far as this has not been done since either last changed. Return what is stored about the reviewer."""
+        unless that was done since both last changed. Return what is stored about the reviewer."""
         stored = await self.reviewing.expertise.of(tenant, member.id)
         if stored is None or stored.changed_at is None:
             return stored or Expertise(member=member.id, version=0)
@@ -169,7 +169,7 @@ class AssignmentPlanner:
     async def _interests(
         self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
     ) -> list[Interest]:
-        """Return reviewers with all by which a proposal of the call can show a conflict of interest."""
+        """Return the reviewers with all details whose mention in a proposal suggests a conflict of interest."""
         since = await self.reviewing.expertise.coauthors_since(tenant, batch)
         return [
             Interest(

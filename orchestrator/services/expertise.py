@@ -137,7 +137,7 @@ def _name_parts(name: str) -> list[str]:
 def bids_by_place(
     bids: Mapping[tuple[str, str], str], proposals: Iterable[str], reviewers: Iterable[str]
 ) -> dict[tuple[int, int], str]:
-    """Return bids, which are named by proposal and reviewer, by the places of proposal and reviewer."""
+    """Convert bids keyed by proposal and reviewer to bids keyed by the positions of the two."""
     rows, columns = ({name: place for place, name in enumerate(names)} for names in (proposals, reviewers))
     return {
         (rows[proposal], columns[reviewer]): bid

@@ -83,7 +83,7 @@ class PgApplicants(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ApplicantBody, by: ActBy
     ) -> bool:
-        """Store who applies. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
+        """Store the applicant. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
         off."""
         await hold_call_open(connection, tenant, evaluation)
         name, institution = storable_text(body.name.strip()), storable_text(body.institution.strip())

@@ -192,8 +192,8 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch, only)
 
     async def versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the proposals that `proposals` returns, in the same order, each with a value that changes with what it
-        returns of the proposal."""
+        """Return the proposals that `proposals` returns, in the same order, each with a value that changes whenever the
+        content that it returns for the proposal changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_VERSIONS, tenant, batch)}
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:

@@ -48,7 +48,7 @@ _SINCE = """
 
 class PgExpertise(LoggedStore):
     async def of(self, tenant: TenantId, member: MemberId) -> Expertise | None:
-        """Return what is stored about a member, in version 0 if nothing is; None if there is no such member."""
+        """Return what is stored about a member, as version 0 if nothing is stored; None if there is no such member."""
         return (await self.of_members(tenant, [member])).get(member)
 
     async def of_members(
@@ -89,7 +89,7 @@ class PgExpertise(LoggedStore):
         return from_row(Expertise, stored)
 
     async def coauthors_since(self, tenant: TenantId, batch: BatchId) -> int | None:
-        """Return the year from which common papers make co-authors a conflict of interest in a call; None if they are
+        """Return the year from which joint papers make co-authors a conflict of interest in a call; None if they are
         not searched for."""
         (row,) = await self._database.fetch(_SINCE, tenant, batch, CallTerms().coauthor_years)
         return None if row["years"] == 0 else int(row["year"]) - int(row["years"])

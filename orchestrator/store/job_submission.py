@@ -121,7 +121,7 @@ async def submit_jobs(
 
 
 async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
-    """Store what the rows of these jobs say of their applicants, if they say anything."""
+    """Store the applicants that the rows of these jobs state, if any."""
     known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
     if known:
         columns = (

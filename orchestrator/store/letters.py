@@ -162,7 +162,7 @@ class PgLetters(LoggedStore):
     async def release(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, reviewers: Sequence[str] | None, by: ActBy
     ) -> list[ReleasedComment]:
-        """Release the comments to the applicant of these reviewers (None: of all), and withhold those of others. Raises
+        """Release these reviewers' comments to the applicant (None: all comments), and withhold those of others. Raises
         ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         await connection.execute(_WITHHOLD, evaluation)
@@ -173,7 +173,7 @@ class PgLetters(LoggedStore):
         return [from_row(ReleasedComment, row) for row in rows]
 
     async def release_all(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
-        """Release all comments of proposals of which none was released, and return the number of proposals."""
+        """Release all comments on proposals that have no released comments, and return the number of proposals."""
         rows = await self._database.fetch(_WITH_COMMENTS, tenant, batch)
         for row in rows:
             await self.release(tenant, JobId(row["evaluation"]), None, by)

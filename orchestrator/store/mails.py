@@ -102,7 +102,7 @@ _DEAD = """
 
 
 class MissingReviewer(NamedTuple):
-    """Reviewer who has not given all reviews of a call that are assigned to them."""
+    """Reviewer who has not submitted all reviews assigned to them in a call."""
 
     id: MemberId
     name: str

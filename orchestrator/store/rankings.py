@@ -176,8 +176,8 @@ class PgRankings(Store):
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
     async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
-        """Return the rankings of a call that also contain other ideas: how many of their ideas are proposals of the
-        call, and how many they contain."""
+        """Return the rankings of a call that also contain other ideas: for each, the number of its ideas that are
+        proposals of the call, and the number of all its ideas."""
         rows = await self._database.fetch(_SHARES, tenant, batch)
         return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
