@@ -22,7 +22,7 @@ from index.versions.verification_cache import VerificationCache
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
-    """Return the bucket whose versions are followed; None if no source is set. Raises ConfigurationError."""
+    """Return the bucket from which new versions are pulled; None if no source is set. Raises ConfigurationError."""
     source = settings.corpus.source
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 

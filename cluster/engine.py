@@ -47,7 +47,7 @@ _CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the corpus version is no longer available; restarted with the current one",
 )
-"""Dropped step and reason, as stated in a report, if the corpus version is no longer available."""
+"""Step and reason listed in a report if the corpus version is no longer available."""
 
 
 @dataclass(frozen=True)

@@ -161,8 +161,8 @@ async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[Labe
 
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph. Raises ConfigurationError if its ideas were split by something other than the
-    splitter or the configured model, and the errors of `_comparable_plan`."""
+    """Return the plan of a graph that is to be extended. Raises ConfigurationError if its ideas were split neither by
+    the splitter nor by the configured model, and the errors of `_comparable_plan`."""
     plan = await _comparable_plan(graph, resources, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(

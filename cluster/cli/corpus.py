@@ -103,7 +103,7 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
 
 
 def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
-    """Return counts of nodes and edges over all segments; a name is counted once per segment."""
+    """Return the numbers of nodes and edges; a name that occurs in several segments is counted in each."""
     graphs = [segment.graph for segment in segments]
 
     def total(count: str) -> str:

@@ -50,7 +50,7 @@ class EvaluationOutcome(NamedTuple):
     written: "list[WrittenReport]"
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
-    """Error that made it pointless to continue; it applies to every idea that is in neither list."""
+    """Error that stopped the evaluation; it is the reason why an idea is in neither list."""
 
 
 def evaluate(

@@ -1,4 +1,4 @@
-"""`assayer example`: a first report, made with an invented corpus and an invented idea that come with the program."""
+"""`assayer example`: make a first report from an invented corpus and an invented idea that come with the program."""
 
 import asyncio
 import os

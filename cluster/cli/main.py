@@ -67,7 +67,7 @@ EXTRAS = {
     "urllib3": "grobid",
     "uvicorn": "api",
 }
-"""Extras that provide the modules imported by assayer, keyed by module."""
+"""Package extras that install the optional modules, keyed by module."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:

@@ -105,7 +105,7 @@ def _show(missed: "MissedReferences") -> None:
 
 
 def _how(ways: "Sequence[WayFound]") -> str:
-    """Return, in words, the ways in which a reference was found, and how often."""
+    """Return a phrase that states how a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
     walked = sum(item.from_paper is not None for item in ways)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""

@@ -47,7 +47,7 @@ def say(markup: str) -> None:
 
 
 def _with_names(value: object) -> object:
-    """Return the value with every named tuple in it as a mapping, which pydantic would write as a list."""
+    """Return the value with every named tuple converted to a mapping, because pydantic would write it as a list."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):

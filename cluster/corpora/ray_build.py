@@ -1,6 +1,6 @@
 """Build a corpus on Ray: a pool of models embeds the texts (Ray Data), then a task builds each shard.
 
-Readers stream the texts of record files. A reader names each portion of texts by its content and skips portions that
+Readers stream the texts of record files. A reader derives each portion's key from its content and skips portions that
 are already stored: a run that was killed resumes where it stopped, and if a process dies, only its current portion is
 lost. Texts stream through the object store a few portions at a time; vectors are never stored there."""
 

@@ -21,7 +21,7 @@ _QUANTILES = (0.1, 0.5, 0.9)
 class ScoreBar(NamedTuple):
     low: int
     high: int
-    """Bounds of the bar's scores (`low` and `high`), 0 to 100."""
+    """Upper bound of the bar's scores, 0 to 100; `low` is their lower bound."""
     proposals: int
     height: float
     """Height from 0 to 1, relative to the highest bar."""
@@ -32,7 +32,7 @@ class TimeMark(NamedTuple):
 
     start: dt.datetime
     end: dt.datetime
-    """First moment after the interval."""
+    """End of the interval, exclusive."""
     proposals: int
     x: float
     """Position of the interval's start, 0 to 1."""
@@ -44,7 +44,7 @@ class TimeMark(NamedTuple):
     from 0 to 1, relative to the highest value of all intervals."""
     median: float
     highest: float
-    """Highest value in the interval. It and `median` are in the original unit."""
+    """Highest value in the interval, in the original unit, like `median`."""
 
 
 class TimePlot(NamedTuple):

@@ -38,7 +38,7 @@ class RankingChoice(Frozen):
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     earlier: ResourceName | None = None
-    """Earlier ranking whose comparisons are reused instead of made again."""
+    """Earlier ranking whose comparisons are reused."""
 
 
 class _Entered(Frozen, extra="ignore", defer_build=False):

@@ -31,7 +31,7 @@ class LeaseStore(Protocol):
         ...
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run of a job and what determines its result. Return True if the lease was still valid."""
+        """Record a job's run and everything that determines its result. Return True if the lease was still valid."""
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:

@@ -63,7 +63,7 @@ class CostEstimate(Frozen):
     completion_tokens: int
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
-    """Total cost in US dollars if every idea cost as much as the most expensive tenth."""
+    """Total cost in US dollars if every idea cost as much as the 90th percentile of past evaluations."""
     cut_short: float | Absent
     """Fraction of the tenant's own evaluations that cost more than `max_usd` allows and would have ended incomplete."""
     hours: float | Absent

@@ -25,7 +25,7 @@ class NewJob(Frozen):
     traceparent: str | None = None
     """Trace context of the request (W3C Trace Context), if it is part of a trace."""
     applicant: ApplicantRecord = ApplicantRecord()
-    """Applicant as the proposal's row states it."""
+    """Applicant stated in the proposal's row."""
     made_of: tuple[JobId, ...] = ()
     """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 

@@ -35,7 +35,7 @@ def compared_text(title: str, text: str) -> str:
 
 
 def profile_text(known: Known) -> str:
-    """Return all that is known of a reviewer's expertise as one text."""
+    """Return everything known about a reviewer's expertise as one text."""
     return "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)])
 
 
@@ -43,7 +43,7 @@ class ExpertiseMatch:
     """Comparison of proposals with reviewers; both are numbered in the order in which they are passed."""
 
     def __init__(self, proposals: Sequence[tuple[str, str]], reviewers: Sequence[Known]) -> None:
-        """`proposals`: title and text of each."""
+        """Compare proposals, each given as title and text, with reviewers."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = [compared_text(title, text) for title, text in proposals]

@@ -75,8 +75,8 @@ class InstitutionName(NamedTuple):
 
 
 def normalised(word: str) -> str:
-    """Return the form of a word that stands for its translations and abbreviations; empty for a connecting word. `word`
-    must be without case and accents."""
+    """Return the canonical form that a word shares with its translations and abbreviations; empty for a connecting
+    word. `word` must be without case and accents."""
     return "" if word in _JOINING else _WRITTEN.get(word, word)
 
 

@@ -39,7 +39,7 @@ class ProposalIndex:
     """Immutable index, which several threads can use."""
 
     def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
-        """`versions`: the version of each proposal's text, in the order of the rows."""
+        """Create an index; `versions` holds the version of each proposal's text, in row order."""
         self.versions = versions or {}
         self._rows = rows or _rows(())
         self._ids = np.array(list(self.versions), dtype=object)
@@ -76,7 +76,7 @@ class ProposalIndex:
         return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
 
     def prepare(self) -> None:
-        """Compute now what the first reviewer would otherwise wait for."""
+        """Compute the weights in advance, so that the first reviewer does not wait for them."""
         if self.versions:
             _ = self._by_word, self._weighted
 

@@ -29,8 +29,8 @@ def dossier_of(
     decisions: Sequence[Decision] = (),
     use: BudgetUse | None = None,
 ) -> Dossier:
-    """Return the dossier of a call. `rows` holds all rows of the call, with their ranks in `ranking` if that is not
-    empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
+    """Return the dossier of a call for proposals. `rows` holds all rows of the call, with their ranks in `ranking` if
+    that is not empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
     decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
     people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED for row in rows)

@@ -45,8 +45,8 @@ async def erasure_of(
 
 
 def _loss(job_to_erase: JobToErase) -> str:
-    """Return a sentence on what other applicants lose if a ranking is deleted along with one applicant's data, or an
-    empty string if they lose nothing."""
+    """Return a sentence on what other applicants lose if a ranking is deleted with an applicant's data; empty if
+    nothing."""
     called = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
         return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."

@@ -54,7 +54,7 @@ class PgExpertise(LoggedStore):
     async def of_members(
         self, tenant: TenantId, members: Collection[MemberId] | None = None
     ) -> dict[MemberId, Expertise]:
-        """Return what is stored about members, by member id; None: about all members with something stored."""
+        """Return what is stored about `members`, by member id; if None, about all members with stored data."""
         wanted = None if members is None else list(members)
         rows = await self._database.fetch(_OF, tenant, wanted)
         return {row["member"]: from_row(Expertise, row) for row in rows}

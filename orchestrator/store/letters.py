@@ -83,7 +83,7 @@ _NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_
 
 
 class LetterMaterial(NamedTuple):
-    """Facts that a letter about a decision can state."""
+    """Data that a letter about a decision can contain."""
 
     id: JobId
     row: int | None
@@ -137,7 +137,7 @@ class PgLetters(LoggedStore):
     async def material(
         self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
     ) -> list[LetterMaterial]:
-        """Return what the letters of a call, or those about some of its proposals, can say."""
+        """Return the data for the letters of a call, or for those about some of its proposals."""
         some = None if evaluations is None else list(evaluations)
         return await self._database.select(LetterMaterial, _MATERIAL, tenant, batch, some)
 
@@ -226,7 +226,7 @@ class PgLetters(LoggedStore):
         content: Mapping[str, Any],
         record: IdempotencyRecord | None,
     ) -> Objection | None:
-        """Run a query that writes an objection, and record the act, once for all repetitions of a request."""
+        """Run a query that writes an objection and record the act, only once if the request is repeated."""
 
         async def work(connection: Connection) -> Objection | None:
             who = (storable_text(by.actor.name), by.at)

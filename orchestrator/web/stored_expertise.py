@@ -1,4 +1,4 @@
-"""Store the expertise of a reviewer, after looking up the papers in the corpus."""
+"""Store a reviewer's expertise, after looking up their papers in the corpus."""
 
 import asyncio
 
