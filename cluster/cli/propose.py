@@ -87,8 +87,7 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 
 
 def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
-    """Return the questions in the file `text` or, if there is no such file, the text as a question. Raises
-    InputError."""
+    """Return the questions in the file `text` or, if it does not exist, the text as a question. Raises InputError."""
     from assayer.curation.records import question_of_text
     from cluster.curation_inputs import read_questions
 
