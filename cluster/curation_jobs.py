@@ -40,7 +40,7 @@ _JOB_ERRORS = (LlmRejected, LlmUnavailable)
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Performer of curation, proposal and score jobs."""
+    """Job performer for curation, proposal and score jobs."""
 
     curator: Curator
     database: Database

@@ -275,8 +275,8 @@ async def open_engine(
     parts: SharedParts = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """Open an engine for these methods. It opens a database and parts of its own unless they are passed. Set
-    `beside_others` if engines in other processes use the same LLM endpoint, so that all share one rate limit.
+    """Open an engine for these methods. It opens its own database and parts unless they are passed. Set `beside_others`
+    if engines in other processes use the same LLM endpoint, so that all share one rate limit.
 
     Raises ConfigurationError, CorpusError, StorageError or LlmUnavailable, and NoFallback or InputError if a method
     needs a language model or a graph that is missing. With `for_service`, missing parts and an unreachable endpoint are

@@ -206,7 +206,8 @@ async def check_batch(
     share: float | None,
     report_stage: ReportStage,
 ) -> BatchCheck:
-    """Compare each idea with the others of the batch, and with the graph if one exists or is requested by name."""
+    """Compare each idea with the other ideas in the batch and, if a graph exists or is requested by name, with the
+    graph."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)

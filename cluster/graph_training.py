@@ -53,7 +53,7 @@ class NetworkEffort(NamedTuple):
 
 
 class Holdout(NamedTuple):
-    """Rule for holding out ideas: all of them, fold by fold, or only those dated after a given day."""
+    """Rule for holding out ideas: all ideas, fold by fold, or only ideas dated after a given day."""
 
     folds: int = 5
     after: dt.date | None = None

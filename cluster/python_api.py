@@ -245,7 +245,7 @@ def _is_text(proposal: str) -> bool:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    """Run the work to its end: in a thread of its own if an event loop already runs in this one, as in a notebook."""
+    """Run the work to its end, in a new thread if this thread already runs an event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

@@ -27,7 +27,7 @@ from cluster.whole_files import read_whole_text
 
 
 class KnownFile(NamedTuple):
-    """Comparisons read from a file of an earlier ranking."""
+    """Comparisons read from an earlier ranking's file."""
 
     comparisons: list[Comparison]
     names: dict[IdeaId, str]

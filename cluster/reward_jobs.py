@@ -1,4 +1,4 @@
-"""Reward jobs, whose items are judged one by one."""
+"""Job performer for reward jobs."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from orchestrator.store import PgRewards
 
 @dataclass(frozen=True)
 class RewardJobs:
-    """Performer of reward jobs."""
+    """Job performer for reward jobs, whose items are judged individually."""
 
     settings: Settings
     judge: RewardJudge

@@ -36,8 +36,8 @@ class RunRequest:
     """Request for a run, from a job of the service or, with the default values, from the command line."""
 
     job: str = ""
-    """Id of the job; empty on the command line. The same work for another job is a separate run with its own report and
-    cost."""
+    """Id of the job; empty on the command line. Identical work for a different job is a separate run with its own
+    report and cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
     """Maximum total cost in US dollars of all attempts of the job, from the tenant's budget. It is not part of the run

@@ -57,7 +57,7 @@ def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> type
 
 
 def _add_examples(command: Any, path: str) -> None:
-    """End the help of a command, or of each command of a group, with its example."""
+    """Append its example to the help of a command, or of each command in a group."""
     from cluster.cli.examples import EXAMPLES
 
     if path in EXAMPLES:

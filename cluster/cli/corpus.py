@@ -1,4 +1,4 @@
-"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in files of their own."""
+"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in separate files."""
 
 import asyncio
 import time
@@ -195,7 +195,7 @@ def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]
 async def build_from_records(
     paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, outcome: Outcome
 ) -> None:
-    """Build the corpus, and add to the outcome what was built. Raises AssayerError."""
+    """Build the corpus, and add a description of it to the outcome. Raises AssayerError."""
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding.embedder import local_embedder

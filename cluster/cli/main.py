@@ -180,7 +180,7 @@ def main() -> None:
             raise
         _print_error(lacking)
         sys.exit(2)
-    except BrokenPipeError:  # the reader of the pipe, such as `head`, has ended
+    except BrokenPipeError:  # the program that reads the pipe, such as `head`, has ended
         _discard_output()
         sys.exit(1)
     except Exception as error:

@@ -36,7 +36,7 @@ class SafeConsole(Console):
 
 
 def readable_size(count: float) -> str:
-    """Format a size in bytes with one decimal, such as 1.2 GB; below a thousand without decimals: 12 B."""
+    """Format a size in bytes: with one decimal (1.2 GB), or without decimals below a thousand (12 B)."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 

@@ -192,8 +192,8 @@ class RayBuildResult(NamedTuple):
 
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
-    """Build the corpus on a Ray cluster; the resulting version is the same as that of a build in a single process.
-    Raises the same errors as such a build."""
+    """Build the corpus on a Ray cluster; the resulting version is the same as after a build in a single process. Raises
+    the same errors as such a build."""
     await _find_gpus(wanted)  # fails now rather than after all texts have been embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)

@@ -125,7 +125,7 @@ class Worker:
                 self._on_lease_lost(token)
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing jobs, wait up to `seconds` for the running jobs, and return the remaining jobs to the queue."""
+        """Stop leasing jobs, wait up to `seconds` for running jobs, then return unfinished ones to the queue."""
         self._draining.set()
         self._wake.set()
         with suppress(TimeoutError):

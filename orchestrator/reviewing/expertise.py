@@ -1,4 +1,4 @@
-"""Similarity of proposals to what reviewers know, and the reasons for it in words.
+"""Similarity of proposals to reviewers' expertise, and the reasons for it in words.
 
 Texts are compared by TF-IDF. Measured on authors' own papers, it ranks the author of a paper as well as the packaged
 embedding model does (`docs/evidence/assignment.md`), takes seconds for thousands of proposals, and its weights show
@@ -66,7 +66,7 @@ class ExpertiseMatch:
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 
     def reason(self, proposal: int, reviewer: int) -> str:
-        """Return in words why a reviewer fits a proposal, or that they do not."""
+        """Return a phrase that states why a reviewer fits a proposal, or that they do not."""
         known = self._reviewers[reviewer]
         if not known.papers and not known.keywords:
             return "Nothing is known about this reviewer's expertise."

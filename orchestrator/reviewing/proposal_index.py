@@ -23,7 +23,7 @@ class IndexedProposal(NamedTuple):
     title: str
     text: str
     beside: Sequence[str] = ()
-    """Parts of the document that name people apart from the text."""
+    """Texts besides `text` that may name people."""
 
 
 class _Rows(NamedTuple):

@@ -157,8 +157,8 @@ class ProposalText(NamedTuple):
     text: str | None
     """Text of the proposal; None if it is in a document that has not been read yet."""
     beside: Sequence[str] = ()
-    """Parts of the document that name people apart from this text: fields above it, words masked in it, and the
-    applicant's name and institution."""
+    """Texts besides this one that may name people: fields above it, words masked in it, and the applicant's name and
+    institution."""
 
 
 class PgAssignments(LoggedStore):

@@ -60,7 +60,7 @@ class PgExpertise(LoggedStore):
         return {row["member"]: from_row(Expertise, row) for row in rows}
 
     async def naming(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
-        """Return id and name of the members whose papers or declared people include a name."""
+        """Return the id and name of each member whose papers or declared people mention `name`."""
         wanted = storable_text(" ".join(name.lower().split()))
         rows = await self._database.fetch(_NAMING, tenant, wanted) if len(wanted) > 2 else []
         return [(MemberId(row["id"]), row["name"]) for row in rows]

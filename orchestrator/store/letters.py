@@ -1,4 +1,4 @@
-"""Letters to applicants: templates, what the letters say, which were sent, released comments, and objections."""
+"""Letters to applicants: templates, content, sent letters, released comments, and objections."""
 
 import datetime as dt
 import json

@@ -112,7 +112,7 @@ class MissingReviewer(NamedTuple):
     proposals: int
     """Number of missing reviews."""
     reminded_at: dt.datetime | None
-    """Time of the latest reminder in the last week, for which emails are kept."""
+    """Time of the latest reminder in the past week; older emails are not kept."""
 
     def is_due(self, now: dt.datetime) -> bool:
         """Return whether a reminder can be sent: the last one is at least a day old."""

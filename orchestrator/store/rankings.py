@@ -123,7 +123,7 @@ class CallStandings(NamedTuple):
     chances: list[float | None]
     comparisons: list[int]
     alike: list[bool]
-    """True for ideas that had the same text as another when the judge saw them."""
+    """True for ideas whose text, as shown to the judge, was the same as another idea's."""
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
@@ -171,7 +171,7 @@ class PgRankings(Store):
         limit: int = 50,
     ) -> list[Job]:
         """Return rankings, newest first, optionally only those with at least two proposals of the call `batch`
-        (regardless of who started them), or with an idea with the sender's reference `reference`."""
+        (regardless of who started them), or with an idea that has the sender's reference `reference`."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 

@@ -52,8 +52,8 @@ def _fields(model: type[Row]) -> tuple[str, ...]:
 
 @cache
 def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
-    """Return the fields that hold JSON documents: with a type adapter if they are models, with None if they are
-    dictionaries."""
+    """Return the fields that hold JSON documents, each with its type adapter if it is a model, or None if it is a
+    dictionary."""
     hints = get_type_hints(model, include_extras=True)
     found: dict[str, TypeAdapter[Any] | None] = {}
     for name in _fields(model):

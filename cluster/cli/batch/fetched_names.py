@@ -42,6 +42,6 @@ def _plain(source: str) -> str:
 
 
 def _numbered(name: str, named_proposal: NamedProposal) -> str:
-    """Return the name with the row number and the id. The id is unique, so the result cannot collide with a name that
-    looks like another numbered name."""
+    """Return the name with the row number and the id. The id is unique, so the result cannot equal the name of another
+    proposal."""
     return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)
