@@ -206,8 +206,7 @@ async def check_batch(
     share: float | None,
     report_stage: ReportStage,
 ) -> BatchCheck:
-    """Compare each idea with the other ideas in the batch and, if a graph exists or is requested by name, with the
-    graph."""
+    """Compare each idea with the rest of the batch and, if a graph exists or is requested by name, with the graph."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)

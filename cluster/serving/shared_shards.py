@@ -18,7 +18,7 @@ _INCOMPLETE_SECONDS = 60.0
 """Like `_STABLE_SECONDS`, while processes are missing. It is longer because Serve is starting them, and others would
 otherwise pull shards that are about to be assigned to a new process."""
 _LET_GO_SECONDS = 300.0
-"""Seconds without requests after which a shard that is assigned to another process is closed here."""
+"""Seconds without requests after which this process closes a shard that is assigned to another process."""
 
 
 class ShardSharing(NamedTuple):

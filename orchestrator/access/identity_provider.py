@@ -189,7 +189,7 @@ class IdentityProvider:
         self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]
     ) -> Identity:
         """Take claims that the signed token lacks from the provider's user info, and return the identity. Raises
-        SignInFailed if the user info is about another account."""
+        SignInFailed if the user info is about a different account."""
         known = dict(claims)
         if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
             headers = {"Authorization": f"Bearer {tokens.access_token}"}

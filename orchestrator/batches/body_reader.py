@@ -235,8 +235,8 @@ class BatchIntake:
 
 
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
-    """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and whatever reading
-    raises."""
+    """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and the errors of
+    `read_rows`."""
     intake = BatchIntake()
     seen: dict[str, AcceptedRow] = {}
     for read in reads:

@@ -196,8 +196,8 @@ class ArchiveReader:
 
 
 class _BoundedReads:
-    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's directory in one
-    piece, whatever size the archive claims."""
+    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's whole directory at
+    once, even if the archive claims that it is huge."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -104,7 +104,7 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
 
 
 def kind_of(field: ReviewField) -> str:
-    """Return the kind of a question as the form's menu names it, such as `scale-5` or `text-optional`."""
+    """Return the kind of a question as named in the form's menu, such as `scale-5` or `text-optional`."""
     scale = f"-{field.highest}" if field.kind == "scale" else ""
     return f"{field.kind}{scale}{'' if field.required else '-optional'}"
 
@@ -119,7 +119,7 @@ def field_title(name: str) -> str:
 
 
 def rows_shown(values: Mapping[str, str], kind: str) -> int:
-    """Return how many rows for criteria or questions the form shows: those with values, and blank ones."""
+    """Return how many rows for criteria or questions the form shows: rows with values, and blank rows."""
     used = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
     return min(MOST_ROWS, max(used, default=0) + _BLANK_ROWS)
 

@@ -45,8 +45,7 @@ async def calls(
     tag: Annotated[str, Query(max_length=100)] = "",
     archived: bool = False,
 ) -> Response:
-    """Show the tenant's calls, either those that are archived or all others; a reviewer is redirected to their
-    queue."""
+    """Show the tenant's calls, either only the archived or only the others; a reviewer is redirected to their queue."""
     if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now

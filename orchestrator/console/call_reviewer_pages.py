@@ -34,8 +34,8 @@ async def choose(
     everybody: Annotated[str, Form(max_length=8)] = "",
     ends: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
-    """Choose the ticked reviewers among those listed. If this would end assignments, they are shown for confirmation
-    first, and the choice is saved only if they are still the same."""
+    """Choose the ticked reviewers from the list. If this would end assignments, the assignments are shown for
+    confirmation first, and the choice is saved only if they have not changed since."""
     try:
         wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
         outcome = await _choose(context, call, wanted, dry_run=True)

@@ -1,6 +1,6 @@
 """Marks of the plots that a template draws as SVG, with positions as fractions of the plot's width and height. The
-number of marks is limited however many proposals there are; each mark holds what is needed to link to the proposals
-behind it."""
+number of marks is limited regardless of the number of proposals; each mark holds the data for a link to its
+proposals."""
 
 import datetime as dt
 from collections.abc import Sequence

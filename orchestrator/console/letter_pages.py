@@ -93,7 +93,7 @@ async def release(
     call: CallInPath,
     reviewer: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    """Release the comments of the chosen reviewers, and withhold the others."""
+    """Release the comments of the chosen reviewers, and withhold other reviewers' comments."""
     job = await context.find_proposal(call, evaluation)
     try:
         await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)

@@ -55,7 +55,7 @@ class Asset(NamedTuple):
 
 @cache
 def asset(name: str) -> Asset | None:
-    """Return a static file of the pages, or None if pages load no file with that name."""
+    """Return a static file used by the pages, or None if there is no such file."""
     if name not in _ASSETS:
         return None
     content = (files("orchestrator.console") / "static" / name).read_bytes()

@@ -176,7 +176,7 @@ class Worker:
         job = self._jobs[lease.token] = _HeldJob(lease)
         self._renewal.add(lease.token)
         job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
-        # The job is released in a callback: a task that is cancelled before its first step runs none of its own code.
+        # The job is released in a callback: a task that is cancelled before its first step never runs its own code.
         job.task.add_done_callback(partial(self._release, job))
 
     async def _cancel(self, jobs: list[_HeldJob]) -> None:

@@ -11,8 +11,8 @@ from assayer.models import Absent, Frozen
 from assayer_client.resources import Dollars
 
 FEWEST = 10
-"""Minimum number of the tenant's own evaluations for an estimate of the cost, and of evaluations that ended within the
-last hour for an estimate of the duration."""
+"""Minimum number of the tenant's own evaluations for estimating the cost, and minimum number that ended within the last
+hour for estimating the duration."""
 
 
 class TakenByEvaluation(Frozen):

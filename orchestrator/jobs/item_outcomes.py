@@ -1,6 +1,6 @@
 """Outcomes of a job's items: reuse for equal items, and totals.
 
-Each item ends with a result, in which unavailable parts are absent with a reason, or with a problem of its own."""
+Each item ends with either a result, in which unavailable parts are absent with a reason, or a problem."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""Results of comparisons and rankings. Other results are stored elsewhere: an evaluation's report with its run, and
-each item's outcome, for jobs with many items, in a row of its own."""
+"""Results of comparisons and rankings. Other results are stored elsewhere: an evaluation's report with its run, and the
+outcomes of a job with many items in one row per item."""
 
 from collections.abc import Sequence
 from typing import Literal

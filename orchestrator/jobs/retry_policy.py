@@ -1,4 +1,4 @@
-"""Outcome of an error for a job: a final problem, or another attempt after a backoff."""
+"""Consequence of an error for a job: a final problem, or another attempt after a backoff."""
 
 import logging
 import secrets

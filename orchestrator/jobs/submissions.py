@@ -104,7 +104,7 @@ class BatchStatus(NewBatch):
     finished_at: dt.datetime | None
     """Time at which the batch's last job ended."""
     archived_at: dt.datetime | None = None
-    """Time since which the batch is left out of the console's list of calls."""
+    """Time at which the batch was archived, which removes it from the console's list of calls."""
 
 
 class Titled(Protocol):

@@ -19,7 +19,7 @@ _RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
 """Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
 proposals. Gains below the weight mean nothing, so no further pair enters the program for them."""
 _EXTRA_PLACES = 8
-"""Number of places above the mean load that have costs of their own. All further places have the same cost."""
+"""Number of places above the mean load that each have a different cost. All further places have the same cost."""
 _OVERLOAD_COST = 2.0
 """Cost of the first place above the mean load; the next costs twice as much, and so on. It is higher than the value of
 any pair but lower than the cost of an unwilling reviewer."""

@@ -105,7 +105,7 @@ class _Words:
 
 
 class ConflictSearch:
-    """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
+    """Search that finds conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
         self._people = [_phrases(person) for person in people]
@@ -130,10 +130,10 @@ class ConflictSearch:
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
-        """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution, and
-        last by the name of a person close to the reviewer. `text` must not include the list of references, because
-        citing a person is not a conflict. `beside` holds what identifies the applicant and is not part of the text:
-        fields above it, and masked words."""
+        """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
+        the name of a person close to the reviewer. `text` must not include the list of references, because citing a
+        person is not a conflict. `beside` holds what identifies the applicant and is not part of the text: fields above
+        it, and masked words."""
         whole = _Words("\n".join((title, text, *beside)))
         named = self._phrases_in(whole)
         known = frozenset(whole.folded)
@@ -189,7 +189,8 @@ def words_of(text: str) -> set[str]:
 
 
 def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
-    """Return the words that identify the applicant: those beside the text, and those that blind mode masks in it."""
+    """Return the words that identify the applicant: the texts in `beside`, and the passages that blind mode masks in
+    `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
     return [_Words(words) for words in (*beside, *masked)]
 

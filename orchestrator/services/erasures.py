@@ -60,8 +60,8 @@ def _loss(job_to_erase: JobToErase) -> str:
 async def erase_found(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` has found, and return it with the number of the proof. `source` is the source that was
-    searched for, if any."""
+    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the source that
+    was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept = [JobId(item.id) for item in erasure.taken_out_of]

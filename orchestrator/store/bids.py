@@ -38,7 +38,7 @@ _ALL_ASKED = f"""
           )
       )
 """
-"""SQL for the calls that ask for bids, with each reviewer whom they ask."""
+"""SQL for the pairs of a call that asks for bids and a reviewer who is asked."""
 _ASKED = f"{_ALL_ASKED} AND members.id = $2"
 """SQL for the calls that ask a reviewer for bids."""
 _REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
