@@ -34,7 +34,7 @@ def bucket_origin(
 
 
 def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
-    """Return the origin of the configured corpus. Raises ConfigurationError."""
+    """Return where the configured corpus comes from. Raises ConfigurationError."""
     bucket = followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
 

@@ -241,12 +241,12 @@ class Engine:
         )
 
     def _reference_check(self, idea: Idea) -> object:
-        """Return everything, besides the idea's text, that determines the result of checking its references."""
+        """Return everything except the idea's text that determines the result of checking its references."""
         listed = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything, besides the idea, that determines a verdict based on labelled ideas."""
+        """Return everything except the idea that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration

@@ -42,7 +42,7 @@ class ReportScores(NamedTuple):
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Return the scores of all ideas whose reports have one.
+    """Return the score of each idea whose report has a score.
 
     Raises InputError for a folder without reports, for an unreadable report, and for reports by different methods."""
     reports = list(read_reports(folder))

@@ -41,7 +41,7 @@ class RewardJobs:
 def reward_work(
     judging: RewardJudge, judge: RewardingJudge, label: str
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
-    """Return the work for reward items; `label` is the judge's name in the metrics."""
+    """Return the definition of the work on reward items; `label` is the judge's name in the metrics."""
 
     async def do(named: NamedRewardItem, run: Run) -> Reward:
         return await judging.reward(named.item, judge, run)

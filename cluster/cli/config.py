@@ -1,4 +1,4 @@
-"""`assayer config`: the settings in force, and where each value comes from."""
+"""`assayer config`: show the settings in force, and where each value comes from."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`assayer paper`: full texts of papers, parsed by GROBID and saved to files."""
+"""`assayer paper`: save full texts of papers, as parsed by GROBID, to files."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""`assayer propose`: candidate ideas for a research question, optionally ranked, best first."""
+"""`assayer propose`: generate candidate ideas for a research question, optionally ranked, best first."""
 
 import asyncio
 from pathlib import Path

@@ -1,5 +1,4 @@
-"""`assayer references`: relevant papers in the local corpus that an idea does not cite, found along citations, without
-a language model."""
+"""`assayer references`: list relevant papers in the corpus that an idea does not cite, without a language model."""
 
 import asyncio
 import datetime as dt

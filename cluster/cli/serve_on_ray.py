@@ -1,4 +1,4 @@
-"""`assayer serve` on Ray: on a private cluster or on a running one."""
+"""Run `assayer serve` on Ray, on a private cluster or on a running one."""
 
 import asyncio
 from collections.abc import Callable

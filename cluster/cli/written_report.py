@@ -63,7 +63,7 @@ class WriteReport:
     """True if the report itself is returned as well."""
 
     async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
-        """Evaluate the idea and write its report. Raises AssayerError."""
+        """Evaluate the idea and write its report files. Raises AssayerError."""
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_report(self.stem, report, self.formats)
         return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)

@@ -83,7 +83,7 @@ class EmbeddingResult(NamedTuple):
 
 
 def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
-    """Embed the texts on a Ray cluster, reporting the number of finished texts. Raises the errors of reading and
+    """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises errors of reading and
     embedding."""
     _configure()
     files = [str(file) for source in wanted.sources for file in source_files(source)]

@@ -24,8 +24,8 @@ _URL = "http://127.0.0.1"
 
 @asynccontextmanager
 async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
-    """Run the service and yield an opener of clients for it, with a key that is valid until the end. Jobs that are not
-    finished by then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
+    """Run the service and yield a client opener for it, whose key is valid until the context ends. Jobs unfinished by
+    then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
     async with open_service(settings) as service:
         await PgTenants(service.database).create(LOCAL_TENANT, TenantPlan(name="Agents on this machine"))
         keys, key = PgKeys(service.database), generate_key()

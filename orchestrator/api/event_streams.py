@@ -72,8 +72,8 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """Wait until all members of a group are judged, or its timeout or the caller's has expired, and return the group.
-    Return None if it is not visible to the tenant, or if the database fails."""
+    """Wait until all members of a group are judged, or until the group's or the caller's timeout, and return the group.
+    Return None if the group is not visible to the tenant, or if the database fails."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:

@@ -130,7 +130,7 @@ class UnreadableFile(NamedTuple):
 
 
 class ArchiveReader:
-    """Reads the archives of a request. The unpacked files of all of them share the limit `archive_bytes`."""
+    """Reader of the archives of a request. The limit `archive_bytes` applies to all their unpacked files together."""
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits

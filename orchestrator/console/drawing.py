@@ -157,6 +157,6 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return whole microseconds after `origin`: exact, because the table filters by the borders of the intervals."""
+    """Return exact times in microseconds after `origin`, because the table filters by the borders of the intervals."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

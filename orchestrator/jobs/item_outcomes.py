@@ -26,7 +26,7 @@ _FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0
 
 
 def repeated(outcome: Ended, item: int, name: str) -> Ended:
-    """Return the outcome of a later item with the same text: the same outcome, at no further cost."""
+    """Return a copy of the outcome for a later item with the same text, at no further cost."""
     changed: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
         changed |= _FREE

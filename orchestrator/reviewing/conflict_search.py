@@ -249,7 +249,7 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
-    """Return the words around the first of the phrases that occurs in any of the texts; empty if none occurs."""
+    """Return the words around the first phrase that occurs in any of the texts; empty if none occurs."""
     return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
 
 

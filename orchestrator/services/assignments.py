@@ -35,7 +35,7 @@ class DraftOfAssignments(NamedTuple):
     people: tuple[Member, ...]
     proposals: tuple[ProposalText, ...]
     loads: dict[str, int]
-    """Number of proposals of this call by reviewer, including earlier assignments."""
+    """Number of this call's proposals assigned to each reviewer, including earlier assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
     """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
@@ -216,7 +216,7 @@ class AssignmentPlanner:
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
         """Return the reviewers of the call (or those `named`) whose first opinions would be blind. Raises HttpProblem
-        if there are none, or if one of those named is not such a reviewer."""
+        if there are none, or if a named member is not such a reviewer."""
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
         if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):

@@ -106,7 +106,7 @@ def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
 
 def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
     """Return the co-authors on papers published in the year `since` or later, each with the title of a common paper.
-    Papers without a year count; papers of large collaborations do not."""
+    Papers without a year are included; papers of large collaborations are not."""
     found: dict[str, str] = {}
     for paper in papers:
         if (paper.year is None or paper.year >= since) and len(paper.authors) <= _COLLABORATION:

@@ -134,8 +134,8 @@ class PgErasures(LoggedStore):
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> ErasureBegun:
-        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains by
-        then. Unfinished jobs are cancelled without a message to webhooks.
+        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains at
+        that time. Unfinished jobs are cancelled without a message to webhooks.
 
         `ranking` is the job, if it is a ranking that is deleted on its own and not with an applicant; raises
         ReviewRefused if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds

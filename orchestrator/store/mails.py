@@ -184,7 +184,7 @@ class PgMails(PgOutbox):
         return await self._database.run(work)
 
     async def add_link(self, address: str) -> None:
-        """Queue an email with a link to sign in for the reviewers with this address, at most one in ten minutes."""
+        """Queue an email with a sign-in link for the reviewers with this address, at most one in ten minutes."""
         if self.enabled:
             await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
 

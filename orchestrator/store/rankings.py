@@ -187,7 +187,8 @@ class PgRankings(Store):
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """Return all ideas of a ranking, with the corresponding proposals of a call; None if it is not finished."""
+        """Return all ideas of a ranking, with the corresponding proposals of a call; None if the ranking is not
+        finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
@@ -208,7 +209,7 @@ class PgRankings(Store):
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
     async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
-        """Return the ranking without the comparisons on which it is based; None if it is not finished."""
+        """Return the ranking without its comparisons; None if it is not finished."""
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
             return None

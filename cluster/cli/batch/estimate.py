@@ -1,4 +1,4 @@
-"""Output of `assayer batch submit --estimate`: the cost of a submission, its duration, and the remaining budget."""
+"""Output of `assayer batch submit --estimate`: a submission's cost and duration, and the remaining budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

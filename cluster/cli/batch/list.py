@@ -1,4 +1,4 @@
-"""`assayer batch list`: the user's own batches and evaluations, newest first."""
+"""`assayer batch list`: list the user's own batches and evaluations, newest first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
