@@ -241,12 +241,12 @@ class Engine:
         )
 
     def _reference_check(self, idea: Idea) -> object:
-        """Return everything except the idea's text that determines the result of checking its references."""
+        """Return everything that determines the result of checking an idea's references, except the idea's text."""
         listed = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything except the idea that determines a verdict based on labelled ideas."""
+        """Return everything that determines a verdict based on labelled ideas, except the idea."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration

@@ -179,7 +179,7 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
 
 
 def _outcome(verdict: Verdict) -> str:
-    """Return the outcome and its probability, or a statement that none is named."""
+    """Return the outcome and its probability, or a statement that the verdict names no outcome."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
     probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)

@@ -211,7 +211,7 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
     async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
-        """Store found conflicts: evaluation, reviewer, source, and words of the proposal."""
+        """Store detected conflicts, each as evaluation, reviewer, source, and words of the proposal."""
 
         async def work(connection: Connection) -> None:
             await connection.executemany(

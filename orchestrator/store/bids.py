@@ -1,4 +1,4 @@
-"""Bids: which proposals of a call reviewers would review. Titles are shown as reviewers may see them."""
+"""Reviewers' bids: which of a call's proposals they would review. Titles are shown as reviewers may see them."""
 
 import datetime as dt
 from collections.abc import Mapping

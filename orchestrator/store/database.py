@@ -309,7 +309,7 @@ class Database:
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection to `url`; None for the configured URL or that of the server that `start_server` starts."""
+        """Open a connection to `url` or, if None, to the configured URL or the server that `start_server` starts."""
         url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(

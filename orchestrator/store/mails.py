@@ -150,7 +150,7 @@ class PgMails(PgOutbox):
     async def add_bids_asked(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue an email to each member that asks for bids on the proposals of a call."""
+        """Queue an email to each member, asking for bids on the proposals of a call."""
         call = await connection.fetchrow(_CALL, tenant, batch)
         if call is not None:
             for member in members:

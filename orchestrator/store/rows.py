@@ -36,7 +36,8 @@ class TablePage(NamedTuple, Generic[Row]):
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
     """Build a frozen model or named tuple from the columns with the names of its fields; values in `instead` take
     precedence. A field without a column gets its default; other columns, such as those added by a later version, are
-    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if it cannot be read."""
+    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if the row cannot be
+    read."""
     values = {name: row[name] for name in _fields(model) if name in row} | instead
     kind: Any = model
     for name, adapter in _documents(kind).items():
