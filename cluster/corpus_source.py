@@ -22,7 +22,7 @@ from index.versions.verification_cache import VerificationCache
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
-    """Return the bucket whose versions are followed; None if no source is set. Raises ConfigurationError."""
+    """Return the bucket from which new versions are pulled; None if no source is set. Raises ConfigurationError."""
     source = settings.corpus.source
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 
@@ -34,7 +34,7 @@ def bucket_origin(
 
 
 def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
-    """Return the origin of the configured corpus. Raises ConfigurationError."""
+    """Return where the configured corpus comes from. Raises ConfigurationError."""
     bucket = followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
 
@@ -57,7 +57,7 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """Publish the result of a build or update to the address from which readers pull it. If two releases start from the
+    """Publish the result of a build or update to the URL from which readers pull it. If two releases start from the
     same version, the second one to publish is refused, so that they do not overwrite each other."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
@@ -89,8 +89,8 @@ class CorpusRelease:
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
         """Pull the newest published version for updating, unless the local version is an update of it. Set `repeats` to
-        discard a local version that is neither published nor based on it; otherwise CorpusError is raised. Returns None
-        if nothing was pulled."""
+        discard a local version that was never published and is not based on the published one; otherwise, CorpusError
+        is raised for it. Returns None if nothing was pulled."""
         newest = self._publisher.log.newest()
         self._after = newest.number if newest else 0
         if newest is None:

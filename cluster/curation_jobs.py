@@ -40,7 +40,7 @@ _JOB_ERRORS = (LlmRejected, LlmUnavailable)
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Performer of curation, proposal and score jobs."""
+    """Job performer for curation, proposal and score jobs."""
 
     curator: Curator
     database: Database
@@ -53,8 +53,8 @@ class CurationJobs:
         run_request: RunRequest,
     ) -> ItemsResult:
         """Run a job; a restarted job continues from the stored answers. Raises ConfigurationError if there is no
-        language model, or if a budget in dollars is set and prices are unknown; InputError for an unusable file of
-        dimensions; LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
+        language model, or if a budget in dollars is set and prices are unknown; InputError for an unusable dimensions
+        file; LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
         require_llm(self.curator.settings, "Curation")
         each = partial(self._each, lease, progress, run_request)
         ended: Sequence[PaidOutcome]

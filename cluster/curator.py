@@ -94,8 +94,8 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[IdeaScores]:
-        """Score ideas as they are; for blind judging, mask them first. Raises InputError for an unusable file of
-        dimensions."""
+        """Score ideas without masking them; for blind judging, mask them first. Raises InputError for an unusable
+        dimensions file."""
         return await self._each(
             self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
         )
@@ -128,8 +128,8 @@ class Curator:
         return CurationStage("pr", "questions", questions, asked, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
-        """Return the scoring stage, which does not mask the ideas. Raises InputError for an unusable file of
-        dimensions."""
+        """Return the scoring stage, which does not mask the ideas. Raises InputError for an unusable dimensions
+        file."""
         options = self.settings.curation
         dimensions = score_dimensions(options.score_dimensions)
 

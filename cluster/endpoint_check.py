@@ -1,5 +1,5 @@
-"""Test request to the language model for `assayer doctor`: how JSON is requested, whether the answer is valid,
-speed."""
+"""Test request to the language model for `assayer doctor`: how JSON is requested, whether the answer is valid, and how
+fast it is."""
 
 from typing import NamedTuple
 

@@ -47,7 +47,7 @@ _CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the corpus version is no longer available; restarted with the current one",
 )
-"""Dropped step and reason, as stated in a report, if the corpus version is no longer available."""
+"""Step and reason listed in a report if the corpus version is no longer available."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Engine:
     judge: GraphJudge | Absent
     """Judge based on the graph of labelled ideas, or the reason why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Methods that the engine was opened for, each with the reason why it cannot run here, whatever the corpus, or None
-    if it can."""
+    """Methods that the engine was opened for, each with the reason why it cannot run here with any corpus, or None if
+    it can."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
@@ -241,12 +241,12 @@ class Engine:
         )
 
     def _reference_check(self, idea: Idea) -> object:
-        """Return everything, besides the idea's text, that determines the result of checking its references."""
+        """Return everything that determines the result of checking an idea's references, except the idea's text."""
         listed = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything, besides the idea, that determines a verdict based on labelled ideas."""
+        """Return everything that determines a verdict based on labelled ideas, except the idea."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
@@ -275,8 +275,8 @@ async def open_engine(
     parts: SharedParts = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """Open an engine for these methods. It opens a database and parts of its own unless they are passed. Set
-    `beside_others` if engines in other processes use the same LLM endpoint, so that all share one rate limit.
+    """Open an engine for these methods. It opens its own database and parts unless they are passed. Set `beside_others`
+    if engines in other processes use the same LLM endpoint, so that all share one rate limit.
 
     Raises ConfigurationError, CorpusError, StorageError or LlmUnavailable, and NoFallback or InputError if a method
     needs a language model or a graph that is missing. With `for_service`, missing parts and an unreachable endpoint are

@@ -37,7 +37,7 @@ class SharedParts:
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     corpora: Callable[[Embedder], CorpusVersions] | None = None
-    """Function that opens the corpus versions; it receives the engine's embedder, which embeds the queries."""
+    """Function that opens the corpus versions. It receives the engine's embedder, for embedding the queries."""
     remote: SourceFetcher | None = None
     documents: "Documents | None" = None
 

@@ -112,8 +112,8 @@ class _Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pool:
-    """Processes that each do a share of the work items. They send events through one pipe; closing a second pipe stops
-    them."""
+    """Pool of processes, each of which runs a share of the work items. They send events through one pipe; closing a
+    second pipe stops them."""
 
     settings: Settings
     methods: Sequence[str]
@@ -201,7 +201,7 @@ def _connect(events: Connection, lock: Lock, stop: Connection) -> None:
 
 
 def _run_share(settings: Settings, methods: Sequence[str], works: Mapping[int, EngineWork[Any]]) -> AssayerError | None:
-    """Do a share of the work items in a child process; return the error that stopped all of them, if any."""
+    """Run a share of the work items in a child process; return the error that stopped all of them, if any."""
     assert _parent is not None  # noqa: S101 - set by the initialiser
     with contextlib.suppress(asyncio.CancelledError):
         return asyncio.run(_run_share_async(settings, methods, works, _parent))
@@ -223,7 +223,7 @@ async def _run_share_async(
 
 
 async def _run_and_send(number: int, work: EngineWork[Any], engine: Engine, parent: _Parent) -> None:
-    """Do one work item and send its result or error to the parent."""
+    """Run one work item and send its result or error to the parent."""
     try:
         result: Any = await work(engine, parent)
         pickle.dumps(result)

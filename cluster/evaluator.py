@@ -58,8 +58,8 @@ class Evaluator:
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, let running jobs finish within the time limit, and return the others to the queue. Overnight
-        jobs are returned immediately, because waiting for a batch would take hours."""
+        """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue. Overnight jobs
+        are returned immediately, because waiting for a batch would take hours."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.drain(seconds))
             group.create_task(self.overnight.drain(0))

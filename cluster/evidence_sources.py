@@ -1,5 +1,5 @@
 """Evidence sources of evaluations, built from the settings: corpus, remote literature sources, full texts, the web,
-code and data sets. What only remote sources need is imported where one is opened."""
+code and data sets. Modules that only remote sources need are imported where a source is opened."""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -174,8 +174,7 @@ class LiteratureFactory:
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
-        """Return the identity of everything that determines the answers, as far as it has a version: sources and
-        settings."""
+        """Return the sources and settings that determine the answers, with their versions where they have any."""
         options = self.settings.model_dump() if self.sources else {}
         beyond = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version

@@ -161,8 +161,8 @@ async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[Labe
 
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph. Raises ConfigurationError if its ideas were split by something other than the
-    splitter or the configured model, and the errors of `_comparable_plan`."""
+    """Return the plan of a graph that is to be extended. Raises ConfigurationError if its ideas were split neither by
+    the splitter nor by the configured model, and the errors of `_comparable_plan`."""
     plan = await _comparable_plan(graph, resources, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(
@@ -174,7 +174,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
 
 
 async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with another
+    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with a different
     embedder."""
     plan = await graph.plan()
     if plan is None:
@@ -206,7 +206,7 @@ async def check_batch(
     share: float | None,
     report_stage: ReportStage,
 ) -> BatchCheck:
-    """Compare each idea with the others of the batch, and with the graph if one exists or is requested by name."""
+    """Compare each idea with the rest of the batch and, if a graph exists or is requested by name, with the graph."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)
@@ -226,8 +226,8 @@ async def check_batch(
 
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
-    """Return the requested limits, otherwise the limits fitted for the packaged embedding model. Raises InputError for
-    other embedding models, for which no limits are known."""
+    """Return the requested thresholds, otherwise those fitted for the packaged embedding model. Raises InputError for
+    other embedding models, which have no fitted thresholds."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(

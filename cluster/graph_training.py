@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from workers.viewpoint_network import Checkpoint
 
 ScorerKind = Literal["best", "propagation", "network"]
-"""Scorer to train: the best one by comparison, or a set one."""
+"""Scorer to train: the best one by comparison, or a specific one."""
 _ROUNDS = 500
 """Number of bootstrap rounds."""
 
@@ -53,7 +53,7 @@ class NetworkEffort(NamedTuple):
 
 
 class Holdout(NamedTuple):
-    """Rule for holding out ideas: all of them, fold by fold, or only those dated after a given day."""
+    """Rule for holding out ideas: all ideas, fold by fold, or only ideas dated after a given day."""
 
     folds: int = 5
     after: dt.date | None = None
@@ -84,7 +84,7 @@ class TrainingResult(NamedTuple):
     auroc: Estimate
     """AUROC of the calibrated scorer."""
     usual: HeldOutMeasures
-    """Measures of the baseline that always predicts the rates of the outcomes, and so the most common outcome."""
+    """Measures of the baseline that always predicts the class frequencies, and so the most common outcome."""
     ideas: int
     choice: ScorerChoice | None
     """Choice of the scorer, or None if the scorer was set explicitly."""
@@ -104,8 +104,8 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Train the scorer and write the files that verdicts need to the graph's folder, in place of those of an earlier
-    training. Raises InputError if there are too few labelled ideas."""
+    """Train the scorer and save it for verdicts: its files replace those of an earlier training in the graph's folder.
+    Raises InputError if there are too few labelled ideas."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
     provenance = _provenance(contents, holdout, now)
@@ -126,7 +126,7 @@ def train(
     model = None if chosen is None else _verdict_model(contents, chosen.choice, calibration)
     _write_files(folder, calibration, model, checkpoint)
     probabilities = cross_fitted_probabilities(scores[rows], truth)
-    # A calibration fitted on constant scores predicts the rates of the outcomes.
+    # A calibration fitted on constant scores predicts the class frequencies.
     usual = cross_fitted_probabilities(np.ones_like(probabilities), truth)
     separation = bootstrap(auroc, truth, [probabilities], _ROUNDS, holdout.seed)
     return TrainingResult(
@@ -177,7 +177,7 @@ def _choose(
     report_stage: ReportStage,
 ) -> _Chosen:
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
-    quality of the choice is measured with further choices, each made without one fold."""
+    quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
     possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas})
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)

@@ -66,7 +66,7 @@ class Finding(NamedTuple):
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
     """Run the checks in sequence, then check the remote services concurrently at the end. A check that fails for any
-    reason is a finding, and the others go on."""
+    reason yields a finding, and the other checks continue."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield await _checked("data directory", asyncio.to_thread(_data_directory, settings))
     yield await _checked("database", _database(settings))
@@ -86,7 +86,7 @@ async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _checked(subject: str, check: Awaitable[Finding]) -> Finding:
-    """Return the finding of a check; an error that it does not expect is a finding as well."""
+    """Return the finding of a check; an unexpected error becomes a finding too."""
     try:
         return await check
     except ModuleNotFoundError as error:

@@ -76,7 +76,7 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the place and text of each line that is not blank."""
+    """Yield the location (file and line number) and the text of each line that is not blank."""
     data = read_whole(path)
     try:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")

@@ -29,7 +29,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(_BACKLOG)  # who connects from now on waits, instead of being refused
+        listening.listen(_BACKLOG)  # clients that connect from now on wait instead of being refused
     except BaseException:
         listening.close()
         raise

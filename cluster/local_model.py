@@ -1,5 +1,5 @@
-"""Settings of a command with the language model chosen by its options. A local model is started on this machine and
-runs until the command ends."""
+"""Settings of a command, including the language model chosen by its options. A local model is started on this machine
+and runs until the command ends."""
 
 import math
 import threading
@@ -23,7 +23,7 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
 _MOST_REVIEW_SECONDS = 300.0
-"""Duration of a review above which it is made smaller."""
+"""Expected duration of a usual review above which a smaller one is made instead."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
 
 
 def _delay() -> str:
-    """Return how much longer it may take because of other programs, which a short measurement hardly shows."""
+    """Return how much longer it may take, in words, because other programs use the processors."""
     load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
     times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
     return f"{times} while other programs use the processors (load {load:.0f} on {processors})"

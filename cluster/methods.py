@@ -115,7 +115,7 @@ async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult
 
 
 async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    """Report the evidence under the name of `method`. Only `check` also lists what the plan does not state."""
+    """Return an evidence report for `method`. Only for `check`, it also lists what the proposal does not state."""
     return await check.evaluate(
         inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
     )

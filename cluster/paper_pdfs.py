@@ -1,5 +1,4 @@
-"""PDFs of papers by identifier or web address, fetched with the guarded downloader and archived in the document
-store."""
+"""PDFs of papers by identifier or URL, fetched with the guarded downloader and archived in the document store."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -20,9 +19,9 @@ from workers.outbound.store import InMemorySharedState
 async def fetch_pdf(
     source: str, settings: Settings, fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive
 ) -> bytes:
-    """Return the PDF of a paper from the first location that has it. `source` is a web address, an arXiv id or a DOI.
-    Raises InputError for anything else, or if no location is known; FullTextError if no location has it;
-    ConfigurationError if there is no fetcher because fetching is disabled."""
+    """Return the PDF of a paper from the first location that has it. `source` is a URL, an arXiv id or a DOI. Raises
+    InputError for anything else, or if no location is known; FullTextError if no location has it; ConfigurationError if
+    there is no fetcher because fetching is disabled."""
     locations = _pdf_locations(source, settings)
     if fetcher is None:
         raise ConfigurationError(

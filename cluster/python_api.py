@@ -1,7 +1,7 @@
 """Evaluations and rankings in a Python program, in its process and without a service: `assayer.evaluate`,
 `assayer.check` and `assayer.rank`.
 
-They run the code of the command line, and their names and parameters are a stable surface under semantic versioning."""
+They run the same code as the command line. Their names and parameters are stable under semantic versioning."""
 
 import asyncio
 import datetime as dt
@@ -234,18 +234,18 @@ def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> No
 
 
 def _is_text(proposal: str) -> bool:
-    """Return whether a string is a proposal rather than its path, its id or its address: it has spaces, and no file has
-    its name."""
+    """Return whether a string is the text of a proposal rather than its path, id or URL: it has spaces, and no file has
+    this name."""
     if not any(character.isspace() for character in proposal.strip()):
         return False
     try:
         return not Path(proposal).exists()
-    except OSError:  # longer than names are
+    except OSError:  # longer than a file name can be
         return True
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    """Run the work to its end: in a thread of its own if an event loop already runs in this one, as in a notebook."""
+    """Run the work to its end, in a new thread if this thread already runs an event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

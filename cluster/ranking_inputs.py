@@ -27,11 +27,11 @@ from cluster.whole_files import read_whole_text
 
 
 class KnownFile(NamedTuple):
-    """Comparisons read from a file of an earlier ranking."""
+    """Comparisons read from an earlier ranking's file."""
 
     comparisons: list[Comparison]
     names: dict[IdeaId, str]
-    """Names of the ideas given by their submitters, as far as the file contains them."""
+    """Submitters' names for the ideas, where the file contains them."""
 
 
 class ReportScores(NamedTuple):
@@ -42,7 +42,7 @@ class ReportScores(NamedTuple):
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Return the scores of all ideas whose reports have one.
+    """Return the score of each idea whose report has a score.
 
     Raises InputError for a folder without reports, for an unreadable report, and for reports by different methods."""
     reports = list(read_reports(folder))

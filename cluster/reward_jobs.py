@@ -1,4 +1,4 @@
-"""Reward jobs, whose items are judged one by one."""
+"""Job performer for reward jobs."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from orchestrator.store import PgRewards
 
 @dataclass(frozen=True)
 class RewardJobs:
-    """Performer of reward jobs."""
+    """Job performer for reward jobs, whose items are judged individually."""
 
     settings: Settings
     judge: RewardJudge
@@ -41,7 +41,7 @@ class RewardJobs:
 def reward_work(
     judging: RewardJudge, judge: RewardingJudge, label: str
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
-    """Return the work for reward items; `label` is the judge's name in the metrics."""
+    """Return the definition of the work on reward items; `label` is the judge's name in the metrics."""
 
     async def do(named: NamedRewardItem, run: Run) -> Reward:
         return await judging.reward(named.item, judge, run)

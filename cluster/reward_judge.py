@@ -26,7 +26,7 @@ RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
-    """Return a one-line description of each judge, by name. Raises InputError for an unusable file of compositions."""
+    """Return a one-line description of each judge, by name. Raises InputError for an unusable compositions file."""
     debates = {name: _described(composition) for name, composition in options.known_compositions().items()}
     return {
         **debates,

@@ -36,8 +36,8 @@ class RunRequest:
     """Request for a run, from a job of the service or, with the default values, from the command line."""
 
     job: str = ""
-    """Id of the job; empty on the command line. The same work for another job is a separate run with its own report and
-    cost."""
+    """Id of the job; empty on the command line. Identical work for a different job is a separate run with its own
+    report and cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
     """Maximum total cost in US dollars of all attempts of the job, from the tenant's budget. It is not part of the run
@@ -55,8 +55,7 @@ class RunRequest:
     criteria: tuple[Criterion, ...] = ()
     """Criteria of the call, which the report answers one by one; part of the run's id."""
     answers_of: str = ""
-    """Only tenant whose stored language model answers may be reused; if empty, the answers of all tenants may be
-    reused."""
+    """Tenant whose stored language model answers may be reused; if empty, the answers of any tenant may be reused."""
     corpus: str = ""
     """Corpus version with which an earlier attempt of the job started; empty at the first attempt."""
     waits_until: dt.datetime | None = None

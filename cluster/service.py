@@ -156,7 +156,7 @@ class Service:
             group.create_task(watch_event_loop())
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, let running jobs finish within the time limit, and return the others to the queue."""
+        """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue."""
         await self.evaluator.drain(seconds)
 
 
@@ -182,7 +182,7 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 async def create_first_key(database: Database) -> str | None:
     """Create a default tenant and a key with all permissions, and return the key, which cannot be shown again. Returns
-    None if a tenant already exists, other than that of local agents."""
+    None if a tenant other than that of local agents already exists."""
     tenants = PgTenants(database)
     others = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
     if others or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:

@@ -242,7 +242,7 @@ class Settings(BaseSettings):
     scicompanion: SciCompanionOptions = SciCompanionOptions()
     literature: LiteratureSettings = LiteratureSettings()
     own_references: OwnReferenceOptions = OwnReferenceOptions()
-    # Not as values: what depends on a key must not be written down before the key is known.
+    # Factories, because defaults that depend on a key must not be computed before the key is known.
     s2: SemanticScholarSettings = Field(default_factory=SemanticScholarSettings)
     arxiv: ArxivSettings = Field(default_factory=ArxivSettings)
     openalex: OpenAlexSettings = Field(default_factory=OpenAlexSettings)

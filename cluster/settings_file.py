@@ -40,7 +40,7 @@ def read_settings_file(named: str | None) -> SettingsFile:
 
 
 def _keys(text: str) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the number of every line that begins a table or a value, and the path that it begins."""
+    """Yield the number of every line that begins a table or sets a value, and the path of that table or value."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
         if heading := _TABLE.match(line):

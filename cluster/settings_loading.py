@@ -25,7 +25,7 @@ SETTABLE: frozenset[Paths] = frozenset(setting_paths())
 
 
 class SettingsSources(NamedTuple):
-    """Places that settings are read from, the strongest first."""
+    """Sources that settings are read from, highest precedence first."""
 
     environment: Mapping[str, str]
     file: SettingsFile
@@ -70,7 +70,7 @@ def open_sources(profile: Profile) -> SettingsSources:
 
 
 def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationError:
-    """Describe the first invalid setting, named by its environment variable or by its place in the file."""
+    """Describe the first invalid setting, named by its environment variable or by its line in the file."""
     first = error.errors()[0]
     path = tuple(map(str, first["loc"]))
     place = next((sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _in_file(sources, path[:n])), None)
@@ -108,7 +108,7 @@ def _suggestion(name: str, written: Any) -> str:
 
 
 def _is_known(path: Paths) -> bool:
-    """Return whether a path of a file is a setting, or lies within one, such as the price of a model."""
+    """Return whether a path in a file is a setting or lies within a setting, such as the price of a model."""
     return any(path[:length] in SETTABLE for length in range(1, len(path) + 1))
 
 

@@ -42,8 +42,8 @@ class StoredGraph:
     home: Path
 
     async def folder(self) -> Path:
-        """Return the folder of this graph's files; a later graph with the same name has another folder. Raises
-        InputError if there is no graph."""
+        """Return the folder of this graph's files; a graph created later under the same name has a different folder.
+        Raises InputError if there is no graph."""
         return self.home / await self.store.key()
 
     async def plan(self) -> GraphPlan | None:

@@ -55,7 +55,7 @@ def address_policy(settings: WebhookSettings) -> AddressPolicy:
 
 
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
-    """Raise AddressRefused for an address that a webhook must not use. The IP address is checked later, at every
+    """Raise AddressRefused for a URL that a webhook must not use. The IP address is checked later, at every
     delivery."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(

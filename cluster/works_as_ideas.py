@@ -1,5 +1,5 @@
-"""Ideas read from published works that are named by arXiv id, DOI or web address, and from submissions at OpenReview:
-from the full text if it can be fetched, otherwise from the title and abstract of the record."""
+"""Ideas read from published works that are named by arXiv id, DOI or URL, and from submissions at OpenReview: from the
+full text if it can be fetched, otherwise from the title and abstract of the record."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -45,7 +45,7 @@ class WorksAsIdeas:
     bibliography: Bibliography | None
 
     async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
-        """Return the idea of a work, or the submissions to a venue; `address` is the web address, empty if the work was
+        """Return the idea of a work, or the submissions to a venue; `address` is the work's URL, empty if the work was
         named by an identifier. Raises InputError."""
         venue = venue_in(address)
         if venue or work.openreview:
@@ -53,7 +53,7 @@ class WorksAsIdeas:
         return [await self._work(work, address, source)]
 
     async def _submissions(self, venue: str, forum: str, source: str) -> Outcome:
-        """Return the submissions to a venue, or the one of a forum, each with the address of its forum as source."""
+        """Return the submissions to a venue, or the one of a forum, each with its forum's URL as source."""
         if self.notes is None:
             raise InputError(
                 f"{source} would have to be fetched, but fetching is disabled.",

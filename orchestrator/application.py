@@ -193,8 +193,8 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Return all methods that any route accepts at this path; Starlette names only those of the first route. If the
-    OpenAPI document contains the path literally, paths with an id in its place are ignored."""
+    """Return all HTTP methods that any route accepts at this path; Starlette names only the first route's methods. If
+    the OpenAPI document contains the path literally, routes with an id in its place are ignored."""
     named = request.app.openapi()["paths"].get(request.url.path)
     if named is not None:
         return sorted(map(str.upper, named))

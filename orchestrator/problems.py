@@ -148,12 +148,12 @@ class HttpProblem(HTTPException):
 
     @classmethod
     def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
-        """Return the problem for a request for the result of a job that ended without a result."""
+        """Return the problem (409) for a request that asks for the result of a job without one."""
         return cls("", problem.detail, kind=ProblemKind(problem.type, 409, problem.title), state=state)
 
     @classmethod
     def invalid(cls, detail: str, pointer: str) -> "HttpProblem":
-        """Return the problem for a single error in the body."""
+        """Return the problem for a request body with a single error, at `pointer`."""
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, pointer=pointer)])
 
     @classmethod

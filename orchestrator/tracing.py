@@ -124,7 +124,7 @@ class TraceExporter:
         self._exporter = exporter
 
     async def send(self) -> None:
-        """Export the finished jobs that are waiting. Stop if the trace of any job is lost. Raises StorageError."""
+        """Export the traces of newly finished jobs. Stop if the trace of any job is lost. Raises StorageError."""
         while ended := await self._archive.claim(_JOBS_AT_ONCE):
             lost = await asyncio.to_thread(self._export, ended)
             if lost:

@@ -1,4 +1,4 @@
-"""Errors of Pydantic in sentences, for problem documents and for messages beside forms."""
+"""Pydantic errors as sentences, for problem documents and for messages beside forms."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""`assayer brief`: reports as PDFs of at most two pages."""
+"""`assayer brief`: write reports as PDFs of at most two pages."""
 
 from pathlib import Path
 from typing import Annotated

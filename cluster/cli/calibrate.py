@@ -1,4 +1,4 @@
-"""`assayer calibrate`: thresholds for decisions, fitted on reports of labelled ideas."""
+"""`assayer calibrate`: fit decision thresholds on reports of labelled ideas."""
 
 import datetime as dt
 from pathlib import Path

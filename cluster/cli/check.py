@@ -1,4 +1,4 @@
-"""`assayer check`: evidence for readers of a plan, without a language model or any judgement."""
+"""`assayer check`: report evidence on ideas, without a language model or any judgement."""
 
 from pathlib import Path
 

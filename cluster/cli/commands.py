@@ -11,8 +11,8 @@ _PACKAGE = "cluster.cli"
 
 
 class LazyCommand(TyperCommand):
-    """Command `assayer PATH`, defined in the module of that path by its Typer `app` or otherwise by its function of the
-    same name: `batch submit` is `submit` in `cluster.cli.batch.submit`."""
+    """Command `assayer PATH`, defined in the module at that path: its Typer `app` if it has one, otherwise the function
+    with the command's name. `batch submit` is `submit` in `cluster.cli.batch.submit`."""
 
     def __init__(self, path: str, help: str, panel: str | None = None) -> None:
         *self._groups, name = path.split()
@@ -38,7 +38,7 @@ class LazyCommand(TyperCommand):
 
 
 def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> typer.Typer:
-    """Return an app of the commands, in their order."""
+    """Return a Typer app with these commands, in this order."""
 
     class Commands(TyperGroup):
         def __init__(self, **given: Any) -> None:
@@ -50,14 +50,14 @@ def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> type
             try:
                 return super().invoke(ctx)
             except typer.BadParameter as error:
-                error.message = error.message.removeprefix("Value error, ")  # how pydantic begins it
+                error.message = error.message.removeprefix("Value error, ")  # pydantic's prefix
                 raise
 
     return typer.Typer(cls=Commands, help=help, no_args_is_help=True, pretty_exceptions_enable=False, **options)
 
 
 def _add_examples(command: Any, path: str) -> None:
-    """End the help of a command, or of each command of a group, with its example."""
+    """Append its example to the help of a command, or of each command in a group."""
     from cluster.cli.examples import EXAMPLES
 
     if path in EXAMPLES:

@@ -1,4 +1,4 @@
-"""`assayer config`: the settings in force, and where each value comes from."""
+"""`assayer config`: show the settings in force, and where each value comes from."""
 
 import re
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def _origin(sources: SettingsSources, path: tuple[str, ...], value: Any) -> str:
 
 
 def _masked(value: Any) -> Any:
-    """Return a value without secrets: neither keys nor the credentials of addresses."""
+    """Return a value with its secrets masked: keys, and credentials in URLs."""
     if isinstance(value, SecretStr):
         return _HIDDEN if value.get_secret_value() else ""
     if isinstance(value, dict):

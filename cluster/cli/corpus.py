@@ -1,4 +1,4 @@
-"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in files of their own."""
+"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in separate files."""
 
 import asyncio
 import time
@@ -44,7 +44,7 @@ def info(as_json: WithJson = False) -> None:
 
 
 def _version_rows(directory: Path) -> dict[str, str]:
-    """Return rows on the current version on this machine. Raises CorpusError."""
+    """Return the table rows that describe the current version on this machine. Raises CorpusError."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
     rows: dict[str, str]
@@ -80,7 +80,7 @@ def _version_rows(directory: Path) -> dict[str, str]:
 
 
 def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
-    """Return rows on the combined contents of all parts."""
+    """Return the table rows that describe the combined contents of all parts."""
     segments = [segment for part in parts for segment in part.segments]
     recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
     kinds = ", ".join(sorted({item.paper_index.kind for item in segments}))
@@ -103,7 +103,7 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
 
 
 def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
-    """Return counts of nodes and edges over all segments; a name is counted once per segment."""
+    """Return the numbers of nodes and edges; a name that occurs in several segments is counted in each."""
     graphs = [segment.graph for segment in segments]
 
     def total(count: str) -> str:
@@ -173,8 +173,8 @@ app.command()(build_on_ray)
 
 @contextmanager
 def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]:
-    """Yield the paths, with bibliographies replaced by temporary files of the papers in them; add to the outcome what
-    is skipped."""
+    """Yield the paths, with each bibliography replaced by a temporary file of its papers; report skipped entries in the
+    outcome."""
     from cluster.corpora.bibliography_records import write_bibliography_records
 
     with TemporaryDirectory(prefix="assayer-") as folder:
@@ -195,7 +195,7 @@ def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]
 async def build_from_records(
     paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, outcome: Outcome
 ) -> None:
-    """Build the corpus, and add to the outcome what was built. Raises AssayerError."""
+    """Build the corpus, and add a description of it to the outcome. Raises AssayerError."""
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding.embedder import local_embedder

@@ -1,5 +1,5 @@
-"""`assayer corpus build-on-ray`: the same corpus as `build` makes, with the embedding models and shards distributed
-over a cluster."""
+"""`assayer corpus build-on-ray`: build the same corpus as `build` does, but distribute embedding and shards over a
+cluster."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from cluster.cli.terminal import Outcome, status
 from cluster.settings_loading import load_settings
 
 _VECTORS = "vectors"
-"""Suffix of the folder for vectors, beside the corpus."""
+"""Suffix of the name of the folder for vectors, which is beside the corpus folder."""
 
 
 def build_on_ray(

@@ -1,4 +1,4 @@
-"""`assayer corpus plan`: resources needed for a corpus of a given size."""
+"""`assayer corpus plan`: estimate the resources needed for a corpus of a given size."""
 
 import re
 from typing import TYPE_CHECKING, Annotated

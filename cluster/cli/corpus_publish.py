@@ -1,4 +1,4 @@
-"""`assayer corpus publish` and `assayer corpus pull`: upload of versions to a bucket, and download to this machine."""
+"""`assayer corpus publish` and `assayer corpus pull`: upload corpus versions to a bucket, and download them."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -74,8 +74,8 @@ def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -
 
 
 def source_rows(settings: Settings) -> dict[str, str]:
-    """Return rows on the corpus source, if one is set: the published version, and how much of it is already on this
-    machine."""
+    """Return the table rows that describe the corpus source, if one is set: the published version, and how much of it
+    is already on this machine."""
     from cluster.corpus_source import followed_bucket
     from index.object_storage.local_copy import LocalCopy
     from index.versions.verification_cache import VerificationCache

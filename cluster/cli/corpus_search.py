@@ -1,4 +1,4 @@
-"""`assayer corpus search`: papers and passages that match a query and pass the filters."""
+"""`assayer corpus search`: find papers and passages that match a query and pass the filters."""
 
 import asyncio
 from collections.abc import Sequence

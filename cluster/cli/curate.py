@@ -1,4 +1,4 @@
-"""`assayer curate`: derivation of research questions from papers, without revealing the papers' methods."""
+"""`assayer curate`: derive research questions from papers, without revealing the papers' methods."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""`assayer doctor`: output of the checks in `cluster.health_checks` on what is configured, what responds and what is
+"""`assayer doctor`: run the checks in `cluster.health_checks` and print what is configured, what responds and what is
 missing."""
 
 import asyncio

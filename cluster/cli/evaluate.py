@@ -1,4 +1,4 @@
-"""`assayer evaluate`: evaluation of ideas, with a report for each."""
+"""`assayer evaluate`: evaluate ideas and write a report for each."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ class EvaluationOutcome(NamedTuple):
     written: "list[WrittenReport]"
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
-    """Error that made it pointless to continue; it applies to every idea that is in neither list."""
+    """Error that stopped the evaluation; it is the reason why an idea is in neither list."""
 
 
 def evaluate(

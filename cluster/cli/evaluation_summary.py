@@ -1,4 +1,4 @@
-"""Terminal output on finished reports."""
+"""Terminal output about finished reports."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,7 +68,7 @@ class ReportRecord(TypedDict):
     title: str
     method: str
     complete: bool | None
-    """Whether the report reaches the minima for a total; None if it has no total."""
+    """Whether the report meets the minimum requirements for a total score; None if it cannot have one."""
     scores: dict[str, float | None]
     files: list[str]
 
@@ -179,7 +179,7 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
 
 
 def _outcome(verdict: Verdict) -> str:
-    """Return the outcome and its probability, or a statement that none is named."""
+    """Return the outcome and its probability, or a statement that the verdict names no outcome."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
     probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)

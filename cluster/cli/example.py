@@ -1,4 +1,4 @@
-"""`assayer example`: a first report, made with an invented corpus and an invented idea that come with the program."""
+"""`assayer example`: make a first report from an invented corpus and an invented idea that come with the program."""
 
 import asyncio
 import os
@@ -40,7 +40,7 @@ def example(
         for name, target in ((_PAPERS, papers), (_IDEA, idea)):
             write_whole(target, _content(name))
         settings = _with_corpus(chosen.settings, out / "corpus")
-        # With --json, the one document is that of the report.
+        # With --json, only the report's document is printed.
         built = Outcome(as_json=as_json)
         asyncio.run(build_from_records([papers], None, False, settings, built))
         evaluated = ChosenModel(settings, chosen.local, chosen.speed, chosen.size)

@@ -1,4 +1,4 @@
-"""`assayer export`: reports in the forms of other programs, written to files and sent nowhere."""
+"""`assayer export`: convert reports to the formats of other programs, as local files; nothing is uploaded."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Ideas passed to a command as files, folders, or published works given by arXiv id, DOI or address."""
+"""Ideas passed to a command as files, folders, or published works given by arXiv id, DOI or URL."""
 
 import datetime as dt
 from collections.abc import Sequence

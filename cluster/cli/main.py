@@ -67,7 +67,7 @@ EXTRAS = {
     "urllib3": "grobid",
     "uvicorn": "api",
 }
-"""Extras that provide the modules imported by assayer, keyed by module."""
+"""Package extras that install the optional modules, keyed by module."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
@@ -180,7 +180,7 @@ def main() -> None:
             raise
         _print_error(lacking)
         sys.exit(2)
-    except BrokenPipeError:  # the reader of the pipe, such as `head`, has ended
+    except BrokenPipeError:  # the program that reads the pipe, such as `head`, has ended
         _discard_output()
         sys.exit(1)
     except Exception as error:

@@ -16,7 +16,7 @@ _LONGEST_NAME = 200
 """Maximum length in bytes: file systems allow 255, which leaves room for a suffix and a number."""
 
 _ENDINGS = {"bibtex": "bib"}
-"""Endings of formats whose name is not the ending."""
+"""File suffixes of formats whose suffix differs from their name."""
 
 
 class PageFormat(StrEnum):

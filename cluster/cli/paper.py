@@ -1,4 +1,4 @@
-"""`assayer paper`: full texts of papers, parsed by GROBID and saved to files."""
+"""`assayer paper`: save full texts of papers, as parsed by GROBID, to files."""
 
 import asyncio
 import re
@@ -121,7 +121,7 @@ def _is_xml(source: str) -> bool:
 async def _content(
     source: str, fetcher: "ArchivingPdfFetcher | None", export: "PaperExport", settings: Settings
 ) -> bytes:
-    """Return the content of a file, or of the first copy that is available."""
+    """Return the content of a file or, for an identifier or URL, of the first copy that can be fetched."""
     from cluster.paper_pdfs import fetch_pdf
 
     if source.lower().endswith((".pdf", ".xml")) and "://" not in source:

@@ -1,4 +1,4 @@
-"""`assayer propose`: candidate ideas for a research question, optionally ranked, best first."""
+"""`assayer propose`: generate candidate ideas for a research question, optionally ranked, best first."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +33,7 @@ class _Proposed(NamedTuple):
 
 
 def _from_standard_input(ctx: typer.Context, question: str) -> str:
-    """Return the question or the name of the file; for `-`, those on standard input."""
+    """Return the question or file name as passed; for `-`, a question or a temporary file read from standard input."""
     if question != "-":
         return question
     file = from_standard_input(ctx, Path(question))
@@ -87,7 +87,7 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 
 
 def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
-    """Return the questions in a file; if the text is not a file, the text itself as a question. Raises InputError."""
+    """Return the questions in the file `text` or, if it does not exist, the text as a question. Raises InputError."""
     from assayer.curation.records import question_of_text
     from cluster.curation_inputs import read_questions
 

@@ -1,5 +1,4 @@
-"""`assayer references`: papers in the local corpus that an idea does not name, found along citations, without a
-language model."""
+"""`assayer references`: list relevant papers in the corpus that an idea does not cite, without a language model."""
 
 import asyncio
 import datetime as dt
@@ -39,7 +38,7 @@ def references(
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """List papers of the corpus that an idea does not name; no language model is needed."""
+    """List relevant papers in the corpus that an idea does not cite; no language model is needed."""
     last_day = day(cutoff, "cutoff")
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
@@ -105,7 +104,7 @@ def _show(missed: "MissedReferences") -> None:
 
 
 def _how(ways: "Sequence[WayFound]") -> str:
-    """Return, in words, the ways in which a reference was found, and how often."""
+    """Return a phrase that states how a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
     walked = sum(item.from_paper is not None for item in ways)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""

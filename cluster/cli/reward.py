@@ -1,4 +1,4 @@
-"""`assayer reward`: rewards for ideas against reference abstracts, judged locally without a service."""
+"""`assayer reward`: reward ideas that match reference abstracts, judged locally without a service."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""`assayer score`: scores of individual ideas for novelty, feasibility and effectiveness, from 1 to 5."""
+"""`assayer score`: score individual ideas for novelty, feasibility and effectiveness, from 1 to 5."""
 
 import asyncio
 from pathlib import Path

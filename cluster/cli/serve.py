@@ -1,4 +1,4 @@
-"""`assayer serve`: the service, running until it is stopped."""
+"""`assayer serve`: run the service until it is stopped."""
 
 import asyncio
 import os

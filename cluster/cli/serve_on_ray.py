@@ -1,4 +1,4 @@
-"""`assayer serve` on Ray: on a private cluster or on a running one."""
+"""Run `assayer serve` on Ray, on a private cluster or on a running one."""
 
 import asyncio
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def serve_on_ray(
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
-        # In an existing Ray, the proxy of an earlier start may still use the port; it is taken over.
+        # In an existing Ray cluster, the proxy of an earlier run may still use the port; it is reused.
         with ExitStack() as trying:
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
@@ -47,7 +47,7 @@ def serve_on_ray(
         folder = stack.enter_context(private_environment()) if place.address is None else None
         if folder is not None and own_api:
             stack.enter_context(shared_figures(folder))
-        # Imported only now: metrics decide at import where they are stored.
+        # Imported only now, because metrics choose their storage when they are imported.
         from cluster.database import open_database
         from cluster.service import create_first_key
 

@@ -1,4 +1,4 @@
-"""Standard input in place of a file, named `-`."""
+"""Standard input, which is named `-`, in place of a file."""
 
 import json
 import sys

@@ -36,7 +36,7 @@ class SafeConsole(Console):
 
 
 def readable_size(count: float) -> str:
-    """Format a size in bytes with one decimal, such as 1.2 GB; below a thousand without decimals: 12 B."""
+    """Format a size in bytes: with one decimal (1.2 GB), or without decimals below a thousand (12 B)."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
@@ -47,7 +47,7 @@ def say(markup: str) -> None:
 
 
 def _with_names(value: object) -> object:
-    """Return the value with every named tuple in it as a mapping, which pydantic would write as a list."""
+    """Return the value with every named tuple converted to a mapping, because pydantic would write it as a list."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -63,7 +63,7 @@ def print_json(value: object) -> None:
 
 
 class Outcome:
-    """Result of a command: lines of markup, printed at once, or facts, printed as one JSON document in the end."""
+    """Result of a command: lines of markup, printed immediately, or values, printed as one JSON document at the end."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.facts: dict[str, object] = {}
@@ -77,7 +77,7 @@ class Outcome:
             print_json(self.facts)
 
     def add(self, *lines: str, **facts: object) -> None:
-        """Add facts, and the lines that tell them to people."""
+        """Add values, and the lines of markup that present them to people."""
         self.facts |= facts
         for line in () if self._as_json else lines:
             say(line)
@@ -101,7 +101,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
 
 
 def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
-    """Print named facts, one per line, or as one JSON object."""
+    """Print named values, one per line, or as one JSON object."""
     with Outcome(as_json=as_json) as outcome:
         for name, text in facts.items():
             outcome.add(f"[bold]{name + ':':<17}[/]{escape(text)}", **{name: text})

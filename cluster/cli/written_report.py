@@ -1,4 +1,4 @@
-"""Work of `assayer evaluate` in this process or another: evaluation of one idea and writing of its report."""
+"""Work item of `assayer evaluate`, run in this process or another: evaluate one idea and write its report."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ class WriteReport:
     """True if the report itself is returned as well."""
 
     async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
-        """Evaluate the idea and write its report. Raises AssayerError."""
+        """Evaluate the idea and write its report files. Raises AssayerError."""
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_report(self.stem, report, self.formats)
         return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)

@@ -1,1 +1,1 @@
-"""Ingest of papers from data sources, and building of a corpus on a Ray cluster."""
+"""Ingestion of papers from data sources, and corpus builds on a Ray cluster."""

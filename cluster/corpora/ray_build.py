@@ -1,6 +1,6 @@
 """Build a corpus on Ray: a pool of models embeds the texts (Ray Data), then a task builds each shard.
 
-Readers stream the texts of record files. A reader names each portion of texts by its content and skips portions that
+Readers stream the texts of record files. A reader derives each portion's key from its content and skips portions that
 are already stored: a run that was killed resumes where it stopped, and if a process dies, only its current portion is
 lost. Texts stream through the object store a few portions at a time; vectors are never stored there."""
 
@@ -56,7 +56,7 @@ class RayBuildPlan(Frozen):
     directory: Path
     """Directory of the corpus, on a disk that every node can access."""
     vectors: str
-    """fsspec address to which every node can write vectors."""
+    """fsspec URL to which every node can write vectors."""
     embedder: EmbedderSettings
     share: EmbeddingResources = EmbeddingResources()
     shards: int | None = Field(default=None, ge=1)
@@ -83,7 +83,7 @@ class EmbeddingResult(NamedTuple):
 
 
 def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
-    """Embed the texts on a Ray cluster, reporting the number of finished texts. Raises the errors of reading and
+    """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises errors of reading and
     embedding."""
     _configure()
     files = [str(file) for source in wanted.sources for file in source_files(source)]
@@ -151,7 +151,7 @@ def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
 
 
 class _EmbeddingWorker:
-    """Embedding worker with one model, for one portion at a time."""
+    """Worker that loads one model and embeds one portion at a time."""
 
     def __init__(self, wanted: RayBuildPlan) -> None:
         self._embedder = local_embedder(wanted.embedder)
@@ -163,7 +163,7 @@ class _EmbeddingWorker:
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_portion(self, key: str, texts: Sequence[str]) -> int:
-        if not texts or key in self._store:  # stored in the meantime by a process that died before it reported it
+        if not texts or key in self._store:  # stored in the meantime by a process that died before reporting it
             return 0
         if isinstance(self._embedder, LexicalEmbedder):
             embedded = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))
@@ -192,8 +192,8 @@ class RayBuildResult(NamedTuple):
 
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
-    """Build the corpus on a Ray cluster; the resulting version is the same as that of a build in a single process.
-    Raises the same errors as such a build."""
+    """Build the corpus on a Ray cluster; the resulting version is the same as after a build in a single process. Raises
+    the same errors as such a build."""
     await _find_gpus(wanted)  # fails now rather than after all texts have been embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)

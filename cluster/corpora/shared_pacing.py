@@ -22,8 +22,8 @@ SERVICE_ADDRESSES: dict[SharedSource, str] = {
     "semantic_scholar": "https://api.semanticscholar.org",
     "arxiv": "https://export.arxiv.org",
 }
-"""Address that the service queries for each source, used as the key of its rate limit; arXiv's limit applies to all
-arXiv addresses together."""
+"""Base URL that the service queries for each source, used as the key of its rate limit; arXiv's limit applies to all
+arXiv hosts together."""
 
 
 @asynccontextmanager

@@ -34,8 +34,8 @@ def bearer_key(header: str | None) -> str | None:
 
 
 def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> ClientOpener:
-    """Return a client opener for stdio, which uses the key of the user who started this process. `transport` leads to
-    a service in this process."""
+    """Return a client opener for stdio, which uses the key of the user who started this process. `transport` connects
+    to a service in this process."""
 
     def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         return _client(url, key, transport)
@@ -44,7 +44,7 @@ def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport
 
 
 def with_callers_key(url: str | None) -> ClientOpener:
-    """Return a client opener for HTTP, which uses the key of the request that carries the tool call."""
+    """Return a client opener for HTTP, which uses the API key of the request that contains the tool call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         key = bearer_key((context.headers or {}).get("authorization"))

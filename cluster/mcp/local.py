@@ -1,6 +1,6 @@
 """The service in this process for `assayer mcp --local`: the same tools, without a running service or a port.
 
-Its jobs and reports are stored in the database of this machine, as those of `assayer serve` are."""
+Its jobs and reports are stored in this machine's database, like those of `assayer serve`."""
 
 import asyncio
 import datetime as dt
@@ -19,13 +19,13 @@ from orchestrator.store import PgKeys, PgTenants
 
 _OPERATOR = Actor("command", "the command line of the service", "machine")
 _URL = "http://127.0.0.1"
-"""Address in requests to the application, which do not leave this process."""
+"""Base URL of requests to the application, which do not leave this process."""
 
 
 @asynccontextmanager
 async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
-    """Run the service and yield an opener of clients for it, with a key that is valid until the end. Jobs that are not
-    finished by then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
+    """Run the service and yield a client opener for it, whose key is valid until the context ends. Jobs unfinished by
+    then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
     async with open_service(settings) as service:
         await PgTenants(service.database).create(LOCAL_TENANT, TenantPlan(name="Agents on this machine"))
         keys, key = PgKeys(service.database), generate_key()

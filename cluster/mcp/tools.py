@@ -1,4 +1,4 @@
-"""Tools, with the descriptions by which a model that knows nothing of assayer decides when to use them.
+"""Tools, with descriptions from which a model that does not know assayer decides when to use them.
 
 Docstrings and field descriptions here are sent to models: they are the interface."""
 

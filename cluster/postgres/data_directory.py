@@ -111,7 +111,7 @@ class PostgresDataDirectory:
         if not self._durable:
             options += " -c fsync=off"
         code, output = self._pg_ctl("start", "-l", "log", "-o", options)
-        # The start fails if a server that another, now killed process was starting has come up first.
+        # If starting fails, a server may still be running: one that another process was starting when it was killed.
         if code and postmaster.find(self._cluster) is None:
             raise self._server_error(f"did not start: {self._log_end() or output[-500:]}")
 
@@ -173,7 +173,7 @@ class PostgresDataDirectory:
 
 
 def _errors_in(output: str) -> str:
-    """Return those of the last lines that name an error."""
+    """Return the lines near the end of the output that report an error."""
     lines = (line.strip() for line in output.splitlines()[-20:])
     return " / ".join(line for line in lines if any(mark in line for mark in ("error:", "FATAL", "PANIC")))[-500:]
 

@@ -63,7 +63,7 @@ class PostgresPrograms:
             return code, output.read().decode(errors="replace").strip()
 
     def give(self, path: Path) -> None:
-        """Make the user who runs the programs the owner of the path."""
+        """Give ownership of the path to the user who runs the programs."""
         if self._user:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
 

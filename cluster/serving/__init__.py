@@ -1,1 +1,1 @@
-"""Service on Ray Serve: its pools, and access to the parts of an engine through them."""
+"""Service on Ray Serve: its pools, and access to the engine parts that run in them."""

@@ -60,7 +60,7 @@ class EvaluatorReplica(Replica):
         self._context = await BackgroundContext.open(_open_evaluator(settings, parts, batch_only))
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing, wait up to `seconds` for running jobs, and return the others to the queue."""
+        """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue."""
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Operation of the service on a Ray cluster until it is stopped.
+"""Run the service on a Ray cluster until it is stopped.
 
 Import this module inside the environment in which Ray is to run, because Ray reads part of it when it is imported."""
 

@@ -15,10 +15,10 @@ from index.shards.rendezvous import shards_of_process
 _STABLE_SECONDS = 5.0
 """Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
 _INCOMPLETE_SECONDS = 60.0
-"""The same while processes are missing. It is longer because Serve is starting them, and the others would otherwise
-pull shards that are about to be assigned to a new process."""
+"""Like `_STABLE_SECONDS`, while processes are missing. It is longer because Serve is starting them, and others would
+otherwise pull shards that are about to be assigned to a new process."""
 _LET_GO_SECONDS = 300.0
-"""Seconds without requests after which a shard that is assigned to another process is closed here."""
+"""Seconds without requests after which this process closes a shard that is assigned to another process."""
 
 
 class ShardSharing(NamedTuple):
@@ -59,7 +59,7 @@ class SharedShards:
         self._asked[number] = self._clock()
 
     def let_go(self, held: Iterable[int]) -> list[int]:
-        """Return the open shards to close: those no longer assigned to this process and not requested for a while."""
+        """Return the open shards to close: those assigned only to other processes and not requested for a while."""
         if not self._is_stable():
             return []
         mine = self._assigned()

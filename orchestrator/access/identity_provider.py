@@ -84,8 +84,7 @@ class IdentityProvider:
     it signs with an unknown key."""
 
     def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
-        """Configure the provider. `callback` is the address to which the provider redirects people; it must be
-        registered with the provider."""
+        """Configure the provider. `callback` is the redirect URL, which must be registered with the provider."""
         self.name = name
         self.settings = settings
         self._callback = callback
@@ -94,7 +93,7 @@ class IdentityProvider:
         self._keys: KeySet | None = None
 
     async def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
-        """Return the address to which a person is redirected to sign in. Raises SignInFailed."""
+        """Return the URL to which a person is redirected to sign in. Raises SignInFailed."""
         metadata = await self._get_metadata()
         url: str = prepare_grant_uri(
             metadata.authorization_endpoint,
@@ -172,8 +171,8 @@ class IdentityProvider:
         return claims
 
     async def _decode(self, metadata: ProviderMetadata, token: str) -> jwt.Token:
-        """Decode the signed token. If the known keys do not decode it, fetch the keys again, because providers change
-        them."""
+        """Verify and decode the signed token. If no known key verifies it, fetch the keys again, because providers
+        rotate them."""
         if self._keys is not None:
             try:
                 return jwt.decode(token, self._keys, algorithms=_SIGNATURES)
@@ -189,8 +188,8 @@ class IdentityProvider:
     async def _complete_identity(
         self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]
     ) -> Identity:
-        """Add claims that the signed token lacks from the provider's user info, and return the identity. Raises
-        SignInFailed if the user info is about another account."""
+        """Take claims that the signed token lacks from the provider's user info, and return the identity. Raises
+        SignInFailed if the user info is about a different account."""
         known = dict(claims)
         if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
             headers = {"Authorization": f"Bearer {tokens.access_token}"}

@@ -15,7 +15,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 LINK_DAYS = 14
-"""Days for which a link that signs a reviewer in can be used."""
+"""Days for which a reviewer's sign-in link is valid."""
 
 
 class NewSession(NamedTuple):

@@ -40,8 +40,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, most: flo
 
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
-    """Wait until a job has ended and return it. Return None if it does not end within `seconds`, is gone or is not
-    visible to the tenant, or if the database fails: none of these takes back that the job was accepted."""
+    """Wait until a job has ended and return it. Return None if it does not end within `seconds`, was deleted or is not
+    visible to the tenant, or if the database fails; the job remains accepted in each case."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
@@ -56,7 +56,7 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
 async def wait_for_outcomes(
     seconds: float, services: Services, outcomes: PgItemOutcomes[Any], job: Job, after: int
 ) -> None:
-    """Wait until the job has an outcome with a number above `after`, has ended or is gone, or until the timeout."""
+    """Wait until the job has an outcome with a number above `after`, has ended or was deleted, or until the timeout."""
     try:
         async with (
             asyncio.timeout(seconds),
@@ -72,8 +72,8 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """Wait until all members of a group are judged, or its timeout or the caller's has expired, and return the group.
-    Return None if it is not visible to the tenant, or if the database fails."""
+    """Wait until all members of a group are judged, or until the group's or the caller's timeout, and return the group.
+    Return None if the group is not visible to the tenant, or if the database fails."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:

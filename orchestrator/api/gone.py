@@ -1,5 +1,5 @@
-"""Response 410 instead of 404 for a deleted resource of the caller's tenant: when and why it was deleted, and where the
-proof is."""
+"""Response 410 instead of 404 for a deleted resource of the caller's tenant, stating when and why it was deleted, and
+where the proof is."""
 
 from assayer.reports.wording import moment
 from orchestrator.access.api_keys import Caller

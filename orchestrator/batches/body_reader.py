@@ -1,4 +1,4 @@
-"""Reading of a batch's rows from a request body, by its media type, with detection of duplicates."""
+"""Read a batch's rows from a request body according to its media type, and detect duplicates."""
 
 import datetime as dt
 import hashlib
@@ -172,8 +172,8 @@ class _FileReader:
 
 
 def _pdf(name: str, data: bytes) -> bytes:
-    """Check that the data begins like a PDF. It is parsed only when its job starts, in a separate process, so that a
-    crash does no harm."""
+    """Check that the data begins like a PDF. It is parsed later, when its job starts, in a separate process whose crash
+    does no harm."""
     if not data:
         raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
@@ -235,8 +235,8 @@ class BatchIntake:
 
 
 def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
-    """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and whatever reading
-    raises."""
+    """Collect the rows and notices, and find duplicates. Raises InputError if there are no rows, and the errors of
+    `read_rows`."""
     intake = BatchIntake()
     seen: dict[str, AcceptedRow] = {}
     for read in reads:
@@ -256,8 +256,8 @@ def collect_rows(reads: Iterable[RowOrNotice]) -> BatchIntake:
 
 
 def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
-    """Return a notice for each field of JSON or table rows that is not part of a proposal's text: it may be a misspelt
-    one."""
+    """Return a notice for each field of JSON or table rows that is not part of a proposal's text, because its name may
+    be misspelt."""
     readings = [row.idea.reading for row in rows if row.idea is not None and row.idea.reading is not None]
     unread = Counter(item for reading in readings for item in reading.left_out if item.part.startswith("the field "))
     kept = {f'the field "{name}"' for row in rows for name in row.applicant.columns}

@@ -38,7 +38,7 @@ def csv_rows(
 
 
 def table_rows(table: TableIdeas, name: str, first: int) -> Iterator[RowOrNotice]:
-    """Yield the notices about a table that has been opened, then its rows."""
+    """Yield the notices about an opened table, then its rows."""
     for notice in (*([notice_above(name or "The body", table.above)] if table.above else []), *table.notices):
         yield FileNotice(text=notice)
     for number, fields, idea in table.rows:

@@ -32,7 +32,7 @@ RowOutcome: TypeAlias = EvaluationOutcome | Literal["refused"]
 SCORE_PREFIX = "score_"
 """Prefix of the columns with scores."""
 _PREFIXES = {"scores": SCORE_PREFIX, "columns": "column_"}
-"""Prefixes of the columns that are made of a mapping, by its name."""
+"""Prefixes of the columns that hold the items of a mapping, by the mapping's name."""
 FlatResult: TypeAlias = dict[str, Any]
 """Row of a result table: values by column. None is an empty cell, never zero. The column `scores` maps the parts of the
 method to their scores, on the report's scale; parts without a score are missing."""
@@ -197,8 +197,8 @@ def _repeats(report: Report) -> str | None:
 
 
 def parts_of(results: Sequence[FlatResult], name: str = "scores") -> list[str]:
-    """Return every part that has a score in any result, in the order of the reports; or every key of another mapping of
-    the results."""
+    """Return the keys of the mapping `name` in all results, in order of appearance; by default, the parts that have a
+    score in any result."""
     return list(dict.fromkeys(key for result in results for key in result[name]))
 
 
@@ -206,8 +206,8 @@ _COLUMNS = tuple(flat_result(RowError(row=0, source="", field="", detail="")))
 
 
 def _table(results: Sequence[FlatResult]) -> tuple[list[str], list[list[Any]]]:
-    """Return the names of the columns, including one for each part's scores and for each column of the proposals' own
-    rows, and the values of each row."""
+    """Return the column names and the values of each row. Each part with scores, and each column of the proposals' own
+    rows, has its own column."""
     names, rows = list[str](), [list[Any]() for _ in results]
     for column in _COLUMNS:
         prefix = _PREFIXES.get(column)

@@ -22,7 +22,7 @@ class AcceptedRow(NamedTuple):
     """Idea in the row; None for a document, which is parsed when its job starts."""
     document: bytes | None
     applicant: ApplicantRecord = ApplicantRecord()
-    """Applicant as the row states it, and columns of the row that are not part of the proposal."""
+    """Applicant stated in the row, and columns of the row that are not part of the proposal."""
 
 
 class FileNotice(Frozen):

@@ -130,7 +130,7 @@ class UnreadableFile(NamedTuple):
 
 
 class ArchiveReader:
-    """Reads the archives of a request. The unpacked files of all of them share the limit `archive_bytes`."""
+    """Reader of the archives of a request. The limit `archive_bytes` applies to all their unpacked files together."""
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits
@@ -196,8 +196,8 @@ class ArchiveReader:
 
 
 class _BoundedReads:
-    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's directory in one
-    piece, whatever size the archive claims."""
+    """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's whole directory at
+    once, even if the archive claims that it is huge."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -1,1 +1,1 @@
-"""Console pages rendered by the service: what people see and do, by their role."""
+"""Console pages rendered by the service: what people can see and do, depending on their role."""

@@ -185,8 +185,8 @@ async def shown_assignments(
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
     """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
-    entered for a person to invite; `invitations`, those of several people that were refused; `fault` or `refusal`, why
-    the last action failed."""
+    entered for a person to invite; `invitations`, refused invitations of several people; `fault` or `refusal`, why the
+    last action failed."""
     if refusal is not None:
         fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200

@@ -33,7 +33,7 @@ _FAULTS = 20
 
 
 class _LogQuery(Frozen, extra="ignore", defer_build=False):
-    """Filter of the entries, and the entry number below which entries are shown."""
+    """Filter of the entries; only entries with a number below `before` are shown."""
 
     actor: str = Field(default="", max_length=200)
     act: str = Field(default="", max_length=200)

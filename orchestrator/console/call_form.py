@@ -1,4 +1,4 @@
-"""Form for the terms of a funding call: what a person typed, read into the call's details, with a message for each
+"""Form for the terms of a funding call: values as typed, parsed into the call's details, with a message for each
 fault."""
 
 import datetime as dt
@@ -42,7 +42,7 @@ _AS_TYPED = ("text", "eligibility", "currency", "conflict_policy", "coauthor_yea
 
 
 class CallForm(NamedTuple):
-    """Values of the form's fields, as typed, and those that fit read into the details of a call."""
+    """Values of the form's fields as typed, and the details of a call parsed from the valid ones."""
 
     values: Mapping[str, str]
     details: dict[str, Any]
@@ -50,7 +50,7 @@ class CallForm(NamedTuple):
 
 
 def form_of(values: Mapping[str, str]) -> CallForm:
-    """Read a form that was sent."""
+    """Parse a submitted form."""
     faults: list[str] = []
     typed = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
     for number in range(MOST_ROWS):
@@ -104,7 +104,7 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
 
 
 def kind_of(field: ReviewField) -> str:
-    """Return the kind of a question as the form's menu names it, such as `scale-5` or `text-optional`."""
+    """Return the kind of a question as named in the form's menu, such as `scale-5` or `text-optional`."""
     scale = f"-{field.highest}" if field.kind == "scale" else ""
     return f"{field.kind}{scale}{'' if field.required else '-optional'}"
 
@@ -119,7 +119,7 @@ def field_title(name: str) -> str:
 
 
 def rows_shown(values: Mapping[str, str], kind: str) -> int:
-    """Return how many rows for criteria or questions the form shows: those with values, and blank ones."""
+    """Return how many rows for criteria or questions the form shows: rows with values, and blank rows."""
     used = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
     return min(MOST_ROWS, max(used, default=0) + _BLANK_ROWS)
 
@@ -158,7 +158,7 @@ def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody
 
 
 def _anchors(text: str) -> dict[str, str]:
-    """Read anchors, one in a line: `10 = the field would work differently`, or `10 new`. Raises ValueError."""
+    """Parse score anchors, one per line: `10 = the field would work differently`, or `10 new`. Raises ValueError."""
     anchors = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         match = _ANCHOR.fullmatch(line)
@@ -180,7 +180,7 @@ def _field(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[str]) -> M | None:
-    """Return the model; None, with a message for each fault, if the fields do not fit."""
+    """Return the model; if the fields are invalid, add a message for each fault to `faults` and return None."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:

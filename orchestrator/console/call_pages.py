@@ -45,8 +45,7 @@ async def calls(
     tag: Annotated[str, Query(max_length=100)] = "",
     archived: bool = False,
 ) -> Response:
-    """Show the tenant's calls, either those that are archived or all others; a reviewer is redirected to their
-    queue."""
+    """Show the tenant's calls, either only the archived or only the others; a reviewer is redirected to their queue."""
     if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
@@ -136,7 +135,7 @@ _COLUMNS = {
 
 def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
     """Return the titles of the columns by key. `parts` maps the names of parts to titles. The certainty column is
-    omitted unless `certain`, because it would be empty; what people think is omitted unless `people`."""
+    omitted unless `certain`, because it would be empty; people's scores and decisions are omitted unless `people`."""
     left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
     named = {key: title for key, title in _COLUMNS.items() if key not in left_out}
     return named | {f"part:{name}": title for name, title in parts.items()}

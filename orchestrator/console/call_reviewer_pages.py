@@ -34,8 +34,8 @@ async def choose(
     everybody: Annotated[str, Form(max_length=8)] = "",
     ends: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
-    """Choose the ticked reviewers among those listed. If this would end assignments, they are shown for confirmation
-    first, and the choice is saved only if they are still the same."""
+    """Choose the ticked reviewers from the list. If this would end assignments, the assignments are shown for
+    confirmation first, and the choice is saved only if they have not changed since."""
     try:
         wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
         outcome = await _choose(context, call, wanted, dry_run=True)
@@ -54,15 +54,15 @@ async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Respo
         await _invite(context, call, checked_form(CallInvitationBody, form.model_dump(exclude={"role"})))
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal, form=form)
-    return _back(call, "name")  # the form of the next invitation, which browsers unfold
+    return _back(call, "name")  # the URL's fragment makes browsers unfold the form for the next invitation
 
 
 @router.post("/invitations")
 async def invite_several(
     context: Inviter, call: CallInPath, people: Annotated[str, Form(max_length=50_000)] = ""
 ) -> Response:
-    """Invite a reviewer for each line. If lines cannot be used, name them and keep the text: inviting the same person
-    twice changes nothing."""
+    """Invite a reviewer for each line. If lines are unusable, list them and keep the text, which can be sent again:
+    inviting the same person twice changes nothing."""
     invited, faults = 0, list[str]()
     for number, line in enumerate(people.splitlines(), 1):
         if not line.strip():

@@ -74,7 +74,7 @@ def _stored(call: BatchStatus, details: CallDetails) -> dict[str, str]:
 
 
 def _differences(call: BatchStatus, details: CallDetails, form: CallForm) -> dict[str, str]:
-    """Return the stored values of the fields in which the form differs from them, by the fields' titles."""
+    """Return the stored values that differ from the form, by the fields' titles."""
     stored = _stored(call, details)
     names = [name for name in {**stored, **form.values} if name not in _NOT_COMPARED]
     differing = [name for name in names if stored.get(name, "") != form.values.get(name, "")]

@@ -26,7 +26,7 @@ async def decisions(context: PanelReader, call: CallInPath, view: Annotated[Deci
 
 @router.post("")
 async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
-    """Decide on the chosen proposals. What was typed is shown again if the decision is refused."""
+    """Decide on the chosen proposals. If the decision is refused, the typed values are shown again."""
     sent = await context.request.form()
     body = _body(sent)
     if isinstance(body, str):
@@ -41,7 +41,7 @@ async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionV
 
 
 def _body(sent: FormData) -> DecisionBody | str:
-    """Return the decision in a form that was sent, or what is wrong with it."""
+    """Return the decision in a submitted form, or a sentence that states what is wrong with it."""
     chosen = [str(value).rpartition(":") for value in sent.getlist("proposal")]
     if not chosen:
         return "Tick the proposals that you decide on."

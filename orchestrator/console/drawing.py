@@ -1,6 +1,6 @@
 """Marks of the plots that a template draws as SVG, with positions as fractions of the plot's width and height. The
-number of marks is limited however many proposals there are; each mark holds what is needed to link to the proposals
-behind it."""
+number of marks is limited regardless of the number of proposals; each mark holds the data for a link to its
+proposals."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _QUANTILES = (0.1, 0.5, 0.9)
 class ScoreBar(NamedTuple):
     low: int
     high: int
-    """Bounds of the bar's scores (`low` and `high`), 0 to 100."""
+    """Upper bound of the bar's scores, 0 to 100; `low` is their lower bound."""
     proposals: int
     height: float
     """Height from 0 to 1, relative to the highest bar."""
@@ -32,7 +32,7 @@ class TimeMark(NamedTuple):
 
     start: dt.datetime
     end: dt.datetime
-    """First moment after the interval."""
+    """End of the interval, exclusive."""
     proposals: int
     x: float
     """Position of the interval's start, 0 to 1."""
@@ -44,7 +44,7 @@ class TimeMark(NamedTuple):
     from 0 to 1, relative to the highest value of all intervals."""
     median: float
     highest: float
-    """Highest value in the interval. It and `median` are in the original unit."""
+    """Highest value in the interval, in the original unit, like `median`."""
 
 
 class TimePlot(NamedTuple):
@@ -57,7 +57,7 @@ class TimePlot(NamedTuple):
 
 
 class RankMark(NamedTuple):
-    """Consecutive proposals in a ranking; a single proposal if there are few."""
+    """Mark for consecutive proposals of a ranking; in a short ranking, each proposal has its own mark."""
 
     first: int
     last: int
@@ -157,6 +157,6 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return whole microseconds after `origin`: exact, because the table filters by the borders of the intervals."""
+    """Return exact times in microseconds after `origin`, because the table filters by the borders of the intervals."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

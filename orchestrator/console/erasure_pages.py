@@ -22,7 +22,7 @@ _Batch = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 @router.get("")
 async def look(context: CallRunner, source: _Source = "", batch: _Batch = "") -> Response:
-    """Show what would be deleted. Officers can see it; only an owner can delete it."""
+    """Show what would be deleted. Officers can see this preview; only an owner can delete the data."""
     return await _show(context, source, batch)
 
 

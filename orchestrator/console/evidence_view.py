@@ -64,8 +64,8 @@ class EvidenceView(NamedTuple):
     """Claims of each method or dimension, by the part's title."""
     sources: tuple[SourceView, ...]
     certainties: Mapping[str, str]
-    """Sentence on the certainties of a part's individual scores, by the part's name; parts that state none are
-    missing."""
+    """Sentence on the certainties of each part's scores, by the part's name; parts that state no certainty are left
+    out."""
 
 
 class _ClaimNumbering:
@@ -74,7 +74,7 @@ class _ClaimNumbering:
         self.claims: list[NumberedClaim] = []
 
     def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
-        """Number these points, each given with its path in the report, and return them as a group of claims."""
+        """Number these points (pairs of the path in the report and the point), and return them as a group of claims."""
         return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:

@@ -1,4 +1,4 @@
-"""Pages `/console/expertise` and `/console/members/{id}/expertise`: what a reviewer knows and whom they are close to,
+"""Pages `/console/expertise` and `/console/members/{id}/expertise`: a reviewer's expertise and declared relationships,
 for the reviewer and for officers."""
 
 import re
@@ -34,7 +34,7 @@ class ExpertiseForm(Frozen, extra="ignore", defer_build=False):
     people: _Text = ""
     references: Annotated[str, Field(max_length=2_000_000)] = ""
     removed: Annotated[tuple[int, ...], Field(max_length=1_000)] = ()
-    """Places of the stored papers to remove."""
+    """Positions of the stored papers to remove."""
 
 
 @router.get("/expertise")
@@ -73,7 +73,7 @@ async def _member(context: PageContext, id: str) -> Member:
 
 
 async def _change(context: PageContext, member: Member, form: ExpertiseForm, call: str | None = None) -> Response:
-    """Store the form, and show what was stored or why not."""
+    """Store the form, and show what was stored, or why it could not be stored."""
     stored = await _stored(context, member)
     try:
         body = ExpertiseBody(

@@ -1,4 +1,4 @@
-"""Pages `/console/calls/{id}/letters`: templates and letters to applicants, comments that are released, objections."""
+"""Pages `/console/calls/{id}/letters`: templates and letters to applicants, released comments, objections."""
 
 import datetime as dt
 from typing import Annotated
@@ -40,7 +40,7 @@ async def letters(context: PanelReader, call: CallInPath) -> Response:
 
 @router.post("/templates")
 async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_Templates, Form()]) -> Response:
-    """Store the templates. If they were changed since the page was opened, what was typed is shown again."""
+    """Store the templates. If they were changed since the page was opened, the typed texts are shown again instead."""
     store = context.reviewing.letters
     templates = LetterTemplates(**form.model_dump(exclude={"version"}))
     try:
@@ -53,7 +53,7 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
 
 @router.post("/release")
 async def release_all(context: Overrider, call: CallInPath) -> Response:
-    """Release the comments to the applicants of all proposals of which none was released."""
+    """Release all comments on every proposal that has no released comments yet."""
     try:
         await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
@@ -93,7 +93,7 @@ async def release(
     call: CallInPath,
     reviewer: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    """Release the comments of the chosen reviewers, and withhold the others."""
+    """Release the comments of the chosen reviewers, and withhold other reviewers' comments."""
     job = await context.find_proposal(call, evaluation)
     try:
         await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)

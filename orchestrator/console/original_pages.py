@@ -49,7 +49,7 @@ async def original(id: PathId, context: CallReader) -> Response:
 
 @router.get("/proposals/{id}/original/pages")
 async def pages(id: PathId, context: CallReader, first: _First = 1) -> Response:
-    """Return the fragment with some pages of a PDF as pictures, and a place that loads those after them."""
+    """Return an HTML fragment with a few PDF pages as images and a placeholder that loads the next pages."""
     return await _pages(context, await _kept(context, id), f"/console/proposals/{id}", id, first)
 
 
@@ -89,14 +89,14 @@ async def _pages(context: PageContext, kept: Original, here: str, id: str, first
 
 
 async def _kept(context: PageContext, id: str) -> Original:
-    """Return what is stored of the document. Raises HttpProblem."""
+    """Return the record of the stored document. Raises HttpProblem."""
     job = await context.find_evaluation(id)
     kept = await context.services.jobs.original(context.tenant, job.id)
     return required(kept, not_there("evaluation", id, "document"))
 
 
 async def _kept_for_review(context: PageContext, id: str) -> Original:
-    """Return what is stored of a document that the person reviews. Raises HttpProblem unless they may read it."""
+    """Return the record of a document that the person reviews. Raises HttpProblem unless they may read it."""
     given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     required(given, not_there("evaluation", id, "proposal"))
     kept = await _kept(context, id)

@@ -39,7 +39,7 @@ async def panel(context: PanelReader, call: CallInPath, view: Annotated[PanelVie
 
 @router.get("/panel/anonymous-reviews")
 async def export(context: PanelReader, call: CallInPath, format: Literal["csv", "xlsx"] = "csv") -> Response:
-    """Return the reviews of a call as a file that does not say who gave them."""
+    """Return the reviews of a call as a file without the reviewers' names."""
     panel = await panel_of(context.reviewing, context.tenant, call.id)
     details = await context.services.call_details.get(context.tenant, call.id)
     given = {str(review.member): review.name for row in panel.rows for review in row.opinions}
@@ -67,8 +67,8 @@ async def override(
     reason: Annotated[str, Form(max_length=5_000)],
     back: Annotated[str | None, Form(max_length=500)] = None,
 ) -> Response:
-    """Set the final score of a proposal of the call, overriding the reviewers' combined score. `back` is the query of
-    the panel's page to return to, with its question mark; None to return to the proposal."""
+    """Set the final score of a proposal of the call, overriding the reviewers' combined score. `back` is the query
+    string, with its question mark, of the panel's page to return to; None to return to the proposal."""
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
@@ -83,7 +83,7 @@ async def override(
 
 @router.post("/panel/reminders")
 async def remind(context: Assigner, call: CallInPath) -> Response:
-    """Send a reminder to the reviewers with missing reviews who were not reminded within a day."""
+    """Send a reminder to the reviewers with missing reviews who have not been reminded in the past day."""
     services = context.services
     if not services.mails.enabled:
         return await _show(context, call, fault="This service sends no email: no reminder was sent.")

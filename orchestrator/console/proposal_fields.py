@@ -1,5 +1,6 @@
-"""Fields of a call's proposals: groups that use the same words, named after those words. The words are taken from the
-proposals, because fields are not assigned by hand and a corpus that does not cover a field could not name it."""
+"""Research fields of a call's proposals: groups of proposals that use the same words, by which the fields are named.
+The words are taken from the proposals, because fields are not assigned by hand and a corpus that does not cover a field
+could not name it."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -38,7 +38,7 @@ _LETTERS = "ABCD"
 
 class PlaceInPanel(PanelView):
     panel: bool = False
-    """True to show links to the proposals beside this one in the panel's table."""
+    """True to show links to the previous and the next proposal in the panel's table."""
 
 
 @router.get("/proposals/{id}")

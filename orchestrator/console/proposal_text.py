@@ -26,7 +26,7 @@ _LOWERED_BY = 2
 """Number of heading levels by which the text's headings are lowered, to stay below those of the page."""
 _LOWEST_LEVEL = 6
 _MAX_WRAPPED = 200
-"""Maximum length of a wrapped line, in characters. If a paragraph has a longer line, each of its lines is kept."""
+"""Maximum length of a wrapped line, in characters. If a paragraph has a longer line, its line breaks are kept."""
 _FILLED = 0.75
 """Fraction of the length of a paragraph's longest line that a line must exceed to count as wrapped. It is less than 1
 because character widths differ."""

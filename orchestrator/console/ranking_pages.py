@@ -26,7 +26,7 @@ from orchestrator.web.things_in_paths import CallInPath
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
 _MIN_PRICED = 10
-"""Minimum number of comparisons in an earlier ranking for it to be used to estimate a price."""
+"""Minimum number of comparisons in an earlier ranking from which a price is estimated."""
 
 
 class RankingChoice(Frozen):
@@ -38,7 +38,7 @@ class RankingChoice(Frozen):
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     earlier: ResourceName | None = None
-    """Earlier ranking whose comparisons are reused instead of made again."""
+    """Earlier ranking whose comparisons are reused."""
 
 
 class _Entered(Frozen, extra="ignore", defer_build=False):

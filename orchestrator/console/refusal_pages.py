@@ -133,8 +133,8 @@ class RefusalPages:
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """Return a sentence for each error. There are none for an unknown resource or a missing sign-in, because those
-    details are written for programs."""
+    """Return a sentence for each error; none for an unknown resource or a missing sign-in, because the details of these
+    errors are written for programs."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []
     if not problem.errors:

@@ -125,7 +125,7 @@ async def declare(
 
 
 def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
-    """Return the review in a form that was sent, or what is wrong with it."""
+    """Return the review in a submitted form, or a sentence that states what is wrong with it."""
     answers = {
         "criteria": {
             item.name: sent[f"criterion-{n}"] for n, item in enumerate(terms.criteria) if sent.get(f"criterion-{n}")
@@ -153,7 +153,7 @@ def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
 
 
 def _moment(text: str) -> dt.datetime | None:
-    """Return the time that a form states; None if it is not one, so that the check finds a difference."""
+    """Parse the time in a form; None if it is invalid, so that the check finds a difference."""
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
@@ -161,7 +161,7 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
-    """Return the values of the form's fields for a review that was given."""
+    """Return the values of the form's fields for a stored review."""
     values = {"score": str(opinion.score), "note": opinion.note, "to_applicant": opinion.answers.to_applicant}
     values["confidence"] = str(opinion.answers.confidence or "")
     for number, criterion in enumerate(terms.criteria):

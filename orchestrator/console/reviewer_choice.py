@@ -1,5 +1,5 @@
-"""Reviewers of a call as shown on its page: those asked to review, those that can be chosen, and the assignments that a
-choice would end."""
+"""Reviewers of a call as shown on its page: who is asked to review, who can be chosen, and which assignments a choice
+would end."""
 
 import hashlib
 from collections import Counter
@@ -31,7 +31,7 @@ class ReviewerChoice(NamedTuple):
     listed: list[tuple[Member, bool]]
     """Reviewers that can be ticked, and whether they are; chosen reviewers come first."""
     matching: int
-    """Number of reviewers that match the search, of whom the first are listed."""
+    """Number of reviewers that match the search; only the first of them are listed."""
     find: str
 
     @property

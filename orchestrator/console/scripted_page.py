@@ -55,7 +55,7 @@ class Asset(NamedTuple):
 
 @cache
 def asset(name: str) -> Asset | None:
-    """Return a static file of the pages, or None if pages load no file with that name."""
+    """Return a static file used by the pages, or None if there is no such file."""
     if name not in _ASSETS:
         return None
     content = (files("orchestrator.console") / "static" / name).read_bytes()
@@ -129,7 +129,7 @@ def _dollars(usd: float | None) -> str:
 
 
 def _anchors(anchors: dict[str, str]) -> str:
-    """Return the meanings of a criterion's scores in a line, in order."""
+    """Return the meanings of a criterion's scores as a single line, in order."""
     return "; ".join(f"{score}: {anchors[score]}" for score in sorted(anchors, key=int))
 
 

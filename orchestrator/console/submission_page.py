@@ -23,8 +23,8 @@ _Call = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 @router.get("/new")
 async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> Response:
-    """Show the form for a new call. `call` is the id of a call to which the proposals are added; `mend`, the id of one
-    whose refused rows are to be corrected. They are added to that call, or to a new one if it is signed off."""
+    """Show the form for a new call. `call` is the id of a call to which the proposals are added; `mend`, the id of a
+    call whose refused rows are corrected and added to it, or to a new call if it is signed off."""
     services, options = context.services, context.services.options
     mended = await context.find_batch(mend) if mend else None
     into = await context.find_batch(call) if call else mended

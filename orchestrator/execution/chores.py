@@ -21,7 +21,7 @@ class Chore(NamedTuple):
 
 class ChoreLock(Protocol):
     async def run_alone(self, name: str, work: Callable[[], Awaitable[object]]) -> bool:
-        """Run the chore and return True; return False without running it if another process is running the chore of
+        """Run the chore and return True; return False without running it if another process is running the chore with
         this name. Raises StorageError, and any exception from the work."""
         ...
 

@@ -1,4 +1,4 @@
-"""Progress of a job, which is recorded in its events periodically."""
+"""Progress of a job, recorded periodically as an event."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -15,7 +15,7 @@ class _StageProgress(NamedTuple):
     done: int
     total: int
     began: dt.datetime
-    """Time at which progress of the stage was first reported. The event with this time is written later."""
+    """Time at which progress of the stage was first reported, which is before it is written as an event."""
 
 
 class JobProgress:

@@ -106,8 +106,8 @@ class MailDeliverer:
         return unreachable
 
     async def _compose(self, mail: ClaimedMail) -> EmailMessage:
-        """Compose an email, with a new link if it asks a reviewer to sign in: its token is stored nowhere else, so each
-        attempt has another. Raises MailRefused if the member's address is invalid."""
+        """Compose an email. If it asks a reviewer to sign in, each attempt contains a new link, because the token of a
+        link is stored nowhere else. Raises MailRefused if the member's address is invalid."""
         now, link = self.clock.now(), ""
         if is_for_reviewer(mail):
             link = f"{self.url}/console/sign-in/link/{await self.outbox.links.create(mail.member, now)}"

@@ -12,8 +12,8 @@ from orchestrator.jobs.models import EventKind, JobId, JobState, JobVerdict, Lea
 from orchestrator.store.notifications import Channel, Subscription
 
 OnRunStarted: TypeAlias = Callable[[EvaluationId, dict[str, Any]], Awaitable[None]]
-"""Callback that is called with the id of the run and everything that determines its result. Raises LeaseLost; the job
-must then do no further work."""
+"""Callback that receives the id of the run and everything that determines its result. Raises LeaseLost; the job must
+then do no further work."""
 
 
 class LeaseLost(Exception):
@@ -21,8 +21,8 @@ class LeaseLost(Exception):
 
 
 class LeaseStore(Protocol):
-    """Store of job leases. All methods raise StorageError. Methods that are called with the token of a lease that is no
-    longer valid change nothing."""
+    """Store of job leases. All methods raise StorageError. A method called with the token of an invalid lease changes
+    nothing."""
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]: ...
 
@@ -31,7 +31,7 @@ class LeaseStore(Protocol):
         ...
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run of a job and what determines its result. Return True if the lease was still valid."""
+        """Record a job's run and everything that determines its result. Return True if the lease was still valid."""
         ...
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:

@@ -59,7 +59,7 @@ class _HeldJob:
 
 @dataclass(eq=False)
 class Worker:
-    """Worker that leases jobs from the queue whenever it has a free place, and runs at most `places` jobs concurrently.
+    """Worker that leases jobs from the queue whenever it has a free slot, and runs at most `places` jobs concurrently.
 
     Any number of workers can share the queue; the store decides which worker gets which job."""
 
@@ -72,7 +72,7 @@ class Worker:
     settings: ExecutionSettings
     lease_seconds: float
     batch_only: bool = False
-    """True if the worker leases no interactive jobs and keeps no places for them."""
+    """True if the worker leases no interactive jobs and reserves no slots for them."""
     overnight_only: bool = False
     """True if the worker leases only overnight jobs, which no other worker leases."""
 
@@ -125,7 +125,7 @@ class Worker:
                 self._on_lease_lost(token)
 
     async def drain(self, seconds: float) -> None:
-        """Stop leasing jobs, wait up to `seconds` for the running jobs, and return the remaining jobs to the queue."""
+        """Stop leasing jobs, wait up to `seconds` for running jobs, then return unfinished ones to the queue."""
         self._draining.set()
         self._wake.set()
         with suppress(TimeoutError):
@@ -158,7 +158,7 @@ class Worker:
                     await until.wait()
 
     async def _lease_some(self) -> bool:
-        """Lease jobs for a part of the free places. Return True if there may be more jobs for the remaining places."""
+        """Lease jobs for some of the free slots. Return True if there may be more jobs for the remaining slots."""
         async with self._leasing:
             slots = self._free_slots()
             if self._draining.is_set() or not slots.free:
@@ -176,7 +176,7 @@ class Worker:
         job = self._jobs[lease.token] = _HeldJob(lease)
         self._renewal.add(lease.token)
         job.task = asyncio.create_task(self._run(job), name=f"job {lease.job}")
-        # The job is released in a callback: a task that is cancelled before its first step runs none of its own code.
+        # The job is released in a callback: a task that is cancelled before its first step never runs its own code.
         job.task.add_done_callback(partial(self._release, job))
 
     async def _cancel(self, jobs: list[_HeldJob]) -> None:

@@ -11,8 +11,8 @@ from assayer.models import Absent, Frozen
 from assayer_client.resources import Dollars
 
 FEWEST = 10
-"""Minimum number of the tenant's own evaluations for an estimate of the cost, and of evaluations that ended within the
-last hour for an estimate of the duration."""
+"""Minimum number of the tenant's own evaluations for estimating the cost, and minimum number that ended within the last
+hour for estimating the duration."""
 
 
 class TakenByEvaluation(Frozen):
@@ -63,7 +63,7 @@ class CostEstimate(Frozen):
     completion_tokens: int
     cost_usd: Dollars | Absent
     high_cost_usd: Dollars | Absent
-    """Total cost in US dollars if every idea cost as much as the most expensive tenth."""
+    """Total cost in US dollars if every idea cost as much as the 90th percentile of past evaluations."""
     cut_short: float | Absent
     """Fraction of the tenant's own evaluations that cost more than `max_usd` allows and would have ended incomplete."""
     hours: float | Absent

@@ -1,5 +1,5 @@
-"""Choice of the jobs that run next: stride scheduling between tenants, interactive jobs first, within budgets; and the
-reason why a job waits.
+"""Choose the jobs that run next (stride scheduling between tenants, interactive jobs first, within budgets), and state
+why a job waits.
 
 Every tenant has a virtual time that grows by 1/weight with each job started; the tenant with the lowest virtual time is
 next (Waldspurger and Weihl 1995). The queue has a clock, the lowest virtual time of the tenants that are waiting: a

@@ -1,6 +1,6 @@
 """Outcomes of a job's items: reuse for equal items, and totals.
 
-Each item ends with a result, in which unavailable parts are absent with a reason, or with a problem of its own."""
+Each item ends with either a result, in which unavailable parts are absent with a reason, or a problem."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _FREE = {"calls": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost_usd": 0.0
 
 
 def repeated(outcome: Ended, item: int, name: str) -> Ended:
-    """Return the outcome of a later item with the same text: the same outcome, at no further cost."""
+    """Return a copy of the outcome for a later item with the same text, at no further cost."""
     changed: dict[str, Any] = {"item": item, "id": name, "same_as": outcome.item, "seconds": 0.0}
     if isinstance(outcome, PaidOutcome):
         changed |= _FREE

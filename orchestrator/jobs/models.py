@@ -73,7 +73,7 @@ class Lease(Frozen):
     document: bytes | None
     """PDF with the idea, if neither the request nor a file holds it."""
     document_file: str | None = None
-    """Location of the PDF in the document store."""
+    """Name of the PDF in the document store."""
     max_usd: float | None
     """Maximum cost of all attempts of this job together: the lesser of the request's limit and the tenant's
     remaining budget."""

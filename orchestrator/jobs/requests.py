@@ -41,7 +41,7 @@ class ComparisonRequest(Frozen):
     first: Idea
     second: Idea
     both_orders: bool = True
-    """True to ask again with the ideas in the other order, which reveals a judge that prefers one position."""
+    """True to compare the ideas in the reverse order too, which reveals position bias of the judge."""
     blind: bool = False
     """True to mask names, affiliations and similar details before the judge sees the ideas."""
     limits: Limits = Limits()

@@ -1,5 +1,5 @@
-"""Results of comparisons and rankings. Other results are stored elsewhere: an evaluation's report with its run, and
-each item's outcome, for jobs with many items, in a row of its own."""
+"""Results of comparisons and rankings. Other results are stored elsewhere: an evaluation's report with its run, and the
+outcomes of a job with many items in one row per item."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -19,8 +19,8 @@ class RankingResult(Frozen):
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:
-    """Return an outcome for each dimension, in which `first` is the first idea. `answers` holds one answer, or one for
-    each order of the ideas; if these disagree, the outcome is a tie."""
+    """Return an outcome for each dimension, relative to the idea `first`. `answers` holds one answer, or one for each
+    order of the ideas; if these disagree, the outcome is a tie."""
     seen: dict[str, list[Winner]] = {}
     for answer in answers:
         for verdict in answer.verdicts:

@@ -1,4 +1,4 @@
-"""Outcome of an error for a job: a final problem, or another attempt after a backoff."""
+"""Consequence of an error for a job: a final problem, or another attempt after a backoff."""
 
 import logging
 import secrets
@@ -72,8 +72,8 @@ def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
 
 
 def _text_for_tenant(error: AssayerError) -> str:
-    """Return the error's text without addresses of machines. For a defect, replace the exception's text by a reference.
-    The log has both in full."""
+    """Return the error's text without host addresses. For a defect, replace the exception's text by a reference. The
+    log has the full text."""
     text = str(error)
     if isinstance(error, Defect):
         reference = secrets.token_hex(4)

@@ -25,7 +25,7 @@ class NewJob(Frozen):
     traceparent: str | None = None
     """Trace context of the request (W3C Trace Context), if it is part of a trace."""
     applicant: ApplicantRecord = ApplicantRecord()
-    """Applicant as the proposal's row states it."""
+    """Applicant stated in the proposal's row."""
     made_of: tuple[JobId, ...] = ()
     """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
 
@@ -104,11 +104,11 @@ class BatchStatus(NewBatch):
     finished_at: dt.datetime | None
     """Time at which the batch's last job ended."""
     archived_at: dt.datetime | None = None
-    """Time since which the batch is left out of the console's list of calls."""
+    """Time at which the batch was archived, which removes it from the console's list of calls."""
 
 
 class Titled(Protocol):
-    """Call as far as its title needs it."""
+    """Attributes of a call from which its title is derived."""
 
     @property
     def name(self) -> str: ...
@@ -119,7 +119,7 @@ class Titled(Protocol):
 
 
 def call_title(call: Titled) -> str:
-    """Return the name of a call, or the words by which people recognise a call without one. `CALL_TITLE` of the store
+    """Return the name of a call or, if it has none, words by which people recognise the call. `CALL_TITLE` of the store
     does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
     at = call.created_at.astimezone(dt.UTC)

@@ -23,8 +23,8 @@ def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow],
 def ledger_rows_of_job(
     job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
 ) -> Iterator[LedgerRow]:
-    """Return the ledger rows of a run that fall within this job's time, because other jobs with the same request share
-    the run."""
+    """Return the ledger rows of a run that were written while this job was running; jobs with the same request share a
+    run."""
     started = next((event.at for event in events if event.kind == "started"), job.started_at)
     return (row for row in rows if started is not None and started <= row.at <= end)
 
@@ -46,7 +46,7 @@ def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[S
 class _Stage:
     since: dt.datetime
     until: dt.datetime
-    """Time of its latest progress."""
+    """Time at which progress was last reported."""
     done: int
     total: int
 

@@ -35,7 +35,7 @@ class CallFinished(Frozen):
 
 
 class ReviewsAssigned(Frozen):
-    """Email to a reviewer about all assignments to proposals of a call that were made in a single action."""
+    """Email to a reviewer about all their assignments in a call that were made in a single action."""
 
     kind: Literal["reviews assigned"] = "reviews assigned"
     call: BatchId
@@ -55,7 +55,7 @@ class ReviewsMissing(Frozen):
 
 
 class BidsAsked(Frozen):
-    """Email to a reviewer of a call in which an officer asks for bids."""
+    """Email that asks a reviewer of a call for bids, at an officer's request."""
 
     kind: Literal["bids asked"] = "bids asked"
     call: BatchId

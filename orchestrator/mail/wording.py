@@ -46,14 +46,14 @@ def mail_address(name: str, address: str) -> Address:
 
 
 def is_for_reviewer(mail: ClaimedMail) -> bool:
-    """Return whether the email asks a reviewer to sign in, so that it contains a link that does so."""
+    """Return whether the email contains a sign-in link, because it asks a reviewer to sign in."""
     return mail.role == "reviewer" and not isinstance(mail.news, CallFinished)
 
 
 def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime, link: str = "") -> EmailMessage:
-    """Compose an email. `link` is the address with which a reviewer signs in once; empty if there is none. If the email
-    is sent again, it has the same Message-ID, so that mailboxes recognise the duplicate. Raises ValueError if the
-    member's address is invalid."""
+    """Compose an email. `link` is the reviewer's single-use sign-in URL; empty if there is none. If the email is sent
+    again, it has the same Message-ID, so that mailboxes recognise the duplicate. Raises ValueError if the member's
+    address is invalid."""
     subject, text = _words(mail.news, mail.tenant, url, link)
     message = EmailMessage(SMTP)
     message["From"] = sender

@@ -81,8 +81,7 @@ def same_order(scores: Sequence[int], others: ArrayLike) -> SameOrder:
 
 
 def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
-    """Return the mean kappa of all pairs of reviewers that have a kappa, weighted by their number of common
-    proposals."""
+    """Return the mean kappa over pairs of reviewers with a kappa, weighted by the number of proposals in common."""
     known = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known:
         return Absent(reason=f"No two reviewers have at least {FEWEST} proposals in common, with scores that differ.")

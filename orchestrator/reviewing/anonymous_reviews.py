@@ -9,7 +9,7 @@ from orchestrator.jobs.models import JobId
 
 _MASK = "[reviewer]"
 _SHORTEST = 3
-"""Letters of the shortest part of a name that is masked on its own."""
+"""Minimum number of letters of a part of a name that is masked on its own."""
 
 
 def anonymous_reviews(

@@ -19,12 +19,12 @@ _RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
 """Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
 proposals. Gains below the weight mean nothing, so no further pair enters the program for them."""
 _EXTRA_PLACES = 8
-"""Number of places above the mean load that have costs of their own. All further places have the same cost."""
+"""Number of places above the mean load that each have a different cost. All further places have the same cost."""
 _OVERLOAD_COST = 2.0
 """Cost of the first place above the mean load; the next costs twice as much, and so on. It is higher than the value of
 any pair but lower than the cost of an unwilling reviewer."""
 _FIRST_PAIRS, _MORE_PAIRS = 20, 10
-"""Number of pairs of each proposal that enter the program at first, and at most in each further step."""
+"""Number of pairs per proposal in the initial linear program, and maximum number added in each further step."""
 
 
 class AssignmentPlan(NamedTuple):
@@ -145,8 +145,8 @@ def _solve(
 
 
 def _reviewer_places(load: int, free: int, most: int | None) -> Iterator[tuple[float, float]]:
-    """Yield a reviewer's additional places as their number and the cost of each: those up to a load of `free`, one by
-    one those above, with rising costs, and then any number of places unless there is a limit."""
+    """Yield groups of a reviewer's additional places, as the number of places and the cost of each: the places up to a
+    load of `free`, then single places at rising costs and, if there is no limit, any number of places."""
     if load < free:
         yield free - load, 0.0
     first = max(load, free) + 1

@@ -40,7 +40,7 @@ class Interest(NamedTuple):
     """Institutions of the reviewer, separated by semicolons."""
     email: str = ""
     people: Sequence[str] = ()
-    """Names of people whom the reviewer declared to be close to."""
+    """Names of people with whom the reviewer declared a close relationship."""
     coauthors: Mapping[str, str] = MappingProxyType({})
     """Names of co-authors, with the title of a common paper."""
 
@@ -105,7 +105,7 @@ class _Words:
 
 
 class ConflictSearch:
-    """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
+    """Search that finds conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
         self._people = [_phrases(person) for person in people]
@@ -123,17 +123,17 @@ class ConflictSearch:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
 
     def sets_of_words(self) -> set[frozenset[str]]:
-        """Return sets of words, of which a text with a conflict contains at least one whole set (see `words_of`)."""
+        """Return sets of words (see `words_of`); a text with a conflict contains at least one set completely."""
         phrases = [phrase.split() for of_a_word in self._by_word.values() for phrase in of_a_word]
         universities = [university.words for who in self._people for university in who.universities]
         addresses = [_phrase(who.person.email).split() for who in self._people if who.address is not None]
         return {frozenset(words) for words in (*phrases, *universities, *addresses)}
 
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
-        """Yield at most one conflict for each reviewer: by name if the name is found, otherwise by institution, and
-        last by the name of a person close to the reviewer. `text` must not include the list of references, because
-        citing a person is not a conflict. `beside` holds what identifies the applicant and is not part of the text:
-        fields above it, and masked words."""
+        """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
+        the name of a person close to the reviewer. `text` must not include the list of references, because citing a
+        person is not a conflict. `beside` holds what identifies the applicant and is not part of the text: fields above
+        it, and masked words."""
         whole = _Words("\n".join((title, text, *beside)))
         named = self._phrases_in(whole)
         known = frozenset(whole.folded)
@@ -183,13 +183,14 @@ class ConflictSearch:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of a text without case and accents, also as they are normalised in names of universities."""
+    """Return the words of a text without case and accents, and their forms normalised as in names of universities."""
     folded = {_fold(word) for word in set(_WORD.findall(text))}
     return folded | set(map(normalised, folded))
 
 
 def _identifying(title: str, text: str, beside: Sequence[str]) -> list[_Words]:
-    """Return the words that identify the applicant: those beside the text, and those that blind mode masks in it."""
+    """Return the words that identify the applicant: the texts in `beside`, and the passages that blind mode masks in
+    `text`."""
     masked = (text[span.start : span.end] for span in spans_to_mask(text, title)[0])
     return [_Words(words) for words in (*beside, *masked)]
 
@@ -248,7 +249,7 @@ def _names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _first(texts: Sequence[_Words], phrases: Sequence[str]) -> str:
-    """Return the words around the first of the phrases that occurs in any of the texts; empty if none occurs."""
+    """Return the words around the first phrase that occurs in any of the texts; empty if none occurs."""
     return _first_place((words, words.place(phrase)) for phrase in phrases for words in texts)
 
 

@@ -1,4 +1,4 @@
-"""Similarity of proposals to what reviewers know, and the reasons for it in words.
+"""Similarity of proposals to reviewers' expertise, and the reasons for it in words.
 
 Texts are compared by TF-IDF. Measured on authors' own papers, it ranks the author of a paper as well as the packaged
 embedding model does (`docs/evidence/assignment.md`), takes seconds for thousands of proposals, and its weights show
@@ -35,7 +35,7 @@ def compared_text(title: str, text: str) -> str:
 
 
 def profile_text(known: Known) -> str:
-    """Return all that is known of a reviewer's expertise as one text."""
+    """Return everything known about a reviewer's expertise as one text."""
     return "\n".join([*known.keywords, *(part for paper in known.papers for part in paper)])
 
 
@@ -43,7 +43,7 @@ class ExpertiseMatch:
     """Comparison of proposals with reviewers; both are numbered in the order in which they are passed."""
 
     def __init__(self, proposals: Sequence[tuple[str, str]], reviewers: Sequence[Known]) -> None:
-        """`proposals`: title and text of each."""
+        """Compare proposals, each given as title and text, with reviewers."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         texts = [compared_text(title, text) for title, text in proposals]
@@ -66,7 +66,7 @@ class ExpertiseMatch:
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 
     def reason(self, proposal: int, reviewer: int) -> str:
-        """Return in words why a reviewer fits a proposal, or that they do not."""
+        """Return a phrase that states why a reviewer fits a proposal, or that they do not."""
         known = self._reviewers[reviewer]
         if not known.papers and not known.keywords:
             return "Nothing is known about this reviewer's expertise."

@@ -50,7 +50,7 @@ class AmongPeople(NamedTuple):
     seen: Likeness
     chance: Likeness
     constant: Likeness
-    """Agreement of the opinions with a constant one: the most frequent score for every proposal."""
+    """Agreement of the opinions with a baseline that gives every proposal the most frequent score."""
     most_frequent: int
     kappa: float | Absent
     """Mean kappa of the pairs of reviewers, computed as on the panel's page."""

@@ -71,12 +71,12 @@ class InstitutionName(NamedTuple):
     as_written: tuple[str, ...]
     """Normalised words in their original order, without connecting words."""
     turns: bool
-    """True if the words name the same institution in another order."""
+    """True if the words name the same institution in any order."""
 
 
 def normalised(word: str) -> str:
-    """Return the form of a word that stands for its translations and abbreviations; empty for a connecting word. `word`
-    must be without case and accents."""
+    """Return the canonical form that a word shares with its translations and abbreviations; empty for a connecting
+    word. `word` must be without case and accents."""
     return "" if word in _JOINING else _WRITTEN.get(word, word)
 
 

@@ -1,4 +1,4 @@
-"""Texts of letters: placeholders of a template, filled with what is known about a decision."""
+"""Texts of letters: templates whose placeholders are filled with the data of a decision."""
 
 import re
 from collections.abc import Mapping

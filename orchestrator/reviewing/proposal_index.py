@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 _HASHES = 2**20
-"""Number of hashes of words. A proposal that has only another word with the same hash is searched for nothing."""
+"""Number of hashes of words. A proposal with a different word of the same hash is searched needlessly."""
 
 
 class IndexedProposal(NamedTuple):
     title: str
     text: str
     beside: Sequence[str] = ()
-    """Parts of the document that name people apart from the text."""
+    """Texts besides `text` that may name people."""
 
 
 class _Rows(NamedTuple):
@@ -36,16 +36,16 @@ class _Rows(NamedTuple):
 
 
 class ProposalIndex:
-    """An index is not changed after it was made, so several threads can use it."""
+    """Immutable index, which several threads can use."""
 
     def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
-        """`versions`: the version of each proposal's text, in the order of the rows."""
+        """Create an index; `versions` holds the version of each proposal's text, in row order."""
         self.versions = versions or {}
         self._rows = rows or _rows(())
         self._ids = np.array(list(self.versions), dtype=object)
 
     def with_texts(self, texts: Mapping[JobId, IndexedProposal], versions: Mapping[JobId, str]) -> "ProposalIndex":
-        """Return an index that also has `texts`, and of the present proposals only those still in the same version."""
+        """Return an index with `texts` added, and without proposals whose version differs from `versions`."""
         from scipy.sparse import vstack
 
         kept = [place for place, item in enumerate(self._ids) if versions.get(item) == self.versions[item]]
@@ -76,7 +76,7 @@ class ProposalIndex:
         return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
 
     def prepare(self) -> None:
-        """Compute now what the first reviewer would otherwise wait for."""
+        """Compute the weights in advance, so that the first reviewer does not wait for them."""
         if self.versions:
             _ = self._by_word, self._weighted
 

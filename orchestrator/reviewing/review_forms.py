@@ -43,7 +43,7 @@ def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
 
 
 def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
-    """Return what is wrong with the answer to a field, or an empty string."""
+    """Return a sentence on what is wrong with the answer to a field; empty if nothing is."""
     answer = given.get(field.name)
     if answer in (None, "") or (isinstance(answer, str) and not answer.strip()):
         return f"Answer “{field.name}”." if field.required else ""

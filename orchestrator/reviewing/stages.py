@@ -9,7 +9,7 @@ NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "let
 
 
 class CallCounts(NamedTuple):
-    """Numbers of a call's proposals, without cancelled ones, and of their reviews."""
+    """Numbers of a call's proposals, excluding cancelled ones, and of their reviews."""
 
     proposals: int = 0
     unfinished: int = 0
@@ -18,7 +18,7 @@ class CallCounts(NamedTuple):
     assigned: int = 0
     """Readable proposals with a reviewer."""
     reviews: int = 0
-    """Reviews that were asked for."""
+    """Reviews that reviewers were asked to give."""
     missing: int = 0
     """Reviews that have not been given."""
     decided: int = 0

@@ -53,6 +53,6 @@ async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: A
 
 
 def role_of_groups(settings: IdentityProviderSettings, groups: tuple[str, ...]) -> PersonRole | None:
-    """Return the highest role among those of the groups; None if no group has a role."""
+    """Return the highest role of any of the groups; None if no group has a role."""
     roles = {settings.roles[group] for group in groups if group in settings.roles}
     return next((role for role in _BY_RANK if role in roles), None)

@@ -1,4 +1,4 @@
-"""Assignment of proposals to reviewers: draft assignments, and save them."""
+"""Draft assignments of proposals to reviewers, and save them."""
 
 import asyncio
 import datetime as dt
@@ -35,7 +35,7 @@ class DraftOfAssignments(NamedTuple):
     people: tuple[Member, ...]
     proposals: tuple[ProposalText, ...]
     loads: dict[str, int]
-    """Number of proposals of this call by reviewer, including earlier assignments."""
+    """Number of this call's proposals assigned to each reviewer, including earlier assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
     """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
@@ -149,7 +149,7 @@ class AssignmentPlanner:
 
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
         """Search the proposals of a call for conflicts with a reviewer, and compare them with the reviewer's expertise,
-        as far as this has not been done since either last changed. Return what is stored about the reviewer."""
+        unless that was done since both last changed. Return what is stored about the reviewer."""
         stored = await self.reviewing.expertise.of(tenant, member.id)
         if stored is None or stored.changed_at is None:
             return stored or Expertise(member=member.id, version=0)
@@ -169,7 +169,7 @@ class AssignmentPlanner:
     async def _interests(
         self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
     ) -> list[Interest]:
-        """Return reviewers with all by which a proposal of the call can show a conflict of interest."""
+        """Return the reviewers with all details whose mention in a proposal suggests a conflict of interest."""
         since = await self.reviewing.expertise.coauthors_since(tenant, batch)
         return [
             Interest(
@@ -216,7 +216,7 @@ class AssignmentPlanner:
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
         """Return the reviewers of the call (or those `named`) whose first opinions would be blind. Raises HttpProblem
-        if there are none, or if one of those named is not such a reviewer."""
+        if there are none, or if a named member is not such a reviewer."""
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
         if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):

@@ -1,4 +1,4 @@
-"""Criteria in requests, converted to the criteria by which reports are judged."""
+"""Conversion of criteria in requests to the criteria that reports answer."""
 
 import json
 from collections.abc import Sequence

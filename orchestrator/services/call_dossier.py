@@ -1,4 +1,4 @@
-"""Construction of a call's dossier from its table and, if the reader is allowed to see it, its panel."""
+"""Dossier of a call for proposals, built from its table and, if the reader is allowed to see it, its panel."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ def dossier_of(
     decisions: Sequence[Decision] = (),
     use: BudgetUse | None = None,
 ) -> Dossier:
-    """Return the dossier of a call. `rows` holds all rows of the call, with their ranks in `ranking` if that is not
-    empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
+    """Return the dossier of a call for proposals. `rows` holds all rows of the call, with their ranks in `ranking` if
+    that is not empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
     decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
     people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED for row in rows)
@@ -68,7 +68,7 @@ def dossier_of(
 def _sort_key(
     row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision]
 ) -> tuple[float | bool, ...]:
-    """Return the key by which decisions come first, then people's scores, then ranks, then the program's scores."""
+    """Return the key that sorts rows by decision, then by people's score, then by rank, then by the program's score."""
     score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
     reviewed = None if panel is None else panel.score
     return (

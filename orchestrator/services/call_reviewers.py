@@ -1,4 +1,4 @@
-"""Reviewers of a call: those who are asked, and how they are chosen."""
+"""Reviewers of a call: who is asked to review, and how reviewers are chosen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

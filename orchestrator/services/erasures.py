@@ -45,8 +45,8 @@ async def erasure_of(
 
 
 def _loss(job_to_erase: JobToErase) -> str:
-    """Return a sentence on what other applicants lose if a ranking is deleted along with one applicant's data, or an
-    empty string if they lose nothing."""
+    """Return a sentence on what other applicants lose if a ranking is deleted with an applicant's data; empty if
+    nothing."""
     called = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
         return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."
@@ -60,8 +60,8 @@ def _loss(job_to_erase: JobToErase) -> str:
 async def erase_found(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` has found, and return it with the number of the proof. `source` is the source that was
-    searched for, if any."""
+    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the source that
+    was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept = [JobId(item.id) for item in erasure.taken_out_of]

@@ -35,12 +35,12 @@ class EvaluationOptions:
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
     """Options for the search for missed references, used if the request does not set them."""
     unpriced: tuple[str, ...] = ()
-    """Language models without a known price, with which limits in US dollars cannot be kept."""
+    """Language models without a known price, for which limits in US dollars cannot be enforced."""
     without_llm: frozenset[str] = frozenset()
     """Methods that never ask a language model."""
     personas: int | None = None
-    """Number of personas from which InnoEval's boards are drawn, which limits their size. None if only the workers know
-    it."""
+    """Number of available personas for InnoEval's boards, which limits the size of a board. None if only the workers
+    know it."""
     board_models: tuple[str, ...] = ()
     """Models that a request can name for InnoEval's boards."""
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Expertise of reviewers: papers read from references, looked up in the corpus, and the co-authors on them."""
+"""Expertise of reviewers: papers read from lists of references and looked up in the corpus, and their co-authors."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ _QUERIES = 300
 _SHORTEST_TITLE = 8
 _ABSTRACT_CHARS = 20_000
 _COLLABORATION = 50
-"""Number of authors above which a paper does not make its authors co-authors."""
+"""Maximum number of authors of a paper whose authors count as co-authors."""
 _ADDRESS = re.compile(r"\bhttps?://\S+|\bdoi:?\s*$", re.IGNORECASE)
 _YEAR_BESIDE = re.compile(r"[(\[]?\b(?:19|20)\d\d[a-z]?\b[)\]]?")
 
@@ -63,7 +63,7 @@ def _paper(work: CitedWork, abstract: str) -> ReviewerPaper:
 
 
 def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
-    """Return papers without repetitions of a title; of two with the same title, the one that a person listed."""
+    """Return the papers with distinct titles; of papers with the same title, keep the one that a person listed."""
     by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
         known = by_title.get(key := title_key(paper.title))
@@ -75,8 +75,8 @@ def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
 async def papers_in_corpus(
     corpus: Literature, name: str, papers: Sequence[ReviewerPaper], keywords: Sequence[str]
 ) -> list[ReviewerPaper]:
-    """Return the listed papers, completed with the records of the corpus, followed by the corpus's other papers under
-    the reviewer's name, as far as searches for the titles and keywords return them."""
+    """Return the listed papers, completed from corpus records, followed by other papers under the reviewer's name that
+    searches of the corpus for the titles and keywords return."""
     listed = [paper for paper in papers if paper.listed]
     queries = [*(paper.title for paper in listed), *keywords][:_QUERIES]
     answers = await corpus.search(queries, _HITS, OPEN) if queries else []
@@ -106,7 +106,7 @@ def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
 
 def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
     """Return the co-authors on papers published in the year `since` or later, each with the title of a common paper.
-    Papers without a year count; papers of large collaborations do not."""
+    Papers without a year are included; papers of large collaborations are not."""
     found: dict[str, str] = {}
     for paper in papers:
         if (paper.year is None or paper.year >= since) and len(paper.authors) <= _COLLABORATION:
@@ -137,7 +137,7 @@ def _name_parts(name: str) -> list[str]:
 def bids_by_place(
     bids: Mapping[tuple[str, str], str], proposals: Iterable[str], reviewers: Iterable[str]
 ) -> dict[tuple[int, int], str]:
-    """Return bids, which are named by proposal and reviewer, by the places of proposal and reviewer."""
+    """Convert bids keyed by proposal and reviewer to bids keyed by the positions of the two."""
     rows, columns = ({name: place for place, name in enumerate(names)} for names in (proposals, reviewers))
     return {
         (rows[proposal], columns[reviewer]): bid

@@ -47,7 +47,7 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal as its reviewers may read it, masked if it is judged blind (as in its report, if any).
+    """Return the proposal as its reviewers may read it, masked if it is judged blind (as in its report, if it has one).
     Raises HttpProblem: 404, or 409 while its document has not been read, or if masking would leave no text."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)

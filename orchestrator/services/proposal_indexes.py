@@ -20,11 +20,10 @@ class ProposalIndexes:
     def __init__(self, assignments: PgAssignments) -> None:
         self._assignments = assignments
         self._held = OrderedDict[tuple[TenantId, BatchId], _Held]()
-        """The call that was used last is last."""
+        """Indexes by call, least recently used first."""
 
     async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
-        """Return the index of the proposals of a call whose texts are known, after reading those that are new or have
-        changed."""
+        """Return the index of the proposals of a call whose texts are known, after adding new and changed texts."""
         held = self._held.setdefault((tenant, batch), _Held())
         self._held.move_to_end((tenant, batch))
         if len(self._held) > _MOST_CALLS:

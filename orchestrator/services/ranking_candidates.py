@@ -163,8 +163,8 @@ async def _known_comparisons(
     judging: Judging,
 ) -> tuple[Comparison, ...]:
     """Return the known comparisons between two of the ideas. Raises HttpProblem if comparisons were supplied but none
-    of them is between two of the ideas, or if any was judged under other conditions: another model, prompt, text of an
-    idea, blinding or use of reports."""
+    of them is between two of the ideas, or if any was judged with a different model, prompt, text of an idea, blinding
+    or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))

@@ -19,7 +19,7 @@ from orchestrator.store.json_columns import (
 )
 
 _PATIENCE_FACTOR = 5
-"""Factor by which the recording of a call keeps retrying longer than other statements while the database is
+"""Factor by which the recording of a call is retried for longer than other statements while the database is
 unreachable."""
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 _LEVEL = 1

@@ -83,7 +83,7 @@ class PgApplicants(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ApplicantBody, by: ActBy
     ) -> bool:
-        """Store who applies. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
+        """Store the applicant. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
         off."""
         await hold_call_open(connection, tenant, evaluation)
         name, institution = storable_text(body.name.strip()), storable_text(body.institution.strip())
@@ -94,7 +94,7 @@ class PgApplicants(LoggedStore):
         return True
 
     async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
-        """Return the other proposals with the same text, by proposal; those of the same call come first."""
+        """Return the other proposals with the same text, by proposal; proposals of the same call come first."""
         twins = defaultdict[JobId, list[SameText]](list)
         for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
             twins[JobId(row["of"])].append(SameText.model_validate(dict(row)))

@@ -157,8 +157,8 @@ class ProposalText(NamedTuple):
     text: str | None
     """Text of the proposal; None if it is in a document that has not been read yet."""
     beside: Sequence[str] = ()
-    """Parts of the document that name people apart from this text: fields above it, words masked in it, and the
-    applicant's name and institution."""
+    """Texts besides this one that may name people: fields above it, words masked in it, and the applicant's name and
+    institution."""
 
 
 class PgAssignments(LoggedStore):
@@ -192,8 +192,8 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch, only)
 
     async def versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the proposals that `proposals` returns, in the same order, each with a value that changes with what it
-        returns of the proposal."""
+        """Return the proposals that `proposals` returns, in the same order, each with a value that changes whenever the
+        content that it returns for the proposal changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_VERSIONS, tenant, batch)}
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
@@ -211,7 +211,7 @@ class PgAssignments(LoggedStore):
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
     async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
-        """Store found conflicts: evaluation, reviewer, source, and words of the proposal."""
+        """Store detected conflicts, each as evaluation, reviewer, source, and words of the proposal."""
 
         async def work(connection: Connection) -> None:
             await connection.executemany(

@@ -100,7 +100,7 @@ class PgAuditLog(Store):
         return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
 
     record = in_transaction(append)
-    """Append an entry, in a transaction of its own, for an act that does not change the database."""
+    """Append an entry in its own transaction, for an act that does not change the database."""
 
     async def erase_within(
         self,
@@ -124,8 +124,8 @@ class PgAuditLog(Store):
     async def erase_late(
         self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
     ) -> None:
-        """Delete the content of entries written since an earlier erasure of these resources. If there is any, record
-        this as another erasure."""
+        """Delete the content of entries written since an earlier erasure of these resources. If any is deleted, record
+        another erasure."""
         if numbers := await self._forget(connection, tenant, things):
             content = {"things": list(things), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)

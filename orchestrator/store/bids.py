@@ -1,4 +1,4 @@
-"""Bids: which proposals of a call reviewers would review. Titles are shown as reviewers may see them."""
+"""Reviewers' bids: which of a call's proposals they would review. Titles are shown as reviewers may see them."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ _ALL_ASKED = f"""
           )
       )
 """
-"""SQL for the calls that ask for bids, with each reviewer whom they ask."""
+"""SQL for the pairs of a call that asks for bids and a reviewer who is asked."""
 _ASKED = f"{_ALL_ASKED} AND members.id = $2"
 """SQL for the calls that ask a reviewer for bids."""
 _REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
@@ -60,8 +60,8 @@ _POSSIBLE = f"""
         SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared IS NULL
     )
 """
-"""SQL condition for the proposals that a reviewer may bid on: those without a conflict of interest, as far as they were
-searched for conflicts with what is stored about the reviewer now."""
+"""SQL condition for the proposals that a reviewer may bid on: those without a conflict of interest that were searched
+for conflicts with the reviewer's current details."""
 _PROPOSALS = f"""
     SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
     FROM jobs JOIN bid_searches ON bid_searches.evaluation = jobs.id AND bid_searches.member = $2
@@ -137,14 +137,14 @@ class PgBids(LoggedStore):
         return await self._database.select(CallForBids, _CALLS, tenant, member)
 
     async def unsearched(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
-        """Return the proposals that have not been searched for conflicts with what is stored about the reviewer now."""
+        """Return the proposals that have not been searched for conflicts with the reviewer's current details."""
         return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
 
     async def mark_searched(
         self, tenant: TenantId, member: MemberId, similarities: Mapping[JobId, float], changed_at: dt.datetime
     ) -> None:
-        """Record that proposals were searched for conflicts with what was stored about the reviewer at `changed_at`,
-        with the similarity of each to the reviewer's expertise."""
+        """Record that proposals were searched for conflicts with the reviewer's details as stored at `changed_at`, with
+        the similarity of each to the reviewer's expertise."""
         values = list(similarities), list(similarities.values())
         await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
 
@@ -156,7 +156,7 @@ class PgBids(LoggedStore):
         return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch, limit, offset)
 
     async def counts(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
-        """Return the number of proposals that a reviewer may bid on, and on how many of them they did."""
+        """Return the number of proposals that a reviewer may bid on, and the number of these with a bid."""
         (row,) = await self._database.fetch(_COUNTS, tenant, member, batch)
         return row["proposals"], row["given"]
 

@@ -94,7 +94,7 @@ class CallRules(Frozen):
 
 
 class CallChangedMeanwhile(ReviewRefused):
-    """Raised if a change is based on details of a call that have been changed since. Nothing was changed."""
+    """Raised if the details of a call on which a change is based have been changed since; the change was not made."""
 
     def __init__(self, current: CallDetails) -> None:
         why = "These details have not been changed since the call was made; their version is 0."

@@ -37,7 +37,7 @@ class PgCallProgress(Store):
     async def of(
         self, tenant: TenantId, due: Mapping[BatchId, dt.date | None], today: dt.date
     ) -> dict[BatchId, CallProgress]:
-        """Return the stages of calls. `due` states by when their reviews are due."""
+        """Return the stages of calls. `due` holds the last day for the reviews of each call."""
         counts = {row["batch"]: row for row in await self._database.fetch(_COUNTS, tenant, list(due))}
         return {
             row["id"]: call_progress(

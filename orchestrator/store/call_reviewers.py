@@ -58,7 +58,7 @@ class ChosenReviewers(NamedTuple):
     removed: list[MemberId]
     """Members who were chosen before and are not chosen now."""
     ended: list[tuple[JobId, MemberId]]
-    """Assignments that ended: those without an opinion, of people who are no longer asked."""
+    """Assignments that ended, because they had no opinion and their reviewer is no longer asked."""
 
 
 class PgCallReviewers(LoggedStore):

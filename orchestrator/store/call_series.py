@@ -55,7 +55,7 @@ class CallSeries(NamedTuple):
 
 
 class RankSeries(NamedTuple):
-    """Ranks of the proposals of a call that are part of a ranking, best first."""
+    """Ranks in a ranking, best first, of the call's proposals that it contains."""
 
     ranks: list[int]
     lows: list[float]

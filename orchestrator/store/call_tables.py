@@ -248,7 +248,7 @@ class PgCallTables(Store):
         return {row["name"]: row["query"] for row in rows}
 
     async def save_view(self, tenant: TenantId, name: str, query: str, *, replace: bool = False) -> bool:
-        """Save a view. Return False if there is another view of this name that is not to be replaced."""
+        """Save a view. Return False if a different view has this name and `replace` is False."""
         row = await self._database.fetch_one(_SAVE_VIEW, tenant, storable_text(name), query, replace)
         return row is not None
 

@@ -1,5 +1,4 @@
-"""Advisory locks, on a dedicated connection, with which only one process at a time runs a chore of the whole
-service."""
+"""Advisory locks, on a dedicated connection, that let only one process at a time run a chore of the whole service."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

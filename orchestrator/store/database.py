@@ -27,7 +27,7 @@ _LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
 """Timeout in seconds for migrating the tables of an earlier version, at the first start of a new one."""
 _OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
-"""Seconds after which work gives up an unreachable server, if that is less than its patience."""
+"""Maximum seconds that work waits for an unreachable server, if less than `patience_seconds`."""
 _MIGRATION_POLL_SECONDS = 5.0
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -76,8 +76,8 @@ class _ConnectionLost(Exception):
 
 
 async def _no_reset(_: migrator.AnyConnection) -> None:
-    """Replace asyncpg's reset query, sent whenever a connection is released, by nothing, because our statements leave
-    no state in a session."""
+    """Disable asyncpg's reset query, which it sends whenever a connection is released; our statements leave no state in
+    a session."""
 
 
 class Database:
@@ -287,8 +287,8 @@ class Database:
             raise translate_error(error, self._address) from error
 
     async def _answers(self, connection: Connection) -> bool:
-        """Return True if the server still responds. A statement that timed out was then just slow, and repeating it
-        would not help."""
+        """Return True if the server still responds. A timed-out statement was then merely slow, and repeating it would
+        not help."""
         try:
             return bool(await connection.fetchval("SELECT true", timeout=self._settings.connect_seconds))
         except DRIVER_ERRORS:
@@ -309,7 +309,7 @@ class Database:
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection to `url`; None for the configured URL or that of the server that `start_server` starts."""
+        """Open a connection to `url` or, if None, to the configured URL or the server that `start_server` starts."""
         url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(

@@ -73,7 +73,8 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
 
 
 def safe_address(url: str) -> str:
-    """Return the address in a URL without user and password, or "the database" if they cannot be told apart safely."""
+    """Return the address in a URL without user and password, or "the database" if the parts cannot be separated
+    safely."""
     try:
         parts = urlsplit(url)
     except ValueError:

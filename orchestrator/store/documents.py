@@ -98,8 +98,8 @@ class PgDocuments(Store):
             _LOG.warning("erased documents could not be deleted yet and will be deleted later: %s", error)
 
     async def release_abandoned(self, now: dt.datetime, seconds: float) -> None:
-        """Mark files for deletion that are older than `seconds` and have no job, because the process that wrote them
-        died before it submitted the job."""
+        """Mark for deletion the files that are older than `seconds` and have no job, because the process that wrote
+        them died before it submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
     def _name(self) -> str:

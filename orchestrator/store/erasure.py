@@ -1,4 +1,4 @@
-"""Search for and erasure of all data that a tenant has stored about an applicant or a batch."""
+"""Find and erase all data that a tenant has stored about an applicant or a batch."""
 
 from collections.abc import Sequence, Set
 from functools import partial
@@ -134,8 +134,8 @@ class PgErasures(LoggedStore):
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> ErasureBegun:
-        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains by
-        then. Unfinished jobs are cancelled without a message to webhooks.
+        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains at
+        that time. Unfinished jobs are cancelled without a message to webhooks.
 
         `ranking` is the job, if it is a ranking that is deleted on its own and not with an applicant; raises
         ReviewRefused if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds
@@ -189,9 +189,9 @@ class PgErasures(LoggedStore):
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
-        """Return those of these job and batch ids that still have stored data: the resource itself, the file of a
-        document, a message to a webhook, or content in the audit log. For rankings that the erasure with number `proof`
-        redacted, return those that still hold data on an idea without a rank in them."""
+        """Return which of these job and batch ids still have stored data: the resource itself, the file of a document,
+        a message to a webhook, or content in the audit log. For rankings that the erasure with number `proof` redacted,
+        return those that still hold data on an idea without a rank in them."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
 

@@ -182,7 +182,7 @@ class ErasureSteps(NamedTuple):
 async def ideas_of(
     tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
 ) -> frozenset[str]:
-    """Return the idea ids of the evaluations with the name `source` or in the batch, as far as they still exist."""
+    """Return the idea ids of the evaluations with the name `source` or in the batch, if they still exist."""
     if source is None and batch is None:
         return frozenset()
     rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])

@@ -48,19 +48,19 @@ _SINCE = """
 
 class PgExpertise(LoggedStore):
     async def of(self, tenant: TenantId, member: MemberId) -> Expertise | None:
-        """Return what is stored about a member, in version 0 if nothing is; None if there is no such member."""
+        """Return what is stored about a member, as version 0 if nothing is stored; None if there is no such member."""
         return (await self.of_members(tenant, [member])).get(member)
 
     async def of_members(
         self, tenant: TenantId, members: Collection[MemberId] | None = None
     ) -> dict[MemberId, Expertise]:
-        """Return what is stored about members, by member id; None: about all members with something stored."""
+        """Return what is stored about `members`, by member id; if None, about all members with stored data."""
         wanted = None if members is None else list(members)
         rows = await self._database.fetch(_OF, tenant, wanted)
         return {row["member"]: from_row(Expertise, row) for row in rows}
 
     async def naming(self, tenant: TenantId, name: str) -> list[tuple[MemberId, str]]:
-        """Return id and name of the members whose papers or declared people include a name."""
+        """Return the id and name of each member whose papers or declared people mention `name`."""
         wanted = storable_text(" ".join(name.lower().split()))
         rows = await self._database.fetch(_NAMING, tenant, wanted) if len(wanted) > 2 else []
         return [(MemberId(row["id"]), row["name"]) for row in rows]
@@ -89,7 +89,7 @@ class PgExpertise(LoggedStore):
         return from_row(Expertise, stored)
 
     async def coauthors_since(self, tenant: TenantId, batch: BatchId) -> int | None:
-        """Return the year from which common papers make co-authors a conflict of interest in a call; None if they are
+        """Return the year from which joint papers make co-authors a conflict of interest in a call; None if they are
         not searched for."""
         (row,) = await self._database.fetch(_SINCE, tenant, batch, CallTerms().coauthor_years)
         return None if row["years"] == 0 else int(row["year"]) - int(row["years"])

@@ -49,7 +49,7 @@ class PgFinishedJobs(Store):
         self._ledger = PgLedger(database)
 
     async def claim(self, most: int) -> list[FinishedJob]:
-        """Claim up to `most` recently finished jobs that have not been claimed yet."""
+        """Claim recently finished jobs that have not been claimed yet; `most` is their maximum number."""
         rows = await self._database.fetch(_CLAIM, most, self._settling)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [

@@ -61,7 +61,7 @@ class RetryCounts(NamedTuple):
 
 
 class Retriable(NamedTuple):
-    """Expected effect of rerunning jobs."""
+    """Expected effect of a retry."""
 
     jobs: int
     unreadable: int
@@ -72,7 +72,7 @@ class Retriable(NamedTuple):
 async def count_retriable(
     database: Database, tenant: TenantId, document_days: int | None, *, job: str = "", batch: str = ""
 ) -> Retriable:
-    """Return the effect of rerunning jobs if documents are stored for `document_days` days, None without a limit."""
+    """Return the expected effect of a retry. `document_days` is how long documents are stored; None without a limit."""
     column, id = ("id", job) if job else ("batch", batch)
     row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
     if row is None:

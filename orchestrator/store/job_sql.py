@@ -1,8 +1,8 @@
 """SQL shared by the job stores: the columns of a job and their conversion, the cost of a job, and the statement that
 finishes jobs.
 
-Whenever a job ends, that statement also writes its event and cost, charges its tenant what has not been charged yet,
-queues its webhook messages, and deletes its document unless the job can be run again."""
+Whenever a job ends, that statement also writes its event and cost, charges its tenant the cost not charged yet, queues
+its webhook messages, and deletes its document unless the job can be run again."""
 
 from collections.abc import Sequence
 
@@ -121,7 +121,7 @@ def source_ends(name: str) -> str:
     """Return an SQL condition for whether `source_name` ends with `name` (an SQL parameter), or with it in brackets;
     uses the index `jobs_source`.
 
-    Every source that `source_matches` or `reference_matches` accepts has such an end."""
+    Every source that `source_matches` or `reference_matches` accepts ends in this way."""
     reverse = 'reverse(source_name) COLLATE "C"'
     ends = (f"reverse({name}::text)", f"reverse(' (' || {name}::text || ')')")
     # chr(1114111) is the last code point.

@@ -34,7 +34,7 @@ _INSERT_BATCH = """
     RETURNING id
 """
 
-# A separate statement, so that those after it see everything that the previous holder of this lock added.
+# A separate statement, so that later statements see everything that the previous holder of this lock added.
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
@@ -121,7 +121,7 @@ async def submit_jobs(
 
 
 async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
-    """Store what the rows of these jobs say of their applicants, if they say anything."""
+    """Store the applicants that the rows of these jobs state, if any."""
     known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
     if known:
         columns = (
@@ -144,8 +144,8 @@ def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
 ) -> bool:
-    """Insert a batch, or add another part to it. Return False if that was done by an earlier attempt. Raises
-    BatchClosed, ReviewRefused."""
+    """Insert a batch, or add another part to it. Return False if an earlier attempt did so. Raises BatchClosed,
+    ReviewRefused."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]

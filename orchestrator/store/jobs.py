@@ -1,4 +1,4 @@
-"""Jobs and batches as seen by their tenant. Those of another tenant are treated as if they did not exist."""
+"""Jobs and batches as seen by their tenant; other tenants' jobs and batches are treated as if they did not exist."""
 
 import asyncio
 import datetime as dt
@@ -304,7 +304,7 @@ class PgJobs(Store):
         return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
     async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
-        """Return the number of documents in a batch whose evaluation has not ended."""
+        """Return the number of unfinished evaluations of a batch whose proposals are documents."""
         row = await self._database.fetch_one(_UNREAD_DOCUMENTS, tenant, batch)
         return 0 if row is None else int(row["documents"])
 

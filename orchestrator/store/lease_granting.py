@@ -48,7 +48,7 @@ WAITING = """
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
 """
-"""SQL query for whether any overnight job could start now, if $1 is true, or any other job, if $1 is false."""
+"""SQL query for whether a job could start now: an overnight job if $1 is true, otherwise any other job."""
 
 # This lock lets one worker decide at a time; the statements after it see what the previous one did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
@@ -160,7 +160,7 @@ async def grant_leases(
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
-    """Return the waiting job in a row. Its maximum cost is what earlier attempts have left of its limit."""
+    """Return the waiting job in a row. Its maximum cost is its limit less the cost of earlier attempts."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     left = None if limit is None else max(0.0, limit - row["charged_usd"])
     return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)

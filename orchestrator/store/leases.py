@@ -114,8 +114,8 @@ class PgLeases(Store):
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
         """Acquire at most one lease per free slot, interactive jobs first. Jobs that could cost more than their
-        tenant's whole monthly budget, or that cannot be read, fail here. Jobs that could cost more than what is left of
-        this month's budget keep waiting."""
+        tenant's whole monthly budget, or that cannot be read, fail here. Jobs that could cost more than this month's
+        remaining budget keep waiting."""
         if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]

@@ -1,4 +1,4 @@
-"""Letters to applicants: templates, what the letters say, which were sent, released comments, and objections."""
+"""Letters to applicants: templates, content, sent letters, released comments, and objections."""
 
 import datetime as dt
 import json
@@ -83,7 +83,7 @@ _NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_
 
 
 class LetterMaterial(NamedTuple):
-    """Facts that a letter about a decision can state."""
+    """Data that a letter about a decision can contain."""
 
     id: JobId
     row: int | None
@@ -137,7 +137,7 @@ class PgLetters(LoggedStore):
     async def material(
         self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
     ) -> list[LetterMaterial]:
-        """Return what the letters of a call, or those about some of its proposals, can say."""
+        """Return the data for the letters of a call, or for those about some of its proposals."""
         some = None if evaluations is None else list(evaluations)
         return await self._database.select(LetterMaterial, _MATERIAL, tenant, batch, some)
 
@@ -162,7 +162,7 @@ class PgLetters(LoggedStore):
     async def release(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, reviewers: Sequence[str] | None, by: ActBy
     ) -> list[ReleasedComment]:
-        """Release the comments to the applicant of these reviewers (None: of all), and withhold those of others. Raises
+        """Release these reviewers' comments to the applicant (None: all comments), and withhold those of others. Raises
         ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         await connection.execute(_WITHHOLD, evaluation)
@@ -173,7 +173,7 @@ class PgLetters(LoggedStore):
         return [from_row(ReleasedComment, row) for row in rows]
 
     async def release_all(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
-        """Release all comments of proposals of which none was released, and return the number of proposals."""
+        """Release all comments on proposals that have no released comments, and return the number of proposals."""
         rows = await self._database.fetch(_WITH_COMMENTS, tenant, batch)
         for row in rows:
             await self.release(tenant, JobId(row["evaluation"]), None, by)
@@ -226,7 +226,7 @@ class PgLetters(LoggedStore):
         content: Mapping[str, Any],
         record: IdempotencyRecord | None,
     ) -> Objection | None:
-        """Run a query that writes an objection, and record the act, once for all repetitions of a request."""
+        """Run a query that writes an objection and record the act, only once if the request is repeated."""
 
         async def work(connection: Connection) -> Objection | None:
             who = (storable_text(by.actor.name), by.at)

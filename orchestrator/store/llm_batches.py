@@ -100,7 +100,7 @@ _CLOSE_SECONDS = 600.0
 class PgBatchBook(Store):
     """Implements `workers.llm.batches.batch_book.BatchBook`, using the clock of the database server.
 
-    Bodies and responses are deleted together with the job whose run made the call (`orchestrator.store.retention`)."""
+    Request bodies and responses are deleted with the job whose run made the call (`orchestrator.store.retention`)."""
 
     def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
         """Create the store. A settled call can still be collected for `settled_seconds`."""

@@ -102,7 +102,7 @@ _DEAD = """
 
 
 class MissingReviewer(NamedTuple):
-    """Reviewer who has not given all reviews of a call that are assigned to them."""
+    """Reviewer who has not submitted all reviews assigned to them in a call."""
 
     id: MemberId
     name: str
@@ -112,7 +112,7 @@ class MissingReviewer(NamedTuple):
     proposals: int
     """Number of missing reviews."""
     reminded_at: dt.datetime | None
-    """Time of the latest reminder in the last week, for which emails are kept."""
+    """Time of the latest reminder in the past week; older emails are not kept."""
 
     def is_due(self, now: dt.datetime) -> bool:
         """Return whether a reminder can be sent: the last one is at least a day old."""
@@ -150,7 +150,7 @@ class PgMails(PgOutbox):
     async def add_bids_asked(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue an email to each member that asks for bids on the proposals of a call."""
+        """Queue an email to each member, asking for bids on the proposals of a call."""
         call = await connection.fetchrow(_CALL, tenant, batch)
         if call is not None:
             for member in members:
@@ -184,7 +184,7 @@ class PgMails(PgOutbox):
         return await self._database.run(work)
 
     async def add_link(self, address: str) -> None:
-        """Queue an email with a link to sign in for the reviewers with this address, at most one in ten minutes."""
+        """Queue an email with a sign-in link for the reviewers with this address, at most one in ten minutes."""
         if self.enabled:
             await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
 

@@ -136,7 +136,7 @@ class PgMembers(LoggedStore):
         return await self._database.select_one(Member, _GET, tenant, id)
 
     async def with_address(self, tenant: TenantId, email: str) -> Member | None:
-        """Return the current member with this address, in whatever case; None if there is none."""
+        """Return the current member with this address, ignoring case; None if there is none."""
         return await self._database.select_one(Member, _WITH_ADDRESS, tenant, storable_text(email))
 
     async def get_within(self, connection: Connection, tenant: TenantId, id: MemberId) -> Member | None:
@@ -258,7 +258,7 @@ class PgMembers(LoggedStore):
 
 
 def other_address(before: str, after: str | None) -> bool:
-    """Return whether the address changes, other than in case, so that another person could sign in with it."""
+    """Return whether the addresses differ, ignoring case, so that another person could sign in with the new one."""
     return after is not None and after.lower() != before.lower()
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL notifications: sending them, listening for them, and passing those about jobs to workers.
+"""PostgreSQL notifications: sending, receiving, and passing notifications about jobs to workers.
 
 Notifications are hints: a process that misses one finds the rows by polling. They are sent right after the commit of
 the change that they announce, not in the same transaction: PostgreSQL commits transactions with notifications one at a

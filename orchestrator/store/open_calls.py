@@ -5,7 +5,7 @@ from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.database import Connection
 
-# A statement that waits for a row lock sees the rest of the database as it was before the wait. So whatever must be
+# A statement that waits for a row lock sees the rest of the database as it was before the wait. So data that must be
 # read under the lock is read by the next statement.
 _HOLD = """
     SELECT id FROM batches

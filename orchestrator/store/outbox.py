@@ -25,8 +25,8 @@ _SETTLE = """
 
 
 def claim_query(table: str, columns: str, *, receivers: str, to: str, among: str = "true") -> str:
-    """Return a query that claims at most $1 rows for $2 seconds. `to` is the condition for which of the `receivers` a
-    row (`owed`) goes to; `among` is the condition for which of the due rows can be claimed."""
+    """Return a query that claims at most $1 rows for $2 seconds. `to` is the SQL condition that joins a row (`owed`)
+    with its receiver in `receivers`; `among` is a further condition on the due rows."""
     return _CLAIM.format(table=table, columns=columns, receivers=receivers, to=to, among=among)
 
 

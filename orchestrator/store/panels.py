@@ -112,7 +112,7 @@ class PanelScores(NamedTuple):
 
 
 class ProposalsBeside(NamedTuple):
-    """Proposals before and after one in a panel's table; None at its ends."""
+    """Proposals before and after a proposal in a panel's table; None if there is no such proposal."""
 
     previous: JobId | None
     next: JobId | None
@@ -124,7 +124,7 @@ class PgPanels(Store):
         return TablePage.of(rows, list(map(_proposal, rows)))
 
     async def beside(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
-        """Return the proposals beside one, in the view's order and filter; none if the view does not contain it."""
+        """Return the proposals before and after `proposal` in the view; None for both if the view lacks it."""
         query = _as_viewed(_BESIDE, view)
         found = await self._database.select_one(ProposalsBeside, query, tenant, batch, proposal)
         return found or ProposalsBeside(None, None)

@@ -1,4 +1,4 @@
-"""Decisions on proposals, and the table from which people decide: applicants, people's scores, the program's."""
+"""Decisions on proposals, and the table from which people decide: applicants, people's and program's scores."""
 
 from typing import Literal, NamedTuple
 

@@ -32,7 +32,7 @@ _DEPTH = f"""
 
 class WaitingJobs(NamedTuple):
     jobs: int = 0
-    """Number of jobs that could start now, without those waiting for a retry or held back by their tenant's limits."""
+    """Number of jobs that could start now, excluding jobs waiting for a retry or held back by their tenant's limits."""
     oldest_seconds: float = 0.0
     """Seconds since the first of these jobs could have started."""
 

@@ -123,7 +123,7 @@ class CallStandings(NamedTuple):
     chances: list[float | None]
     comparisons: list[int]
     alike: list[bool]
-    """True for ideas that had the same text as another when the judge saw them."""
+    """True for ideas whose text, as shown to the judge, was the same as another idea's."""
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
@@ -171,13 +171,13 @@ class PgRankings(Store):
         limit: int = 50,
     ) -> list[Job]:
         """Return rankings, newest first, optionally only those with at least two proposals of the call `batch`
-        (regardless of who started them), or with an idea with the sender's reference `reference`."""
+        (regardless of who started them), or with an idea that has the sender's reference `reference`."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
     async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
-        """Return the rankings of a call that also contain other ideas: how many of their ideas are proposals of the
-        call, and how many they contain."""
+        """Return the rankings of a call that also contain other ideas: for each, the number of its ideas that are
+        proposals of the call, and the number of all its ideas."""
         rows = await self._database.fetch(_SHARES, tenant, batch)
         return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
@@ -187,7 +187,8 @@ class PgRankings(Store):
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """Return all ideas of a ranking, with the corresponding proposals of a call; None if it is not finished."""
+        """Return all ideas of a ranking, with the corresponding proposals of a call; None if the ranking is not
+        finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
@@ -208,7 +209,7 @@ class PgRankings(Store):
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
     async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
-        """Return the ranking without the comparisons on which it is based; None if it is not finished."""
+        """Return the ranking without its comparisons; None if it is not finished."""
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
             return None

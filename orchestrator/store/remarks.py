@@ -29,7 +29,7 @@ class PgRemarks(LoggedStore):
     async def add(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
     ) -> Remark | None:
-        """Add a remark; repeating a person's own text does not add a second remark. None if the evaluation does not
+        """Add a remark; the same text by the same person is stored only once. Return None if the evaluation does not
         exist. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
         same = await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)

@@ -1,6 +1,6 @@
 """Groups of ideas whose rewards are relative to each other. Members arrive one by one, at any process. Each member is a
-job of its own, so that it is judged while others are still missing, and is paid for only once however often it is
-sent."""
+separate job, so that it is judged while others are still missing, and is paid for only once even if it is sent
+repeatedly."""
 
 import hashlib
 from collections.abc import Mapping

@@ -36,7 +36,8 @@ class TablePage(NamedTuple, Generic[Row]):
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
     """Build a frozen model or named tuple from the columns with the names of its fields; values in `instead` take
     precedence. A field without a column gets its default; other columns, such as those added by a later version, are
-    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if it cannot be read."""
+    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if the row cannot be
+    read."""
     values = {name: row[name] for name in _fields(model) if name in row} | instead
     kind: Any = model
     for name, adapter in _documents(kind).items():
@@ -52,8 +53,8 @@ def _fields(model: type[Row]) -> tuple[str, ...]:
 
 @cache
 def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
-    """Return the fields that hold JSON documents: with a type adapter if they are models, with None if they are
-    dictionaries."""
+    """Return the fields that hold JSON documents, each with its type adapter if it is a model, or None if it is a
+    dictionary."""
     hints = get_type_hints(model, include_extras=True)
     found: dict[str, TypeAdapter[Any] | None] = {}
     for name in _fields(model):

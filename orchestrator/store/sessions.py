@@ -77,7 +77,7 @@ class PgSessions(Store):
         await self._database.execute(_END, hash_token(token))
 
     async def end_all(self, tenant: TenantId, subject: str) -> None:
-        """End all sessions of a member, or of a key without a member, wherever they were started."""
+        """End all sessions of a member, or of a key without a member, in all browsers."""
         await self._database.execute(_END_ALL, tenant, subject)
 
     @property

@@ -1,4 +1,4 @@
-"""Links with which a reviewer signs in once. They are sent by mail; only a hash of each token is stored."""
+"""Single-use sign-in links for reviewers. They are sent by mail; only a hash of each token is stored."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -36,10 +36,10 @@ class PgSignInLinks(Store):
         return token
 
     async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:
-        """Return whom the link would sign in; None if it was used, has expired, or its member is no longer a
-        reviewer."""
+        """Return the reviewer whom the link would sign in; None if it was used or has expired, or if its member is no
+        longer a reviewer."""
         return await self._database.select_one(LinkedMember, _FIND, hash_token(token), now)
 
     async def use(self, token: str, now: dt.datetime) -> LinkedMember | None:
-        """Use up the link and return whom it signs in; None as for `find`."""
+        """Mark the link as used and return the reviewer whom it signs in; None in the same cases as for `find`."""
         return await self._database.select_one(LinkedMember, _USE, hash_token(token), now)

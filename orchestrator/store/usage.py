@@ -14,7 +14,7 @@ _JOBS = """
     WHERE tenant = $1 AND created_at >= $2 AND created_at < $3 GROUP BY kind, state ORDER BY kind, state
 """
 
-# A run that two jobs of the tenant share is counted once.
+# A run shared by two jobs of the tenant is counted once.
 _CALLS = """
     WITH started AS (
         SELECT runs.run_id, min(started_at) AS started_at FROM jobs JOIN runs ON runs.job = jobs.id

@@ -18,7 +18,7 @@ from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths that are answered however busy the process is, because an unanswered probe marks the process as dead."""
+"""Paths that are answered even if the process is overloaded, because an unanswered probe marks the process as dead."""
 
 T = TypeVar("T")
 _BUFFER_BYTES = 1 << 20

@@ -50,7 +50,7 @@ def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
 
 
 def preferred_wait(prefer: Sequence[str], most: float) -> float | None:
-    """Return the seconds of `Prefer: wait=N`, at most `most`; None if there is no such header."""
+    """Return N of the header `Prefer: wait=N`, in seconds, limited to `most`; None if there is no such header."""
     for header in prefer:
         for preference in header.split(","):
             if match := _WAIT.fullmatch(preference):

@@ -1,5 +1,5 @@
-"""Cookies for sign-in: one for the session, one for an attempt to sign in with an identity provider. Scripts cannot
-read them."""
+"""Cookies for sign-in: one for the session, one for an attempt to sign in with an identity provider. Scripts in a page
+cannot read them."""
 
 import datetime as dt
 from base64 import urlsafe_b64decode, urlsafe_b64encode

@@ -1,4 +1,4 @@
-"""Requests while the database is down: they end soon instead of waiting for it."""
+"""Time limit for requests while the database is down."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -8,7 +8,7 @@ _SECONDS = 2.0
 
 
 class OutageLimit:
-    """Middleware with which a request gives up an unreachable database after two seconds; the response is then a 503.
+    """Middleware that makes a request give up on an unreachable database after two seconds; the response is then a 503.
     Jobs wait for the database much longer."""
 
     def __init__(self, app: ASGIApp) -> None:

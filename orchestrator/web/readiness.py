@@ -34,7 +34,7 @@ class Readiness:
         self._until = float("-inf")
 
     async def checks(self) -> tuple[Check, ...]:
-        """Return the results of the checks. Host addresses are removed from them, and only logged."""
+        """Return the results of the checks. Host addresses are removed from the results and only logged."""
         async with self._lock:
             if self._monotonic() >= self._until:
                 checks = await self._check()

@@ -119,7 +119,7 @@ def database_unavailable() -> HttpProblem:
 
 
 def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
-    """Count the request in the metrics, and log who requested what, without its content."""
+    """Count the request in the metrics, and log the caller and the route, without any content."""
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(record.status or 0)).inc()

@@ -55,7 +55,7 @@ from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.webhooks.secrets import SecretCipher
 
 _RENDERED_AT_ONCE = 2
-"""Number of documents whose pages are rendered at the same time; each takes a core."""
+"""Maximum number of documents rendered at the same time; each takes a core."""
 
 
 class Services:

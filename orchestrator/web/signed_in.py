@@ -1,4 +1,4 @@
-"""Callers who are people: identified by their session, and limited to what their role allows."""
+"""Authentication of people by their session, and checks of what their role allows."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -44,7 +44,7 @@ async def session_caller(request: Request, services: Services) -> Caller | None:
 
 
 async def note_caller(scope: Scope, caller: Caller) -> None:
-    """Store the caller in the request's scope and in the log, and count the request towards the caller's tenant."""
+    """Store the caller in the request's scope and log record, and count the request towards the caller's tenant."""
     scope["assayer.caller"] = caller
     record = request_record(scope)
     record.tenant, record.key = caller.tenant, caller.key

@@ -1,4 +1,4 @@
-"""Store the expertise of a reviewer, after looking up the papers in the corpus."""
+"""Store a reviewer's expertise, after looking up their papers in the corpus."""
 
 import asyncio
 
@@ -17,8 +17,8 @@ _MOST_PAPERS = 1_000
 async def store_expertise(
     services: Services, tenant: TenantId, member: Member, body: ExpertiseBody, by: ActBy
 ) -> ExpertiseOutcome:
-    """Store what a reviewer knows and whom they are close to. Without a corpus, the papers are stored as they were
-    listed. Raises HttpProblem if there are too many papers; ReviewRefused if another version was stored meanwhile."""
+    """Store what a reviewer knows and whom they are close to. Without a corpus, the papers are stored as listed. Raises
+    HttpProblem if there are too many papers; ReviewRefused if another version was stored meanwhile."""
     read, unread = await asyncio.to_thread(read_papers, body.references)
     papers = distinct_papers([*body.papers, *read])
     if len(papers) > _MOST_PAPERS:

@@ -1,5 +1,5 @@
-"""Calls and evaluations that a request's path names. A route declares them after its context, which authenticates the
-caller and checks what they are allowed to do."""
+"""Calls and evaluations named in the path of a request. A route declares them after its context, which authenticates
+the caller and checks what they are allowed to do."""
 
 from typing import Annotated
 

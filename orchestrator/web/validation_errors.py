@@ -32,8 +32,8 @@ def validation_problem(error: RequestValidationError, body_model: type[BaseModel
 
 
 def _independent_errors(errors: Sequence[Any]) -> list[Any]:
-    """Return the errors without those that only follow from others: a list with an invalid element is not also reported
-    as too short."""
+    """Return the errors that do not merely follow from others: a list with an invalid element is not also reported as
+    too short."""
     paths = [tuple(error["loc"]) for error in errors]
     return [
         error

@@ -1,1 +1,1 @@
-"""Webhooks: signed messages about the outcome of jobs, delivered at least once to an address of the tenant."""
+"""Webhooks: signed messages about the outcome of jobs, delivered at least once to the tenant's URL."""

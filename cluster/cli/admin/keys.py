@@ -90,7 +90,7 @@ def revoke_key(
 
 
 def _operator() -> "Actor":
-    """Return the actor that the audit log records for anyone who can write to the service's database."""
+    """Return the actor under which the audit log records changes that this command makes directly in the database."""
     from orchestrator.access.audit_chain import Actor
 
     return Actor("command", "the command line of the service", "machine")

@@ -1,5 +1,5 @@
-"""`assayer admin tenants`: the tenants of the service and their limits. Works on the database; no running service is
-needed."""
+"""`assayer admin tenants`: create, change and list tenants and their limits directly in the database, without a running
+service."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -115,7 +115,7 @@ def _agreed(
     monthly_usd: float | None,
     retention_days: int | None,
 ) -> dict[str, Any]:
-    """Return the specified limits; 0 removes a limit that is optional."""
+    """Return the values to change; 0 removes an optional limit."""
     needed = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
     return {item: value for item, value in needed.items() if value is not None} | {

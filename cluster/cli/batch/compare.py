@@ -1,4 +1,4 @@
-"""`assayer batch compare`: finished evaluations side by side, and a judgement on which of two ideas is better."""
+"""`assayer batch compare`: show finished evaluations side by side, and judge which of two ideas is better."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`assayer batch contestation`: the record given to an applicant who contests an evaluation."""
+"""`assayer batch contestation`: save the record for an applicant who contests an evaluation."""
 
 from pathlib import Path
 from typing import Annotated

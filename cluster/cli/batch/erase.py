@@ -1,4 +1,4 @@
-"""`assayer batch erase`: deletion of everything that the service has stored about one applicant or one batch."""
+"""`assayer batch erase`: delete everything that the service has stored about one applicant or one batch."""
 
 from collections import Counter
 from pathlib import Path

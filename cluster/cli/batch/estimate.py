@@ -1,4 +1,4 @@
-"""Output of `assayer batch submit --estimate`: the cost of a submission, its duration, and the remaining budget."""
+"""Output of `assayer batch submit --estimate`: a submission's cost and duration, and the remaining budget."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +30,7 @@ def estimated(
 
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
-    """Print the estimate for all parts together; a figure that is missing for any part is unknown for the whole."""
+    """Print the estimate for all parts together; a total is unknown if any part lacks its value."""
     first = parts[0]
     for part in parts:
         for row in part.rejected:

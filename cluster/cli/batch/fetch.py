@@ -1,4 +1,4 @@
-"""`assayer batch fetch`: download of reports and results from the service to files."""
+"""`assayer batch fetch`: download reports and results from the service to files."""
 
 from collections.abc import Iterator
 from enum import StrEnum

@@ -1,5 +1,4 @@
-"""Record of the reports of a batch already fetched into a folder, written as they arrive, so that an interrupted fetch
-can resume."""
+"""Record of which reports of a batch have been fetched into a folder, so that an interrupted fetch can resume."""
 
 import json
 from pathlib import Path

@@ -52,7 +52,7 @@ class FetchedReport(NamedTuple):
 
     @property
     def links(self) -> Iterable[tuple[str, str]]:
-        """Kind and address of each file, relative to the folder."""
+        """Format of each file, and its URL relative to the folder."""
         return [(file.suffix.removeprefix("."), quote(file.name)) for file in self.files]
 
 

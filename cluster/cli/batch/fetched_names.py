@@ -24,8 +24,8 @@ class NamedProposal(NamedTuple):
 
 def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
     """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, finished or
-    not, so that a proposal has the same name whenever it is fetched. If names collide, even if they differ in case, all
-    of them get their row's number."""
+    not, so that a proposal has the same name whenever it is fetched. If names are equal, ignoring case, each of them
+    gets its row number."""
     plain = {proposal.id: (_plain(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
@@ -42,6 +42,6 @@ def _plain(source: str) -> str:
 
 
 def _numbered(name: str, named_proposal: NamedProposal) -> str:
-    """Return the name with the row number and the id. The id is unique, so the result cannot collide with a name that
-    looks like another numbered name."""
+    """Return the name with the row number and the id. The id is unique, so the result cannot equal the name of another
+    proposal."""
     return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)

@@ -15,7 +15,7 @@ def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def standing_in_words(state: str) -> str:
-    """Return the state as the end of a sentence: `has failed`."""
+    """Return the state as a predicate that completes a sentence, such as `has failed`."""
     ends = {"failed": "has failed", "succeeded": "has succeeded", "cancelled": "was cancelled"}
     return ends.get(state) or f"is {state}"
 

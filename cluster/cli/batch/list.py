@@ -1,4 +1,4 @@
-"""`assayer batch list`: the user's own batches and evaluations, newest first."""
+"""`assayer batch list`: list the user's own batches and evaluations, newest first."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -78,7 +78,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
 def _first(
     evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool
 ) -> "Sequence[Evaluation]":
-    """Return at most `limit` evaluations: of a batch in the order of its rows, otherwise the newest first."""
+    """Return at most `limit` evaluations: those of a batch in row order, otherwise the newest first."""
     if batch is None:
         return [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)

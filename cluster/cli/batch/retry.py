@@ -1,4 +1,4 @@
-"""`assayer batch retry`: jobs that ended without a result are queued again."""
+"""`assayer batch retry`: requeue jobs that ended without a result."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -59,7 +59,7 @@ def service() -> "Iterator[Client]":
 
 
 class _Remarks(logging.Handler):
-    """Handler that shows the client's log messages, such as those on retries."""
+    """Handler that shows the client's log messages, such as messages about retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
         remark(record.getMessage())

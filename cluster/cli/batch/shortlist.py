@@ -1,4 +1,4 @@
-"""`assayer batch shortlist`: ranking of the ideas of a finished batch by the service."""
+"""`assayer batch shortlist`: have the service rank the ideas of a finished batch."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""`assayer batch watch`: live progress of evaluations, batches, rankings and rewards until they end."""
+"""`assayer batch watch`: show the progress of evaluations, batches, rankings and rewards until they end."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
@@ -66,8 +66,8 @@ def _watch_one(client: "Client", text: str) -> bool:
 
 
 def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
-    """Show a job's progress until it ends; return whether it succeeded. `events` end with the outcome, even for a job
-    that ended earlier."""
+    """Show a job's progress until it ends; return whether it succeeded. The last of `events` is the outcome, even if
+    the job had already ended."""
     title = shortened(look().title, _LONGEST_TITLE)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)

@@ -38,7 +38,7 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
         )
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
-        own = []  # past evaluations by the usual board say nothing about the cost of another
+        own = []  # past evaluations by the usual board say nothing about the cost of a different board
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     estimated = estimate(ideas, own, typical, pace, query.max_usd)

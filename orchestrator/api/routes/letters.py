@@ -1,4 +1,4 @@
-"""Routes for letters to applicants: templates, texts, comments of reviewers that are released, and objections."""
+"""Routes for letters to applicants: templates, texts, reviewers' released comments, and objections."""
 
 import asyncio
 from typing import Annotated, Any, Literal

@@ -38,8 +38,8 @@ async def get_member(id: PathId, context: PeopleReader) -> Member:
 
 @router.get("/{id}/mails")
 async def list_member_mails(id: PathId, context: PeopleReader) -> Page[Mail]:
-    """List the emails of the past week to a member, newest first, with whether the mail server accepted each and, if
-    delivery was abandoned, why."""
+    """List the emails sent to a member in the past week, newest first, with whether the mail server accepted each one
+    and, if delivery was abandoned, why."""
     member = await members.get_member(context.services.members, context.tenant, id)
     return Page(items=tuple(await context.services.mails.of_member(context.tenant, member.id)), next=None)
 

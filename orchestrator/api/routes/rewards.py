@@ -1,4 +1,4 @@
-"""Routes `/v1/rewards`: rewards for training, one per item, for whether each idea matches the methodology of a
+"""Routes `/v1/rewards`: rewards for training, one per item, which state whether an idea matches the methodology of a
 reference."""
 
 import asyncio
