@@ -43,7 +43,7 @@ def literature_notices(
         yield Notice(kind="example", text=text)
     if not backends.llm.models:
         text = (
-            "Made without a language model: papers were searched for and ranked by similar words, and nothing was "
+            "Made without a language model: papers were found and ranked by text similarity, and nothing was "
             "judged, so there are no scores. Similar words are not the same as similar claims."
         )
         yield Notice(kind="no_llm", text=text)

@@ -129,7 +129,7 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
         year = paper.publication_date.year if paper.publication_date else "no date"
         words = _short(item.paper.quote or "", 160)
         line = f"[{item.paper.label}] {_short(paper.title, 100)} ({year}): “{words}”"
-        say(f"[cyan]Closest paper, not judged:[/] {escape(line)}")
+        say(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
         say("[cyan]No close paper was found.[/]")
     rows = () if isinstance(evidence.not_stated, Absent) else evidence.not_stated or ()
@@ -173,7 +173,7 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
     counts = (
         ("Close papers", evidence.closest),
         ("Limitations quoted", evidence.limitations),
-        ("Works they cite, not named here", evidence.often_cited),
+        ("Possibly missing references", evidence.often_cited),
     )
     return [(heading, f"{len(items)}") for heading, items in counts]
 

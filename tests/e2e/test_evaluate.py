@@ -38,7 +38,7 @@ def test_ideas_without_llm_get_reports_in_every_format(bare: Bare) -> None:
 
 def test_reports_without_llm_state_it_first_and_show_closest_papers(bare: Bare) -> None:
     assert "Made without a language model" in bare.first.out
-    assert "Closest paper, not judged: [P1]" in bare.first.out
+    assert "Close paper, not judged: [P1]" in bare.first.out
     assert "Limitations quoted" in bare.first.out
     assert "Release" not in bare.first.out
     for name, report in reports(bare.program.out).items():
