@@ -73,7 +73,7 @@ def test_every_valid_paper_gets_a_line_and_invalid_lines_are_reported(made: Cura
 def test_repeated_run_uses_cache_and_writes_identical_file(made: Curated) -> None:
     assert made.again_answered == 0
     assert (made.program.home / "again.jsonl").read_bytes() == (made.program.home / "curated.jsonl").read_bytes()
-    assert "0 answers, " in made.again.out
+    assert "0 paid answers, " in made.again.out
     assert "Answered by simulated; prompts curation.classification v1" in made.again.out
 
 
