@@ -24,7 +24,10 @@ def home(homes: Homes) -> Iterator[Path]:
     program = homes.fresh("python")
     shutil.copy(IDEA, program.home / "proposal.md")
     shutil.copytree(IDEAS, program.home / "proposals")
-    with simulator(latency_mean=0, seed=SOUND_SEED, models=["gpt-6-luna"]) as simulated, pytest.MonkeyPatch.context() as patch:
+    with (
+        simulator(latency_mean=0, seed=SOUND_SEED, models=["gpt-6-luna"]) as simulated,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         for name in [name for name in os.environ if name.startswith(("ASSAYER_", "OPENAI_"))]:
             patch.delenv(name)
         patch.chdir(program.home)
