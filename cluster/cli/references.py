@@ -39,7 +39,7 @@ def references(
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """List papers of the corpus that an idea does not name; no language model is needed."""
+    """List relevant papers in the corpus that an idea does not cite; no language model is needed."""
     last_day = day(cutoff, "cutoff")
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
@@ -96,7 +96,7 @@ def _show(missed: "MissedReferences") -> None:
         extent = "only in part" if missed.fit.level == "partial" else "poorly"
         say(f"[yellow]The corpus covers this field {extent}.[/]")
     if not missed.references:
-        say("Nothing found that the idea does not already name.")
+        say("No papers were found that the idea does not already cite.")
     for rank, reference in enumerate(missed.references, start=1):
         when = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
         mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""
