@@ -106,7 +106,7 @@ def reads(kind: Any) -> Callable[[Response], Any]:
         try:
             return adapter.validate_json(response.content)
         except ValidationError as error:
-            raise _unreadable(response, f"values that are invalid: {error.error_count()}") from error
+            raise _unreadable(response, f"it has invalid values ({error.error_count()})") from error
 
     return read
 

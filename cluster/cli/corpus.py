@@ -266,8 +266,7 @@ async def _update(
         outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
             f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} of the ids to remove were not "
-            "found. "
-            f"{now.papers:,} papers, version {now.version}."
+            f"found. {now.papers:,} papers, version {now.version}."
         )
     _add_rejections(outcome, count_rejections(delta.rejections), delta.rejections)
     if release is not None:

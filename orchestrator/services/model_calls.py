@@ -25,7 +25,9 @@ async def call_contents(
     contents = await stored.find(key)
     if contents is None:
         missing = Absent(
-            reason="The call failed without an answer." if call.outcome == "failed" else "The call is no longer stored."
+            reason="The call failed without an answer."
+            if call.outcome == "failed"
+            else "The messages and the answer are no longer stored."
         )
         return ModelCallContents(call=call, messages=missing, answer=missing)
     unstored = Absent(

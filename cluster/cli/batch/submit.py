@@ -251,4 +251,4 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
     for duplicate in accepted.duplicates[:_NAMED]:
         remark(f"{duplicate_in_words(duplicate)}: both are evaluated; their answers are paid for once.")
     if len(accepted.duplicates) > _NAMED:
-        remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the same text as earlier rows.")
+        remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")
