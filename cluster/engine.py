@@ -164,9 +164,7 @@ class Engine:
 
     def _check_method(self, method: str) -> None:
         if method not in self.methods:
-            raise InputError(
-                f"The method {method!r} is not available here.", f"Available methods: {', '.join(self.methods)}."
-            )
+            raise InputError(f"Unknown method {method!r}.", f"Available methods: {', '.join(self.methods)}.")
         unavailable = self.methods[method]
         if unavailable is not None:
             raise copy(unavailable)

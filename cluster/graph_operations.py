@@ -168,7 +168,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
         raise ConfigurationError(
             f"The ideas of graph {plan.name!r} were split by {plan.maker}, "
             f"but new ideas would be split by {extractor_name(resources.llm)}.",
-            "Set ASSAYER_LLM__MODEL to that model, or build another graph.",
+            "Set ASSAYER_LLM__MODEL to that model, or build a new graph.",
         )
     return plan
 
@@ -231,8 +231,8 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(
-            f"No similarity limits are known for the embedding model {embedder}.",
-            f"Pass --cosine (the limit for {', '.join(LIMITS_BY_EMBEDDER)} is {MINILM_LIMITS.cosine:g}).",
+            f"No similarity threshold is known for the embedding model {embedder}.",
+            f"Pass --cosine (the threshold for {', '.join(LIMITS_BY_EMBEDDER)} is {MINILM_LIMITS.cosine:g}).",
         )
     return PlagiarismLimits(
         cosine=MINILM_LIMITS.cosine if cosine is None else cosine,

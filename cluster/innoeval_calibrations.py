@@ -47,12 +47,12 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
         idea = idea_of_record(record, place).id
         outcome = record.get(field) if isinstance(record, dict) else None
         if not isinstance(outcome, str | int) or isinstance(outcome, bool) or not str(outcome).strip():
-            raise InputError(f"{place} has no outcome in {field!r}.", "Name the field with --label-field.")
+            raise InputError(f"{place} has no outcome in {field!r}.", "Pass the name of the field with --label-field.")
         if outcomes.setdefault(idea, str(outcome).strip()) != str(outcome).strip():
-            raise InputError(f"{place} contradicts an earlier line, which has another outcome for the same idea.")
+            raise InputError(f"{place} contradicts an earlier line, which gives a different outcome for the same idea.")
     if not outcomes:
         raise InputError(
-            f"{path} contains no ideas.", "Give a JSON Lines file with a text and an outcome on every line."
+            f"{path} contains no ideas.", "Pass a JSON Lines file with a text and an outcome on every line."
         )
     return LabelledOutcomes(path.name, hashlib.sha256(text.encode()).hexdigest(), outcomes)
 

@@ -44,7 +44,7 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
         raise InputError(f"{' '.join(problems[:_SHOWN_PROBLEMS])}{more}", "Correct these lines; no ideas were added.")
     if not ideas:
         raise InputError(
-            f"{', '.join(map(str, paths))} contains no ideas.", "Give JSON Lines with a text on every line."
+            f"{', '.join(map(str, paths))} contains no ideas.", "Pass JSON Lines with a text on every line."
         )
     return ideas
 
@@ -57,18 +57,18 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
     unlabelled = [idea for idea in ideas if idea.label is None]
     if unlabelled:
         raise InputError(
-            f"{len(unlabelled)} of {len(ideas)} ideas have no label; the first is {unlabelled[0].id!r}.",
-            "Name the field with --label-field. Add ideas without an outcome later with `assayer graph add`.",
+            f"Ideas without a label: {len(unlabelled)} of {len(ideas)}; the first is {unlabelled[0].id!r}.",
+            "Pass the name of the field with --label-field. Add ideas without an outcome later: `assayer graph add`.",
         )
     labels = sorted({idea.label for idea in ideas if idea.label is not None})
     if unknown := [label for label in labels if names and label not in names]:
         raise InputError(
-            f"The label {unknown[0]!r} is not one of {', '.join(names)}.", "Name all outcomes with --classes."
+            f"The label {unknown[0]!r} is not one of {', '.join(names)}.", "Pass all outcomes with --classes."
         )
     if len(labels) < 2:
         raise InputError(
             f"All {len(ideas)} ideas have the label {labels[0]!r}; at least two different outcomes are needed.",
-            "Add ideas with another outcome.",
+            "Add ideas with a different outcome.",
         )
     if len(set(names)) != len(names):
         raise InputError("--classes names an outcome twice.")
@@ -82,7 +82,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
     except (gzip.BadGzipFile, EOFError, zlib.error, UnicodeDecodeError):
         raise InputError(
-            f"{path} is not UTF-8 text or is a damaged .gz file.", "Give .jsonl or .jsonl.gz files."
+            f"{path} is not UTF-8 text or is a damaged .gz file.", "Pass .jsonl or .jsonl.gz files."
         ) from None
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -115,7 +115,7 @@ def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
     """Return the sanitised text of the first named field that is present; numbers are converted to text."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise InputError(f"{place}: {names[0]} is neither a text nor a number.")
+        raise InputError(f"{place}: {names[0]!r} must be a string or a number.")
     return sanitise(str(value))[0].strip()
 
 

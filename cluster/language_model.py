@@ -43,7 +43,7 @@ def require_llm(settings: Settings, work: str) -> None:
     if settings.llm is None:
         raise ConfigurationError(
             f"{work} needs a language model, but none is configured.",
-            "Name one (--model PROVIDER/NAME; in Python, model=…), or set ASSAYER_LLM__MODEL and, for an endpoint of "
+            "Pass --model PROVIDER/NAME (in Python, model=…), or set ASSAYER_LLM__MODEL and, for an endpoint of "
             "your own, ASSAYER_LLM__BASE_URL and __API_KEY.",
         )
 

@@ -16,7 +16,7 @@ def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
         listening = _listen(host, port)
     except (OSError, OverflowError) as error:
         raise ConfigurationError(
-            f"Nothing can be served at {host} port {port}: {getattr(error, 'strerror', None) or error}.",
+            f"assayer cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}.",
             "Choose another --port (0 chooses a free one) or another --host.",
         ) from None
     with listening:

@@ -26,7 +26,7 @@ async def fetch_pdf(
     if fetcher is None:
         raise ConfigurationError(
             f"{source} would have to be downloaded, but downloading full texts is disabled.",
-            "Set ASSAYER_FULL_TEXTS__FETCH=true, or give the PDF as a file.",
+            "Set ASSAYER_FULL_TEXTS__FETCH=true, or pass the PDF file.",
         )
     failure: FullTextError | None = None
     for location in locations:
@@ -47,13 +47,13 @@ def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
     identifiers = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
     if not urls and identifiers == Identifiers():
         raise InputError(
-            f"{source!r} is not a PDF file, a TEI file, a web address, an arXiv id or a DOI.",
+            f"{source!r} is not a PDF file, a TEI file, a URL, an arXiv id or a DOI.",
             "Files end in .pdf or .xml; an arXiv id looks like 2401.01234.",
         )
     paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=identifiers, pdf_urls=urls)
     found = known_pdf_locations(paper, settings.full_texts.hosts)
     if not found:
-        raise InputError(f"No free copy of {source} is known.", "Give the web address of its PDF, or the PDF file.")
+        raise InputError(f"No free copy of {source} is known.", "Pass the URL of its PDF, or the PDF file.")
     return found
 
 

@@ -189,7 +189,7 @@ async def _read(
         ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind)
     _refuse(rejected, texts)
     if len(ideas) != 1:
-        raise InputError(f"{proposal} holds {len(ideas)} proposals.", "Evaluate one at a time.")
+        raise InputError(f"{proposal} contains {len(ideas)} proposals.", "Evaluate one at a time.")
     return _named(ideas[0], texts), run_request
 
 

@@ -48,11 +48,11 @@ def read_scores(folder: Path) -> ReportScores:
     reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
-        raise InputError(f"{folder} contains no reports.", "Give a folder written by `assayer evaluate --format json`.")
+        raise InputError(f"{folder} contains no reports.", "Pass an output folder of `assayer evaluate --format json`.")
     if len(methods) > 1:
         raise InputError(
             f"{folder} contains reports by different methods ({', '.join(methods)}), whose scores are not comparable.",
-            "Give a folder with reports by one method.",
+            "Pass a folder with reports by one method.",
         )
     found: dict[IdeaId, list[float]] = defaultdict(list)
     absent: Counter[str] = Counter()
@@ -82,7 +82,7 @@ def read_evidence(folder: Path, chars: int) -> ReportEvidence:
             by_idea[report.idea.id] = evidence_of(report, chars)
             blind[report.idea.id] = report.idea.blinding is not None
     if not by_idea:
-        raise InputError(f"{folder} contains no reports.", "Give a folder written by `assayer evaluate --format json`.")
+        raise InputError(f"{folder} contains no reports.", "Pass an output folder of `assayer evaluate --format json`.")
     return ReportEvidence(by_idea, blind)
 
 
@@ -94,7 +94,7 @@ def read_reports(folder: Path) -> Iterator[Report]:
 
 def _files(folder: Path) -> list[Path]:
     if not folder.is_dir():
-        raise InputError(f"{folder} is not a folder.", "Give a folder written by `assayer evaluate --format json`.")
+        raise InputError(f"{folder} is not a folder.", "Pass an output folder of `assayer evaluate --format json`.")
     return sorted(folder.glob("*.json"))
 
 
@@ -138,7 +138,7 @@ def comparisons_between(
     if not usable.usable:
         raise InputError(
             f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
-            "An idea whose text has changed counts as another idea. Give the file of a ranking of these ideas.",
+            "An idea whose text has changed counts as a different idea. Pass the file of a ranking of these ideas.",
         )
     return usable
 
@@ -148,5 +148,5 @@ def _comparison(line: str, place: str) -> HandedInComparison:
         return HandedInComparison.model_validate_json(line)
     except ValidationError:
         raise InputError(
-            f"{place} is not a valid comparison.", "Give the comparisons.jsonl written by an earlier `assayer rank`."
+            f"{place} is not a valid comparison.", "Pass the comparisons.jsonl written by an earlier `assayer rank`."
         ) from None

@@ -293,7 +293,7 @@ class Settings(BaseSettings):
         if llm.keys() <= {"api_key"}:
             return {key: value for key, value in values.items() if key != "llm"}
         named = ", ".join(sorted(f"ASSAYER_LLM__{key.upper()}" for key in llm))
-        raise ValueError(f"{named}: set, but no model: set ASSAYER_LLM__MODEL")
+        raise ValueError(f"{named}: no model is configured; set ASSAYER_LLM__MODEL")
 
     @model_validator(mode="after")
     def _provider_has_batches(self) -> Self:
@@ -308,7 +308,7 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _mails_have_links(self) -> Self:
         if self.mail.host is not None and self.access.url is None:
-            raise ValueError("mails lead to pages: set ASSAYER_ACCESS__URL to where people find the service")
+            raise ValueError("emails contain links: set ASSAYER_ACCESS__URL to the public URL of the service")
         return self
 
     @property

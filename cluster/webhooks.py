@@ -59,7 +59,7 @@ def check_webhook_address(settings: WebhookSettings, url: str) -> None:
     delivery."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(
-            "The address must use https.",
+            "The URL must use https.",
             "Webhook messages contain titles of your work, so they must be encrypted. In a closed network or on one "
             "machine, the operator can set ASSAYER_WEBHOOKS__PLAIN_HTTP=true.",
         )

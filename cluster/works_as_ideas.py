@@ -100,7 +100,7 @@ class WorksAsIdeas:
         why = " ".join(failures)
         if record is None:
             raise InputError(
-                f"{source} was not found. {why}".strip(), "Check the identifier, or give the text as a file."
+                f"{source} was not found. {why}".strip(), "Check the identifier, or pass the text as a file."
             )
         return _abstract_idea(record, source, why)
 

@@ -159,7 +159,9 @@ def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.
     wait = seconds_to_wait(headers.get("retry-after"), now)
     request_id = _text(members, "request_id") or headers.get("x-request-id")
     if 300 <= status < 400:
-        return ApiProblem(status, "The address redirects, but redirects are not followed", headers.get("location", ""))
+        return ApiProblem(
+            status, "The server redirected the request, but redirects are not followed", headers.get("location", "")
+        )
     if not members.get("type") or not members.get("title"):
         title = f"The server returned status {status}"
         return ApiProblem(status, title, _excerpt(content), retry_after=wait, request_id=request_id)

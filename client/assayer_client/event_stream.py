@@ -65,7 +65,7 @@ class EventReader(Generic[E]):
         self._paused += seconds
         if self._failures >= self._retries.attempts or self._paused > self._retries.seconds:
             raise error or ServiceUnreachable(
-                f"The event stream broke off {self._failures} times before its last event.",
+                f"The event stream was interrupted {self._failures} times before its last event.",
                 "Get the state of the job or batch instead.",
                 retryable=False,
             )

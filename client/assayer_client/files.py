@@ -21,7 +21,7 @@ def atomic_file(target: Path) -> Iterator[IO[bytes]]:
     with _explained(target):
         streamed = _is_stream(target)
         if target.is_dir():
-            raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Give the name of a file.")
+            raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Pass the name of a file.")
         folder = Path(gettempdir()) if streamed else target.parent
         partial = folder / f".{target.name[:100]}.{token_hex(6)}"
         try:

@@ -106,7 +106,7 @@ def reads(kind: Any) -> Callable[[Response], Any]:
         try:
             return adapter.validate_json(response.content)
         except ValidationError as error:
-            raise _unreadable(response, f"{error.error_count()} of its values are invalid") from error
+            raise _unreadable(response, f"it has invalid values ({error.error_count()})") from error
 
     return read
 
@@ -160,6 +160,6 @@ def _unreadable(response: Response, why: str) -> ServiceUnreachable:
     kind = response.headers.get("content-type", "without a content type")
     return ServiceUnreachable(
         f"The server's response ({response.status}, {kind}) cannot be read: {why}.",
-        "Check the address of the service, and that the version of the client matches it.",
+        "Check ASSAYER_API_URL, and that the versions of the client and the service match.",
         retryable=False,
     )

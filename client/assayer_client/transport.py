@@ -97,7 +97,7 @@ class RequestBuilder:
         reason = str(error).rstrip(".") or type(error).__name__
         return ServiceUnreachable(
             f"The service at {self.url} did not answer: {reason}.",
-            "Check that it is running and that ASSAYER_API_URL is its address.",
+            "Check that it is running and that ASSAYER_API_URL is its URL.",
         )
 
     def _url(self, path: str) -> httpx2.URL:
@@ -122,12 +122,10 @@ def _address(text: str) -> httpx2.URL:
     try:
         url = httpx2.URL(text)
     except httpx2.InvalidURL as error:
-        raise ConfigurationError(
-            f"The address of the service cannot be read: {error}.", "Set ASSAYER_API_URL."
-        ) from None
+        raise ConfigurationError(f"The URL of the service is invalid: {error}.", "Set ASSAYER_API_URL.") from None
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
         raise ConfigurationError(
-            f"{url.copy_with(username=None, password=None)} is not a valid address of a service.",
+            f"{url.copy_with(username=None, password=None)} is not a valid service URL.",
             "Set ASSAYER_API_URL to http(s)://host:port, optionally followed by a path.",
         )
     return url

@@ -41,7 +41,7 @@ _RENDER: dict[PageFormat, Callable[[BiasTestReport], str]] = {
     PageFormat.md: as_bias_test_markdown,
     PageFormat.json: as_json,
 }
-_NOT_REACHED = "not evaluated: the bias test had been stopped."
+_NOT_REACHED = "not evaluated, because the bias test was stopped."
 
 
 class _BiasTestOutcome(NamedTuple):
@@ -142,7 +142,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     if settings.llm is None and PERSUASION in plan.attributes:
         raise NoFallback(
             "Only a language model can write the persuasive wording.",
-            "Pass --model PROVIDER/NAME, or leave out --persuasive.",
+            "Pass --model PROVIDER/NAME, or omit --persuasive.",
         )
     today = plan.started_at.date()
     check_request(plan.method, plan.cutoff, today)

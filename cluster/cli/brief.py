@@ -35,7 +35,7 @@ def brief(
         except ValidationError as error:
             first = error.errors()[0]
             raise InputError(
-                f"{path} is not a report of assayer: {first['msg']}.", "Give the report as JSON."
+                f"{path} is not a report of assayer: {first['msg']}.", "Pass the JSON file of a report."
             ) from None
         written.append(out / f"{name}.pdf")
         write_whole(written[-1], brief_pdf(report, fonts or ()))

@@ -70,8 +70,8 @@ def _show(calibration: DecisionCalibration, path: Path) -> None:
     )
     if performance.accuracy <= performance.always_most_frequent:
         say(
-            f"[yellow]![/] Always answering {escape(commonest)} is right as often: these decisions use all "
-            "outcomes, but are not more often right."
+            f"[yellow]![/] Always answering {escape(commonest)} is at least as accurate: these decisions use "
+            "all outcomes, but are not more accurate."
         )
     say(
         escape(

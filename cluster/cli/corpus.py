@@ -39,7 +39,7 @@ def info(as_json: WithJson = False) -> None:
     except CorpusError:
         if not rows:
             raise
-        rows["Version"] = f"none yet in {settings.corpus_path}: assayer corpus pull"
+        rows["Version"] = f"none yet in {settings.corpus_path}; fetch it with: assayer corpus pull"
     show_facts(rows, as_json=as_json)
 
 
@@ -203,8 +203,8 @@ async def build_from_records(
     directory, embedder = settings.corpus_path, local_embedder(settings.embedder)
     if shards is None and is_sharded(directory):
         raise InputError(
-            f"The corpus in {directory} is in shards.",
-            "Give their number with --shards, or another ASSAYER_CORPUS__PATH.",
+            f"The corpus in {directory} is sharded.",
+            "Pass --shards, or set ASSAYER_CORPUS__PATH to a different folder.",
         )
     release = CorpusRelease.configured(settings)
     if release is not None:
@@ -265,8 +265,8 @@ async def _update(
     else:
         outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "
-            f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} to remove were not found. "
-            f"{now.papers:,} papers, version {now.version}."
+            f"{done.removed:,} removed, {done.unchanged:,} unchanged; {done.unknown:,} of the ids to remove were not "
+            f"found. {now.papers:,} papers, version {now.version}."
         )
     _add_rejections(outcome, count_rejections(delta.rejections), delta.rejections)
     if release is not None:

@@ -109,7 +109,7 @@ def jsonl(
     from cluster.corpora.ingest import ingest_jsonl
 
     if tables := [file for file in files if file.lower().endswith((".csv", ".tsv", ".xlsx"))]:
-        raise InputError(f"{tables[0]} is a table, and paper records are read from JSON Lines.", _TABLE)
+        raise InputError(f"{tables[0]} is a table, but paper records are read from JSON Lines.", _TABLE)
     summary = _run(partial(ingest_jsonl, to, files, load_settings()), as_json)
     if summary.taken and not summary.rows:
         raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
@@ -130,7 +130,7 @@ def tei(
         outcome.add(*(f"[yellow]Skipped[/] {escape(item)}" for item in made.refused), file=to, **made._asdict())
         if not made.written:
             raise InputError(
-                f"No file in {folder} is a paper: nothing is written to {to}.",
+                f"No papers were found in {folder}; nothing was written to {to}.",
                 "Pass a folder of TEI files from GROBID.",
             )
         outcome.add(

@@ -89,7 +89,7 @@ async def _nightly(
     settings = load_settings()
     if max_usd is not None and settings.llm is None:
         raise ConfigurationError(
-            "--max-usd needs a language model, and none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
+            "--max-usd needs a language model, but none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
         )
     async with AsyncExitStack() as stack:
         reader = None if max_usd is None else await _reader(settings, max_usd, stack)

@@ -46,7 +46,7 @@ def pull(as_json: WithJson = False) -> None:
     bucket = followed_bucket(settings)
     if bucket is None:
         raise ConfigurationError(
-            "No corpus source is configured.", "Set ASSAYER_CORPUS__SOURCE, as s3://bucket/corpus."
+            "No corpus source is configured.", "Set ASSAYER_CORPUS__SOURCE to a URL such as s3://bucket/corpus."
         )
     newest = bucket.look().current
     origin = bucket_origin(bucket, settings, VerificationCache(settings.verified_path))
@@ -65,7 +65,7 @@ def pull(as_json: WithJson = False) -> None:
 
 def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -> None:
     verb = "Published" if summary.published else "Already published"
-    removed = f" Removed {summary.removed:,} that no version needs." if summary.removed else ""
+    removed = f" Removed files that no version needs: {summary.removed:,}." if summary.removed else ""
     outcome.add(
         f"{verb}: version {summary.version} as number {summary.number} in {escape(address)}. {summary.uploaded:,} of "
         f"{summary.files:,} files uploaded ({readable_size(summary.uploaded_bytes)}).{removed}",

@@ -48,7 +48,7 @@ def search(
     if first and last and first > last:
         raise InputError(f"--after {first} is later than --before {last}.")
     if naming and snippets:
-        raise InputError("--snippets and --naming cannot be combined.", "Leave one of them out.")
+        raise InputError("--snippets and --naming cannot be combined.", "Omit one of them.")
     if naming and not normalised_name(query):
         raise InputError(f"{query!r} is not a name: it has neither a letter nor a digit.")
     if naming:
@@ -75,7 +75,7 @@ def _show_hits(hits: Sequence[Hit]) -> None:
 
 def _show_papers(papers: Sequence[Paper]) -> None:
     if not papers:
-        say("No paper in the corpus's graph names it.")
+        say("No paper in the corpus's graph names the query.")
     for rank, paper in enumerate(papers, start=1):
         _show_paper(rank, paper, "")
 

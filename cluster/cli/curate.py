@@ -68,7 +68,7 @@ async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
     require_llm(settings, "Curating papers")
     read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
     if not read.found:
-        raise InputError(f"{papers} holds no paper that can be used.", " ".join(read.rejected[:3]))
+        raise InputError(f"{papers} contains no usable paper.", " ".join(read.rejected[:3]))
     async with curating(settings, out, "Papers") as (curator, bar):
         work = await curator.curate(read.found, bar)
     write_lines(out, work.results)
@@ -82,4 +82,4 @@ def _show(papers: list[CuratedPaper]) -> None:
     usable = [item for item in asked if not isinstance(item.question, Absent)]
     again = sum(item.attempts > 1 for item in usable)
     say(f"{len(papers):,} papers: {counts_text}.")
-    say(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them at a second attempt.")
+    say(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them after a second attempt.")

@@ -44,7 +44,7 @@ def export(
     read = list(read_reports(reports))
     if not read:
         raise InputError(
-            f"{reports} contains no reports.", "Give a folder written by `assayer evaluate --format json`."
+            f"{reports} contains no reports.", "Pass an output folder of `assayer evaluate --format json`."
         )
     make_folder(out, "The export")
     remarks = []
@@ -57,9 +57,9 @@ def export(
             if draft.note is None:
                 remarks.append(f"{draft.title}: no draft, because its report has no finding for a field.")
             elif draft.note["forum"] is None:
-                remarks.append(f"{draft.title}: no forum: it was not read from an OpenReview note.")
+                remarks.append(f"{draft.title}: no forum, because the idea was not read from an OpenReview note.")
         if left := sorted({field for draft in drafts if draft.note for field in draft.left_to_you}):
-            remarks.append(f"Left to you: {', '.join(left)}.")
+            remarks.append(f"Fields left for you to fill in: {', '.join(left)}.")
         notes = [draft.note for draft in drafts if draft.note is not None]
         files = write_files(
             {out / "openreview.json": json.dumps({"notes": notes}, indent=2, ensure_ascii=False) + "\n"}
@@ -76,4 +76,4 @@ def _decoded(path: Path) -> object:
     try:
         return json.loads(read_whole_text(path))
     except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}.", "Give the invitation of the review as JSON.") from None
+        raise InputError(f"{path} is not JSON: {error}.", "Pass the JSON file of the review invitation.") from None

@@ -228,10 +228,10 @@ def _trained_lines(trained: "TrainingResult") -> list[str]:
     if trained.choice is not None:
         lines += _about_choice(trained.choice)
     if scorer.accuracy <= usual.accuracy:
-        lines.append("It is right no more often than always answering the most frequent outcome.")
+        lines.append("It is no more accurate than always answering the most frequent outcome.")
     elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
         lines.append(
-            "It is right only slightly more often than always answering the most frequent outcome; this may be chance."
+            "It is only slightly more accurate than always answering the most frequent outcome; this may be chance."
         )
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
         lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
@@ -243,7 +243,7 @@ def _about_choice(choice: "ScorerChoice") -> Iterator[str]:
     for item in (choice.held_out, *choice.compared):
         yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
     if choice.unbeaten:
-        yield f"The choice is not shown to be better than {' or '.join(choice.unbeaten)}."
+        yield f"The chosen scorer was not shown to be better than {' or '.join(choice.unbeaten)}."
 
 
 def _shown(estimate: "Estimate") -> str:

@@ -21,9 +21,9 @@ _HINTS = {
     errno.EPERM: "Give this user permission, or choose another location.",
     errno.ENOENT: "Check the path.",
     errno.ENOTDIR: "Check the path.",
-    errno.EISDIR: "Give a file, not a folder.",
+    errno.EISDIR: "Pass a file, not a folder.",
     errno.ENAMETOOLONG: "Check the path.",
-    errno.ELOOP: "Check the path: its links lead to one another.",
+    errno.ELOOP: "Check the path: its symbolic links form a loop.",
     errno.EMFILE: "Raise the limit of open files (ulimit -n).",
 }
 
@@ -106,7 +106,9 @@ COMMANDS = (
         _IDEAS,
     ),
     LazyCommand(
-        "references", "List papers of the corpus that an idea does not name; no language model is needed.", _IDEAS
+        "references",
+        "List relevant papers in the corpus that an idea does not cite; no language model is needed.",
+        _IDEAS,
     ),
     LazyCommand(
         "bias-test",
@@ -203,7 +205,7 @@ def _operating_system_error(error: Exception) -> AssayerError | None:
         return AssayerError(f"{_shortened(where)}{reason}.", _HINTS.get(error.errno, ""))
     for name in sys.argv:
         if any("\udc80" <= letter <= "\udcff" for letter in name):  # bytes that the system could not decode
-            return InputError(f"The name {_shortened(ascii(name))} is not UTF-8.", "Give the file another name.")
+            return InputError(f"The name {_shortened(ascii(name))} is not UTF-8.", "Rename the file.")
     return None
 
 

@@ -55,7 +55,7 @@ def host_and_port(text: str) -> tuple[str, int]:
     """Parse `127.0.0.1:8766`, `[::1]:8766` or `8766` into host and port. Raises InputError."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port[:6]) <= 65_535):
-        raise InputError(f"{text!r} is not an address.", "Write --http HOST:PORT, for example 127.0.0.1:8766.")
+        raise InputError(f"{text!r} is not an address.", "Pass --http HOST:PORT, for example 127.0.0.1:8766.")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 

@@ -50,7 +50,7 @@ def make_folder(out: Path, noun: str, option: str = "--out") -> None:
             raise PermissionError(errno.EACCES, "it is not writable")
     except OSError as error:
         message = f"{noun} cannot be written to {out}: {error.strerror}."
-        raise InputError(message, f"Choose another with {option}.") from None
+        raise InputError(message, f"Choose a different folder with {option}.") from None
 
 
 def prepare_file(path: Path, option: str = "--out") -> None:
@@ -58,9 +58,11 @@ def prepare_file(path: Path, option: str = "--out") -> None:
     try:
         is_stream = path.exists() and not path.is_file() and not path.is_dir()
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}.", f"Choose another with {option}.") from None
+        raise InputError(
+            f"{path} cannot be written: {error.strerror}.", f"Choose a different file with {option}."
+        ) from None
     if path.is_dir():
-        raise InputError(f"{path} is a folder.", f"Give the name of a file with {option}.")
+        raise InputError(f"{path} is a folder.", f"Pass the name of a file with {option}.")
     if not is_stream:
         make_folder(path.parent, "The results", option)
 

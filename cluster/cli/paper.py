@@ -133,5 +133,5 @@ def _read(path: Path) -> bytes:
     """Read a PDF or TEI file. Raises InputError."""
     content = read_whole(path, _MOST_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
-        raise InputError(f"{path} is not a PDF, although its name says so.", "Give a PDF or TEI file.")
+        raise InputError(f"{path} has a PDF file name but is not a PDF file.", "Pass a PDF or TEI file.")
     return content

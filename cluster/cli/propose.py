@@ -95,7 +95,7 @@ def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
         return [question_of_text(text, "The question")], []
     read = read_questions(Path(text))
     if not read.found:
-        raise InputError(f"{text} holds no question that can be used.", " ".join(read.rejected[:3]))
+        raise InputError(f"{text} contains no usable question.", " ".join(read.rejected[:3]))
     return read.found, read.rejected
 
 

@@ -153,7 +153,7 @@ def _with_options(settings: Settings, by: str | None, calls_per_idea: float | No
     if by is not None and by not in names:
         raise InputError(f"There is no dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
     if calls_per_idea is not None and calls_per_idea <= 0:
-        raise InputError(f"--calls-per-idea {calls_per_idea:g} must be more than 0.")
+        raise InputError(f"--calls-per-idea must be more than 0, not {calls_per_idea:g}.")
     return with_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
 
 
@@ -170,7 +170,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     ideas, rejected = await read_idea_inputs(options.paths, settings)
     if len(ideas) < 2 and rejected:
         raise InputError(
-            f"{_some([item.message for item in rejected])} A ranking needs two ideas, and has {len(ideas)}."
+            f"{_some([item.message for item in rejected])} A ranking needs at least two ideas, but has {len(ideas)}."
         )
     blind = judged_blind(options.blind, settings.evaluation.blind, several=True)
     remarks: list[str] = []
@@ -236,8 +236,8 @@ def _labelled(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ..
     outcomes = outcome_classes(ideas, comma_separated(options.classes))
     if not options.classes:
         raise InputError(
-            f"{options.labelled} has the outcomes {', '.join(outcomes)}, but their order is not given.",
-            "Name them from worst to best with --classes.",
+            f"{options.labelled} has the outcomes {', '.join(outcomes)}, but their order is unknown.",
+            "Pass --classes with the outcomes from worst to best.",
         )
     return ideas, outcomes
 

@@ -95,7 +95,7 @@ def _show(missed: "MissedReferences") -> None:
         extent = "only in part" if missed.fit.level == "partial" else "poorly"
         say(f"[yellow]The corpus covers this field {extent}.[/]")
     if not missed.references:
-        say("Nothing found that the idea does not already name.")
+        say("No papers were found that the idea does not already cite.")
     for rank, reference in enumerate(missed.references, start=1):
         when = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
         mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""

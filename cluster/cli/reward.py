@@ -89,7 +89,9 @@ def read_reward_items(file: Path) -> "list[NamedRewardItem]":
     text = decode_text(read_whole(file), str(file))
     items = [_item(line, f"{file}:{number}") for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not items:
-        raise InputError(f"{file} holds no items.", "Give one JSON object per line: question, idea, abstract.")
+        raise InputError(
+            f"{file} contains no items.", "Put one JSON object on each line, with question, idea and abstract."
+        )
     return items
 
 

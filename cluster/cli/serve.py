@@ -36,7 +36,7 @@ def serve(
 ) -> None:
     """Serve evaluations, comparisons and rankings over HTTP."""
     if ray is False and address is not None:
-        raise InputError("--no-ray and --address contradict each other.", "Leave one of them out.")
+        raise InputError("--no-ray and --address cannot be combined.", "Omit one of them.")
     settings = load_settings(profile)
     if ray or address is not None:
         serve_on_ray(settings, profile, RayPlace(host, port, address), partial(_show_key, settings.home), _show_address)

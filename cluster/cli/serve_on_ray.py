@@ -54,7 +54,9 @@ def serve_on_ray(
         database = runner.run(opened.enter_async_context(open_database(settings)))
         stack.callback(lambda: runner.run(opened.aclose()))
         show_key(runner.run(create_first_key(database)))
-        remark("Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray at {place.address}.")
+        remark(
+            "Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray cluster at {place.address}."
+        )
         from cluster.serving.launcher import ListenAddress, run_until_stopped, run_with_own_api
         from cluster.serving.replica import ReplicaConfig
 

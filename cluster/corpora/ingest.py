@@ -75,7 +75,7 @@ async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceK
         if ingest.state.built:
             raise InputError(
                 f"Unknown release for the files in {ingest.root}.",
-                "Ingest them again with --release, or begin a new folder.",
+                "Ingest them again with --release, or use a new folder.",
             )
         ingest.begin(wanted)
     current, links = ingest.state.until, dict[S2File, str]()

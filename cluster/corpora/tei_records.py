@@ -37,7 +37,7 @@ def tei_files(folder: Path) -> list[Path]:
     """Return the TEI files in a folder. Raises InputError if there are none."""
     files = sorted(path for path in folder.rglob("*.xml") if path.is_file())
     if not files:
-        raise InputError(f"{folder} contains no TEI files.", "Give a folder of files written by GROBID (NAME.tei.xml).")
+        raise InputError(f"{folder} contains no TEI files.", "Pass a folder of TEI files from GROBID (NAME.tei.xml).")
     return files
 
 

@@ -230,7 +230,7 @@ class PooledCorpora:
         check_embedder(whole, self._embedder, self._directory)
         if whole.part_count != len(self.pools):
             raise CorpusError(
-                f"The corpus in {self._directory} has {whole.part_count} parts, but this service was deployed for "
+                f"The corpus in {self._directory} has {whole.part_count} shards, but this service was deployed for "
                 f"{len(self.pools)}.",
                 "Redeploy the service.",
             )

@@ -116,9 +116,9 @@ def audit_faults(
             yield AuditFault(entry.number, f"comes after entry {number - 1}: {_gap(number, entry.number)}")
             number = entry.number
         elif entry.previous != previous:
-            yield AuditFault(number, "does not continue the entry before it, which was replaced")
+            yield AuditFault(number, "does not contain the hash of the entry before it, which was replaced")
         if entry.tenant != tenant:
-            yield AuditFault(number, f"belongs to another tenant, {entry.tenant}")
+            yield AuditFault(number, f"belongs to a different tenant, {entry.tenant}")
         if entry_hash(entry) != entry.hash:
             yield AuditFault(number, "was changed: its hash does not match its fields")
         yield from _content_faults(entry, without_content, reader)

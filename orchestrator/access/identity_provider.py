@@ -69,7 +69,7 @@ class ProviderMetadata(Frozen):
         """Raise SignInFailed if the issuer uses TLS but one of its endpoints does not."""
         urls = (self.authorization_endpoint, self.token_endpoint, self.jwks_uri, self.userinfo_endpoint)
         if urlsplit(issuer).scheme == "https" and any(url and urlsplit(url).scheme != "https" for url in urls):
-            raise SignInFailed("The provider's metadata contains an address without TLS.")
+            raise SignInFailed("The provider's metadata contains a URL that does not use https.")
 
 
 class _Tokens(Frozen):
@@ -113,7 +113,7 @@ class IdentityProvider:
         stated in the redirect, if any. Raises SignInFailed."""
         metadata = await self._get_metadata()
         if issuer is None and metadata.authorization_response_iss_parameter_supported:
-            raise SignInFailed("The redirect does not state the provider that it comes from.")
+            raise SignInFailed("The redirect lacks the parameter 'iss', which names the provider.")
         if issuer is not None and issuer != metadata.issuer:
             raise SignInFailed("The redirect comes from a different provider.")
         tokens = await self._tokens(metadata, code, verifier)
@@ -220,7 +220,7 @@ class IdentityProvider:
                 async for part in response.content.iter_chunked(65_536):
                     content += part
                     if len(content) > _MOST_BYTES:
-                        raise SignInFailed("The provider's response is too large.")
+                        raise SignInFailed(f"The provider's response is larger than {_MOST_BYTES:,} bytes.")
             if response.status != 200:
                 raise SignInFailed(f"The provider rejected the request with status {response.status}.")
             answer = json.loads(content)

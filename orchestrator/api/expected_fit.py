@@ -30,7 +30,7 @@ async def expected_fit(
         else list(ideas)
     )
     if not chosen:
-        return Absent(reason="Documents are not read until they are evaluated.")
+        return Absent(reason="There is no text to check, because documents are not read until they are evaluated.")
     levels: list[FitLevel] = []
     slots = asyncio.Semaphore(_CONCURRENCY)
     try:

@@ -39,7 +39,7 @@ async def refuse_other_media(request: Request) -> None:
     if media != "application/json" and await request.body():
         raise HttpProblem(
             "unsupported-media-type",
-            f"The body is {media or 'of no stated type'}; this route requires `Content-Type: application/json`.",
+            f"The Content-Type of the request is {media or 'missing'}; this route requires application/json.",
         )
 
 

@@ -89,7 +89,7 @@ def member_of_group(body: CompareBody) -> int:
         index = (body.model_extra or {}).get(_ROLLOUT_INDEX)
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
     if number is None or not 0 <= number < body.size:
-        detail = f"It should be a number from 0 to {body.size - 1}. If omitted, {_ROLLOUT_INDEX} is used."
+        detail = f"It must be a whole number from 0 to {body.size - 1}. If omitted, `{_ROLLOUT_INDEX}` is used."
         raise HttpProblem.invalid(detail, "/member")
     return number
 
@@ -99,7 +99,7 @@ def _last_message(response: Mapping[str, Any], place: str) -> str:
     there is no message. Raises HttpProblem if the output is not a list."""
     output = response.get("output")
     if not isinstance(output, list):
-        raise HttpProblem.invalid("It should be a list of output items, as in the Responses API.", place)
+        raise HttpProblem.invalid("It must be a list of output items, as in the Responses API.", place)
     messages = [item for item in output if isinstance(item, dict) and item.get("type", "message") == "message"]
     return "".join(_texts(messages[-1].get("content"))) if messages else ""
 

@@ -134,9 +134,11 @@ class _FileReader:
     def _rows(self, part: UploadedFile, first: int) -> Generator[RowOrNotice, None, None]:
         name = part.name
         if not name:
-            raise InputError("A form field is not a file.", "Send files only; options are query parameters.")
+            raise InputError(
+                "A field of the form is not a file upload.", "Send files only; options are query parameters."
+            )
         if part.data is None:
-            raise InputError(f"{name} is larger than {self.limits.file_bytes / 1e6:g} MB.", "Shorten it.")
+            raise InputError(f"{name} is larger than {self.limits.file_bytes / 1e6:g} MB.", "Send a smaller file.")
         match PurePath(name).suffix.lower():
             case ".pdf":
                 yield AcceptedRow(first, name, None, _pdf(name, part.data))
@@ -163,7 +165,7 @@ class _FileReader:
 
     def _table_rows(self, name: str, data: bytes, first: int) -> Iterator[RowOrNotice]:
         if self.read_table is None:
-            raise InputError(f"{name} is a workbook, which cannot be read here.", "Save its sheet as CSV.")
+            raise InputError(f"{name} is an Excel workbook, which this service cannot read.", "Save its sheet as CSV.")
         table = table_ideas(self.read_table(data, name), name, self.today)
         for row in table_rows(table, name, first):
             if not isinstance(row, FileNotice):
@@ -177,7 +179,7 @@ def _pdf(name: str, data: bytes) -> bytes:
     if not data:
         raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
-        raise InputError(f"{name} is not a PDF: it does not begin like one.", "Send the PDF itself, or .txt.")
+        raise InputError(f"{name} is not a PDF: it does not begin with %PDF-.", "Send a PDF or a .txt file.")
     return data
 
 
@@ -201,7 +203,7 @@ def _office_document(name: str, data: bytes) -> bytes:
     if not data:
         raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if not data.startswith(_OFFICE_MARKS):
-        message = f"{name} is not an office document: it does not begin like one."
+        message = f"{name} is not an office document: its file signature (first bytes) does not match."
         raise InputError(message, "Save it again, or as PDF.")
     return data
 

@@ -174,17 +174,19 @@ class ArchiveReader:
     def _file(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, label: str) -> UploadedFile | UnreadableFile:
         name = display_name(entry.filename)
         if entry.flag_bits & _ENCRYPTED:
-            return UnreadableFile(name, InputError(f"{name} is encrypted.", "Pack it without a password."))
+            return UnreadableFile(name, InputError(f"{name} is encrypted.", "Create the archive without a password."))
         if entry.compress_type not in _COMPRESSIONS:
             return UnreadableFile(
                 name,
-                InputError(f"{name} is compressed with an unsupported method.", "Use the methods stored or deflate."),
+                InputError(
+                    f"{name} is compressed with an unsupported method.", "Use the compression method stored or deflate."
+                ),
             )
         try:
             with archive.open(entry) as packed:
                 data, size = _unpack(packed, self._limits.file_bytes)
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-            return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Pack it again."))
+            return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Create the archive again."))
         self._left -= size
         if self._left < 0:
             most = f"{self._limits.archive_bytes / 1e6:g} MB"
@@ -205,7 +207,10 @@ class _BoundedReads:
 
     def read(self, size: int = -1) -> bytes:
         if size > _DIRECTORY_BYTES:
-            raise ArchiveRefused("The archive has more files than can be read at once.", "Send several batches.")
+            raise ArchiveRefused(
+                f"The archive has too many files: its directory is larger than {_DIRECTORY_BYTES / 1e6:g} MB.",
+                "Send several batches.",
+            )
         return self._file.read(size)
 
 
@@ -217,13 +222,13 @@ def _check_name(entry: zipfile.ZipInfo) -> None:
     if any(unicodedata.category(character) in _FORBIDDEN_CATEGORIES for character in name):
         raise ArchiveRefused(
             f"The archive has an entry {name[:100]!r}, whose name contains control characters.",
-            "Give the file another name.",
+            "Rename the file.",
         )
     leaves_folder = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
     if leaves_folder or stat.S_ISLNK(entry.external_attr >> 16):
         raise ArchiveRefused(
-            f"The archive has an entry {name[:100]!r}, which would leave the folder it is unpacked into.",
-            "Pack the files themselves, by name.",
+            f"The archive has an entry {name[:100]!r}, which is a link or would be extracted outside of its folder.",
+            "Add the files themselves, with relative paths.",
         )
 
 

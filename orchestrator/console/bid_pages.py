@@ -58,7 +58,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
     call = next((item for item in calls if item.id == batch), None)
     if call is None:
-        raise HttpProblem("conflict", "This call does not ask you for bids, or no longer.")
+        raise HttpProblem("conflict", "This call does not ask you for bids, or bidding is closed.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     planner = context.services.assignment_planner
     undeclared = ""

@@ -71,7 +71,7 @@ def form_of(values: Mapping[str, str]) -> CallForm:
     read = _read(CallTerms, terms | {"criteria": criteria, "form": form}, "", faults)
     patch = _read(BatchPatch, details | {"opinions_due": typed.get("opinions_due") or None}, "", faults)
     if len({field.name.casefold() for field in fields}) < len(fields):
-        faults.append("Review form: give every question a name of its own.")
+        faults.append("Review form: give every question a different name.")
     chosen = {name: getattr(patch, name) for name in ("name", "tags", "opinions_due")} if patch else {}
     return CallForm(typed, chosen | {"terms": read}, faults)
 

@@ -234,7 +234,8 @@ async def save_view(
         ) from None
     if not await context.services.tables.save_view(context.tenant, name, query, replace=replace):
         raise HttpProblem(
-            "conflict", f"A view called “{name}” exists. Choose another name, or tick “Replace a view of this name”."
+            "conflict",
+            f"A view called “{name}” already exists. Choose another name, or tick “Replace a view of this name”.",
         )
     return RedirectResponse(f"/console/calls/{call.id}?{query}", 303)
 

@@ -44,7 +44,7 @@ def _body(sent: FormData) -> DecisionBody | str:
     """Return the decision in a submitted form, or a sentence that states what is wrong with it."""
     chosen = [str(value).rpartition(":") for value in sent.getlist("proposal")]
     if not chosen:
-        return "Tick the proposals that you decide on."
+        return "Tick at least one proposal to decide on."
     amount = str(sent.get("amount", "")).replace(",", "").strip()
     fields = {
         "proposals": [{"evaluation": id, "version": version} for id, _, version in chosen],

@@ -26,7 +26,7 @@ _MAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 _RULES = {
     "name": "A name must have 1 to 200 characters.",
-    "email": "An address must have the form name@example.org.",
+    "email": "An email address must have the form name@example.org.",
     "affiliation": "Institutions may have at most 500 characters, on one line.",
     "role": "The role must be owner, officer, reviewer or auditor.",
 }

@@ -56,7 +56,7 @@ class LeaseRenewal:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("%d lease(s) could not be renewed: %s", len(tokens), error_text(error))
+            _LOG.warning("leases could not be renewed (%d): %s", len(tokens), error_text(error))
             return False
         for token in (tokens & self._tokens) - held:
             self._tokens.discard(token)

@@ -66,7 +66,7 @@ class MailDeliverer:
                 if claimed:
                     await self._hand_over(claimed)
             except StorageError as error:
-                _LOG.warning("Emails are not sent for now: %s", error)
+                _LOG.warning("emails cannot be sent at the moment: %s", error)
                 claimed = []
             if len(claimed) < _IN_A_ROW:
                 await asyncio.sleep(self.settings.poll_seconds)

@@ -83,7 +83,7 @@ class WebhookDeliverer:
             await self._check_batches()
             return await self.outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
         except StorageError as error:
-            _LOG.warning("Webhooks are not delivered for now: %s", error)
+            _LOG.warning("webhook messages cannot be delivered at the moment: %s", error)
             return []
 
     async def _check_batches(self) -> None:
@@ -147,5 +147,5 @@ def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: Red
         return Delivered(f"The receiver answered with status {answer}.")
     detail = f"The receiver answered with status {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} This means that the address no longer accepts messages.")
+        return GivenUp(f"{detail} This means that the URL no longer accepts messages.")
     return outcome_of_failure(detail, attempt, draw, settings)

@@ -220,8 +220,8 @@ def _lacks_budget(now: QueuePosition) -> str | None:
         return None
     need = "It has no cost limit of its own" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
-        f"{need}, but only {max(0.0, left):.2f} USD are left of your organisation's budget of {now.monthly_usd:g} USD "
-        f"a month: {now.spent_usd:.2f} USD are spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
+        f"{need}, but only {max(0.0, left):.2f} USD is left of your organisation's budget of {now.monthly_usd:g} USD "
+        f"a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
         "starts when enough of the reserved amount is released, when the budget is raised, or on the first of the "
         "month (UTC)."
     )

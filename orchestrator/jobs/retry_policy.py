@@ -79,13 +79,13 @@ def _text_for_tenant(error: AssayerError) -> str:
         reference = secrets.token_hex(4)
         _LOG.error("defect %s: %s", reference, text)
         return (
-            f"assayer failed. Give the operator the reference {reference}, under which the service's log has the cause."
+            f"assayer failed. Give the operator the reference {reference}, which marks the cause in the service's log."
         )
     if isinstance(error, InputError):
         return text
     public = without_addresses(text)
     if public != text:
-        _LOG.warning("message sent to a tenant without its addresses: %s", text)
+        _LOG.warning("addresses were removed from a message to a tenant; the full message: %s", text)
     return public
 
 

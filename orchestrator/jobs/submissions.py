@@ -73,7 +73,8 @@ class BatchClosed(AssayerError):
 
     def __init__(self, batch: str, first: int) -> None:
         super().__init__(
-            f"The batch {batch} does not accept rows from number {first} on: it is closed, or already has such rows.",
+            f"The batch {batch} does not accept rows from number {first} on: it is "
+            "closed, or already has rows with these numbers.",
             "The response to the previous part states the next row number and whether the batch is open.",
         )
         self.args = (batch, first)
@@ -84,7 +85,8 @@ class EvaluationsDeleted(AssayerError):
 
     def __init__(self, deleted: int, of: int) -> None:
         super().__init__(
-            f"{deleted:,} of the {of:,} evaluations on which the request is based have been deleted.",
+            f"{deleted:,} of the {of:,} evaluations on which the request is based "
+            f"{'has' if deleted == 1 else 'have'} been deleted.",
             "Send the request again to use the evaluations that still exist.",
         )
         self.args = (deleted, of)

@@ -30,7 +30,10 @@ def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
     ):
         for name in given:
             if name not in known:
-                yield AnswerFault(f"/{kind}/{_escaped(name)}", f"The call's review form has no “{name}”.")
+                yield AnswerFault(
+                    f"/{kind}/{_escaped(name)}",
+                    f"The call's review form has no {'criterion' if kind == 'criteria' else 'field'} “{name}”.",
+                )
     for field in form.fields:
         if detail := _fault_of_field(field, answers.fields):
             yield AnswerFault(f"/fields/{_escaped(field.name)}", detail)
@@ -48,10 +51,10 @@ def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
     if answer in (None, "") or (isinstance(answer, str) and not answer.strip()):
         return f"Answer “{field.name}”." if field.required else ""
     if field.kind == "text":
-        return "" if isinstance(answer, str) else f"“{field.name}” needs a text, not a number."
+        return "" if isinstance(answer, str) else f"“{field.name}” must be text, not a number."
     if isinstance(answer, int) and answer <= field.highest:
         return ""
-    return f"“{field.name}” needs a score from 1 to {field.highest}."
+    return f"“{field.name}” must be a score from 1 to {field.highest}."
 
 
 def criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:

@@ -72,7 +72,7 @@ class DraftOfAssignments(NamedTuple):
         barred = Counter(str(item.evaluation) for item in self.conflicts if item.member in people)
         number = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
         available = f"Only {number} {'is' if len(people) == 1 else 'are'} available"
-        blind = " who can judge blind" if self.not_blind else ""
+        blind = " whose first opinion would be blind" if self.not_blind else ""
         limit = f", at most {max_load} proposals each" if max_load else ""
         return {
             item: f"{barred[item]} of {number} {'has' if barred[item] == 1 else 'have'} a conflict{limit}."

@@ -60,7 +60,8 @@ class EvaluationOptions:
         if method not in self.methods:
             return f"There is no method {method!r}.{suggestion(method, sorted(self.offered))}"
         if why := self.unavailable.get(method):
-            return f"The method {method} cannot run here: {why} Available: {', '.join(sorted(self.offered)) or 'none'}."
+            available = ", ".join(sorted(self.offered)) or "none"
+            return f"The method {method} cannot run on this service: {why} Available: {available}."
         return None
 
     def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
@@ -78,7 +79,8 @@ class EvaluationOptions:
                 advice = (
                     f"Permitted: {permitted}."
                     if permitted
-                    else "None are permitted here; the operator can permit some in ASSAYER_EVALUATION__BOARD_MODELS."
+                    else "None are permitted; the operator of this service can permit some in "
+                    "ASSAYER_EVALUATION__BOARD_MODELS."
                 )
                 return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
         return None
@@ -89,14 +91,18 @@ class EvaluationOptions:
     def check_limit(self, max_usd: float | None, method: str | None = None) -> None:
         """Raise HttpProblem for a limit in US dollars if the price of a model is unknown."""
         if max_usd is not None and self.unpriced and method not in self.without_llm:
-            detail = f"The price of the model {self.unpriced[0]!r} is unknown, so a limit in US dollars cannot be kept."
+            detail = (
+                f"The price of the model {self.unpriced[0]!r} is unknown, so a limit in US dollars cannot be enforced."
+            )
             advice = "Use limits.max_prompt_tokens, or the operator can set ASSAYER_LLM__PRICES."
             raise HttpProblem("not-configured", f"{detail} {advice}")
 
     def check_priority(self, priority: Priority) -> None:
         """Raise HttpProblem for overnight priority if no batch API of a language model is set up."""
         if priority == "overnight" and not self.overnight:
-            detail = "No batch API of a language model is set up here, so the priority `overnight` is not available."
+            detail = (
+                "The priority `overnight` is not available, because this service has no batch API of a language model."
+            )
             raise HttpProblem(
                 "not-configured", f"{detail} The operator can enable it with ASSAYER_LLM__BATCH__ENABLED."
             )

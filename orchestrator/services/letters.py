@@ -34,7 +34,9 @@ def check_templates(templates: LetterTemplates) -> None:
         if unknown := unknown_placeholders(template):
             known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
             wrong = ", ".join(f"{{{name}}}" for name in unknown)
-            raise HttpProblem.invalid(f"No letter can fill {wrong}. Use {known}.", f"/templates/{outcome}")
+            raise HttpProblem.invalid(
+                f"Unknown placeholders: {wrong}. Available placeholders: {known}.", f"/templates/{outcome}"
+            )
 
 
 async def letters_of(

@@ -25,10 +25,14 @@ async def call_contents(
     contents = await stored.find(key)
     if contents is None:
         missing = Absent(
-            reason="The call failed without an answer." if call.outcome == "failed" else "It is no longer stored."
+            reason="The call failed without an answer."
+            if call.outcome == "failed"
+            else "The messages and the answer are no longer stored."
         )
         return ModelCallContents(call=call, messages=missing, answer=missing)
-    unstored = Absent(reason="The messages were not stored: this is switched off, or was when the answer was given.")
+    unstored = Absent(
+        reason="The messages were not stored: storing messages is switched off, or was when the answer was given."
+    )
     return ModelCallContents(call=call, messages=contents.messages or unstored, answer=contents.answer)
 
 

@@ -162,7 +162,7 @@ class PgCallDetails(LoggedStore):
         asked = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
         if asked and await connection.fetchval(_REVIEWED, batch):
             raise ReviewRefused(
-                "Reviews have been given, so criteria and review form can no longer be changed.",
+                "Reviews have already been submitted, so the criteria and the review form can no longer be changed.",
                 "Leave them as they are; everything else can be changed.",
             )
         if await connection.fetchrow(_CHANGE, tenant, batch, *values) is None:

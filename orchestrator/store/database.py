@@ -150,7 +150,9 @@ class Database:
         ends_at, latest = time.monotonic() + seconds, migrator.latest_revision()
         while (revision := await self.run(migrator.current_revision)) != latest:
             migrator.refuse_newer_schema(revision)
-            state = f"The database's tables are at revision {revision or 'none'}, this version needs {latest}."
+            state = (
+                f"The database's tables are at revision {revision or 'none'}; this version of assayer needs {latest}."
+            )
             if time.monotonic() > ends_at:
                 raise ConfigurationError(state, "Run `assayer admin migrate` as the role that owns the tables.")
             _LOG.warning("%s Waiting for `assayer admin migrate`.", state)

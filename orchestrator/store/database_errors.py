@@ -97,7 +97,7 @@ def translate_error(error: Exception, address: str) -> AssayerError:
         )
     if isinstance(error, asyncpg.CharacterNotInRepertoireError):
         # PostgreSQL cannot store NUL. Stored texts have it replaced, but search values arrive as they were sent.
-        return InputError("A value contains a NUL character (code 0), which no stored text contains.", "Remove it.")
+        return InputError("A value contains a NUL character (code 0), which PostgreSQL cannot store.", "Remove it.")
     detail = " ".join(str(error).split()) or type(error).__name__
     for kinds, meaning, hint in _KINDS:
         if isinstance(error, kinds):

@@ -87,7 +87,7 @@ async def recorded_response(
         return await recorded_response(connection, tenant, record)
     if row["request"] != record.request:
         raise IdempotencyKeyReused(
-            f"The idempotency key {record.key!r} was used for another request.",
+            f"The idempotency key {record.key!r} was used for a different request.",
             "Use a new key for every new request, and reuse a key only to repeat the same request.",
         )
     return RecordedResponse(row["status"], row["body"], row["location"])

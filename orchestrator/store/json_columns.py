@@ -49,7 +49,7 @@ def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V
         location = ".".join(str(part) for part in first["loc"])
         raise StorageError(
             f"{what} in the database cannot be read: {location}: {first['msg']}.",
-            "It may have been written by another version of assayer.",
+            "It may have been written by a different version of assayer.",
         ) from error
 
 

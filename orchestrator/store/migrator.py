@@ -38,8 +38,8 @@ def refuse_newer_schema(revision: str | None) -> None:
     """Raise ConfigurationError if a newer version has changed the tables."""
     if revision is not None and revision > latest_revision():
         raise ConfigurationError(
-            f"The database's tables were created by a newer assayer: they have revision {revision}, "
-            f"and this version supports {latest_revision()}.",
+            f"The database's tables were created by a newer version of assayer: they have revision {revision}, "
+            f"but this version supports {latest_revision()}.",
             "Upgrade assayer, or point ASSAYER_DATABASE__URL at another database.",
         )
 

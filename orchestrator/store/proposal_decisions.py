@@ -117,8 +117,8 @@ class PgProposalDecisions(LoggedStore):
             return None
         if stale := [known[id]["name"] for id, version in asked.items() if known[id]["version"] != version]:
             raise ReviewRefused(
-                f"{', '.join(sorted(set(filter(None, stale))))} decided on {len(stale)} of these proposals after you "
-                "opened the page. Nothing was decided.",
+                f"{', '.join(sorted(set(filter(None, stale)))) or 'Others'} decided on {len(stale)} of these proposals "
+                "after you opened the page, so none of your decisions were saved.",
                 "Check the current decisions, and decide again.",
             )
         reason, decisions = storable_text(body.reason), list[Decision]()

@@ -119,7 +119,7 @@ class UploadLimit:
         if self._incoming >= self._settings.uploads:
             raise HttpProblem(
                 "busy",
-                f"This server is already receiving {self._incoming} large uploads, its limit. Try again later.",
+                f"This server is already receiving {self._incoming} large uploads, its maximum. Try again later.",
                 retry_after=_RETRY_SECONDS,
             )
         self._incoming += 1
@@ -163,8 +163,8 @@ class UploadLimit:
     def _too_slow(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
-            f"Reading these ideas takes more than {self._settings.reading_seconds:g} s, so none were accepted. "
-            "Send them in smaller parts.",
+            f"Reading these ideas was stopped after {self._settings.reading_seconds:g} s, the limit, so none were "
+            "accepted. Send them in smaller parts.",
         )
 
 

@@ -44,7 +44,7 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
         raise HttpProblem(
             "forbidden",
             "The request does not come from a page of this service. Behind a proxy, the operator must set "
-            "ASSAYER_ACCESS__URL to the address that people see.",
+            "ASSAYER_ACCESS__URL to the public URL of the service.",
         )
 
 

@@ -195,7 +195,7 @@ async def test_attempt_cost_is_booked_when_the_job_is_returned(queue: Queue) -> 
     assert await spent(queue) == (3.0, 0)
     await queue.add(job("b", max_usd=2.5), tenant=RICH)
     assert await queue.lease() == []
-    assert "3.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
+    assert "3.00 USD is spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ async def test_deleted_jobs_still_count_against_the_month(queue: Queue, database
     await queue.add(job("b", max_usd=1.5), tenant=RICH)
 
     assert await queue.lease() == []
-    assert "1.00 USD are spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
+    assert "1.00 USD is spent" in (await queue.jobs.waiting_reason(RICH, job("b").id) or "")
 
 
 async def test_deleting_a_running_job_cancels_it(queue: Queue) -> None:

@@ -85,7 +85,7 @@ def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monke
         (None, "No such file or directory"),
         (b"\xff\xfe\x00", "it is not text"),
         (b"{}\n", "line 1, is not an entry of an audit log"),
-        (b"", "holds no entries"),
+        (b"", "contains no entries"),
     ],
 )
 def test_invalid_audit_log_file_is_rejected(

@@ -112,7 +112,7 @@ def test_existing_output_file_is_kept_when_every_input_is_rejected(tmp_path: Pat
     to.write_text("last month's\n")
     told = CliRunner().invoke(app, ["corpus", "ingest", "tei", str(tmp_path), "--to", str(to)])
     assert isinstance(told.exception, InputError)
-    assert f"nothing is written to {to}" in str(told.exception)
+    assert f"nothing was written to {to}" in str(told.exception)
     assert "scan.xml" in told.output
     assert to.read_text() == "last month's\n"
 

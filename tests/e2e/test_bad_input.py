@@ -103,7 +103,7 @@ def test_unknown_format_is_rejected_with_available_formats(program: Program) -> 
 def test_reports_folder_that_is_a_file_is_refused(program: Program) -> None:
     (program.home / "taken").touch()
     said = _refused(program, GOOD, "--out", "taken")
-    assert said == "Reports cannot be written to taken: File exists. Choose another with --out."
+    assert said == "Reports cannot be written to taken: File exists. Choose a different folder with --out."
 
 
 def test_missing_corpus_error_names_build_command(program: Program) -> None:
@@ -137,7 +137,7 @@ def test_unreachable_database_error_names_its_address_without_password(program: 
 
 def test_endpoint_without_a_model_is_refused(program: Program) -> None:
     said = _refused(program.having(LLM__BASE_URL="http://127.0.0.1:9/v1"))
-    assert said.startswith("ASSAYER_LLM__BASE_URL: set, but no model: set ASSAYER_LLM__MODEL.")
+    assert said.startswith("ASSAYER_LLM__BASE_URL: no model is configured; set ASSAYER_LLM__MODEL.")
 
 
 @pytest.mark.parametrize(

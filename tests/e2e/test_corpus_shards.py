@@ -53,7 +53,7 @@ def test_search_passes_filters_and_shows_passages(done: Done) -> None:
 def test_rebuild_of_sharded_corpus_without_shard_option_is_rejected(done: Done) -> None:
     refused = done.program.run("corpus", "build", CORPUS)
     assert refused.code == 2
-    assert f"The corpus in {done.program.home / 'corpus'} is in shards. Give their number with --shards" in refused.err
+    assert f"The corpus in {done.program.home / 'corpus'} is sharded. Pass --shards" in refused.err
 
 
 def test_empty_date_range_is_rejected(done: Done) -> None:

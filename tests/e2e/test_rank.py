@@ -180,4 +180,4 @@ def test_too_few_ideas_are_rejected_with_reasons_for_unusable_lines(ranked: Rank
     ended = ranked.program.run("rank", "few.jsonl")
     assert ended.code == 2
     assert "few.jsonl:1 does not contain the text of an idea" in ended.err
-    assert "A ranking needs two ideas, and has 0." in ended.err
+    assert "A ranking needs at least two ideas, but has 0." in ended.err

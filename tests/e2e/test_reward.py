@@ -75,4 +75,4 @@ def test_unusable_pages_folder_is_rejected_before_any_llm_request(program: Progr
         ended = program.asking(simulated).run("reward", items(program, ITEM), "--pages", "taken")
         assert simulated.stats().answered == 0
     assert ended.code == 2
-    assert "Choose another with --pages." in ended.err
+    assert "Choose a different folder with --pages." in ended.err

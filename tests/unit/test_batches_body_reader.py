@@ -152,7 +152,9 @@ def test_office_documents_are_deferred_and_workbooks_are_read_by_row() -> None:
 
 def test_workbook_without_reader_is_rejected_with_explanation() -> None:
     intake = read_batch(as_form({"c.xlsx": b"PK\x03\x04 c"}), "form")
-    assert rejections(intake) == [(1, "", "c.xlsx is a workbook, which cannot be read here. Save its sheet as CSV.")]
+    assert rejections(intake) == [
+        (1, "", "c.xlsx is an Excel workbook, which this service cannot read. Save its sheet as CSV.")
+    ]
 
 
 def test_names_of_files_are_read_as_browsers_write_them() -> None:

@@ -80,7 +80,7 @@ def test_unreadable_zip_entry_becomes_a_rejected_row() -> None:
 
 @pytest.mark.parametrize("name", ["../a.pdf", "call/../../a.pdf", "/etc/a.pdf", "..\\a.pdf", "C:\\a.pdf", "C:a.pdf"])
 def test_path_traversal_name_rejects_the_whole_archive(name: str) -> None:
-    with pytest.raises(ArchiveRefused, match="would leave the folder") as caught:
+    with pytest.raises(ArchiveRefused, match="would be extracted outside of its folder") as caught:
         read_batch(named(name), "zip")
     assert repr(name.replace("\\", "/")) in str(caught.value)
 
@@ -97,7 +97,7 @@ def test_file_names_with_unicode_spaces_and_letters_are_accepted(name: str) -> N
 
 
 def test_symlink_rejects_the_whole_archive() -> None:
-    with pytest.raises(ArchiveRefused, match=r"'a\.pdf', which would leave"):
+    with pytest.raises(ArchiveRefused, match=r"'a\.pdf', which is a link or would"):
         read_batch(named("a.pdf", stat.S_IFLNK | 0o777), "zip")
 
 
@@ -117,7 +117,7 @@ def test_oversized_zip_directory_is_rejected_before_it_is_read() -> None:
     end = archive.rindex(b"PK\x05\x06")
     padding = b"\0" * 9_000_000
     archive[end + 12 : end + 16] = struct.pack("<I", len(padding) + 60)
-    with pytest.raises(ArchiveRefused, match="more files than can be read at once"):
+    with pytest.raises(ArchiveRefused, match="too many files: its directory is larger than 4 MB"):
         read_batch(bytes(archive[:end]) + padding + bytes(archive[end:]), "zip")
 
 

@@ -27,10 +27,10 @@ NEXT = QueuePosition(
         ({"running": 4, "max_running": 4, "ahead": 3}, "limit of running jobs (4 running)"),
         ({"running": 3, "max_running": 4}, "It starts when a worker is free"),
         ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.0}, "It starts when a worker is free"),
-        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.5}, "may cost 1 USD, but only 0.50 USD are left"),
+        ({"monthly_usd": 5.0, "spent_usd": 3.0, "reserved_usd": 1.5}, "may cost 1 USD, but only 0.50 USD is left"),
         (
             {"monthly_usd": 5.0, "spent_usd": 6.0, "max_usd": None},
-            "no cost limit of its own, but only 0.00 USD are left",
+            "no cost limit of its own, but only 0.00 USD is left",
         ),
         ({"monthly_usd": 5.0, "spent_usd": 4.9, "max_usd": None}, "It starts when a worker is free"),
     ],

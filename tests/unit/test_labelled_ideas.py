@@ -64,8 +64,8 @@ def test_idea_without_id_gets_a_stable_id(tmp_path: Path) -> None:
         ({"text": "word " * 120_000}, "characters; an idea can have at most 400,000"),
         ({"text": TEXT, "date": "last May"}, "'last May' is not a date"),
         ({"text": TEXT, "date": "2020-13-01"}, "'2020-13-01' is not a date"),
-        ({"text": TEXT, "label": ["a", "b"]}, "label is neither a text nor a number"),
-        ({"text": [TEXT]}, "text is neither a text nor a number"),
+        ({"text": TEXT, "label": ["a", "b"]}, "'label' must be a string or a number"),
+        ({"text": [TEXT]}, "'text' must be a string or a number"),
     ],
 )
 def test_unusable_line_is_named(tmp_path: Path, record: Any, said: str) -> None:
@@ -105,7 +105,7 @@ def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
 @pytest.mark.parametrize(
     ("labels", "given", "said"),
     [
-        (("yes", None, None), (), "2 of 3 ideas have no label; the first is '1'"),
+        (("yes", None, None), (), "Ideas without a label: 2 of 3; the first is '1'"),
         (("yes", "yes"), (), "All 2 ideas have the label 'yes'"),
         (("yes", "maybe"), ("no", "yes"), "'maybe' is not one of no, yes"),
         (("yes", "no"), ("no", "yes", "no"), "names an outcome twice"),

@@ -40,7 +40,7 @@ def test_invalid_item_line_is_reported_by_number(tmp_path: Path, line: object, s
 
 
 def test_empty_or_missing_items_file_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no items"):
+    with pytest.raises(InputError, match="contains no items"):
         read_reward_items(written(tmp_path, "", " "))
     with pytest.raises(InputError, match="cannot be read"):
         read_reward_items(tmp_path / "nowhere.jsonl")

@@ -32,7 +32,7 @@ def test_symlink_leaving_folder_is_skipped_with_warning(tmp_path: Path, capsys: 
     (folder / "b.txt").symlink_to("../secret.txt")
     (folder / "c.txt").symlink_to(folder / "a.txt")
     assert [file.name for file in files_to_upload([folder])] == ["a.txt", "c.txt"]
-    assert "b.txt is a link to a file outside of the folder" in capsys.readouterr().err
+    assert "b.txt is a link to a file outside the folder" in capsys.readouterr().err
     assert files_to_upload([folder / "b.txt"]) == [folder / "b.txt"]
 
 

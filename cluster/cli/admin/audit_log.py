@@ -50,7 +50,7 @@ def export(
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
         tip = client.audit_log.tip()
-    remark(f"Saved {count:,} entries in {to}. Keep the tip somewhere else:")
+    remark(f"Saved {count:,} entries in {to}. Store this tip in a different place:")
     noted = f"{tip.number}:{tip.hash}"
     with Outcome(as_json=as_json) as outcome:
         outcome.add(noted, tip=noted, file=to, entries=count)
@@ -82,10 +82,10 @@ def verify(
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise InputError(
-            f"{file} cannot be read: {reason}.", "Give a file saved by `assayer admin audit-log export`."
+            f"{file} cannot be read: {reason}.", "Pass a file saved by `assayer admin audit-log export`."
         ) from None
     if not entries and tip is None:
-        raise InputError(f"{file} holds no entries.", "Pass --tip to detect lost entries.")
+        raise InputError(f"{file} contains no entries.", "Pass --tip to detect lost entries.")
     noted_tip = _tip_of(tip, entries[0].tenant if entries else "")
     faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
     withheld = sum(entry.withheld for entry in entries)
@@ -102,12 +102,12 @@ def verify(
     )
     if withheld:
         remark(
-            f"The text of {withheld:,} entries is withheld, so only their hashes were checked: it holds opinions, and "
-            "the header says that the log was saved with a machine's key. Nothing proves the header. To see the text, "
-            "save the log with the key of an owner or auditor."
+            f"The text of {count(withheld, 'entry')} is withheld, so only the hashes were checked: it holds opinions, "
+            "and the header says that the log was saved with a machine's key. The header itself cannot be verified. To "
+            "see the text, save the log with the key of an owner or auditor."
         )
     if tip is None:
-        remark("Without --tip, a missing end cannot be detected.")
+        remark("Without --tip, missing entries at the end cannot be detected.")
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
@@ -151,7 +151,5 @@ def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
     if text is None:
         return None
     if (noted := tip_of(text, TenantId(tenant))) is None:
-        raise InputError(
-            f"{text!r} is not a tip.", "Write NUMBER:HASH, as `assayer admin audit-log export` printed it."
-        )
+        raise InputError(f"{text!r} is not a tip.", "Pass NUMBER:HASH, as `assayer admin audit-log export` printed it.")
     return noted

@@ -24,7 +24,10 @@ def dump(
 
     settings = load_settings()
     if settings.database.url:
-        raise InputError("ASSAYER_DATABASE__URL names your own PostgreSQL.", "Use the pg_dump of its version.")
+        raise InputError(
+            "Only the embedded database is dumped, but ASSAYER_DATABASE__URL is set.",
+            "Use pg_dump of your server's version.",
+        )
 
     async def work() -> str:
         async with EmbeddedPostgres(settings.home / "postgres") as server:
@@ -33,7 +36,7 @@ def dump(
     try:
         problem = asyncio.run(work())
     except OSError as error:
-        raise InputError(f"{file} cannot be written: {error.strerror}.", "Name a new file.") from error
+        raise InputError(f"{file} cannot be written: {error.strerror}.", "Pass the path of a new file.") from error
     if problem:
         file.unlink()
         raise StorageError(f"pg_dump failed: {problem}")

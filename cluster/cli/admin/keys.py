@@ -42,7 +42,7 @@ def create_key(
     last = day(expires, "expiry")
     until = None if last is None else dt.datetime.combine(last, dt.time(), dt.UTC)
     if until is not None and until <= dt.datetime.now(dt.UTC):
-        raise InputError(f"The expiry {expires} is in the past.", "Give a later day.")
+        raise InputError(f"The expiry {expires} is in the past.", "Pass a later day.")
     fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
     plan = validated(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
     drawn, by = generate_key(), _operator()

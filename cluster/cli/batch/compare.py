@@ -32,9 +32,11 @@ def compare(
     for item in chosen:
         kind_of(item, "evaluation")
     if not _LEAST <= len(chosen) <= _MOST:
-        raise InputError(f"{len(chosen)} different evaluations are given.", f"Give {_LEAST} to {_MOST}.")
+        raise InputError(f"The number of different evaluations is {len(chosen)}.", f"Pass {_LEAST} to {_MOST}.")
     if judge and len(chosen) != _LEAST:
-        raise InputError("--judge compares two evaluations.", "Give two evaluations, or leave out --judge.")
+        raise InputError(
+            f"--judge compares two evaluations, not {len(chosen)}.", "Pass two evaluations, or omit --judge."
+        )
     with service() as client:
         reports = [client.evaluations.report(item) for item in chosen]
         titles = [shortened(report.idea.title, _LONGEST) for report in reports]
@@ -85,7 +87,7 @@ def _judged(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
     comparison = client.comparisons.wait(accepted.id)
     if comparison.result is None:
         problem, state = comparison.problem, comparison.state
-        why = f"{problem.title}. {problem.detail}" if problem else f"It is {state}."
+        why = f"{problem.title}. {problem.detail}" if problem else f"Its state is {state}."
         remark(f"{accepted.id} has no verdict: {why}")
         raise typer.Exit(1)
     return comparison.result

@@ -27,7 +27,7 @@ def erase(
 ) -> None:
     """Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it."""
     if (source is None) == (batch is None):
-        raise InputError("Give either --source or --batch.")
+        raise InputError("Pass either --source or --batch.")
     from assayer_client.erasures import ErasureBody
 
     if proof is not None:
@@ -45,7 +45,7 @@ def erase(
             print_json(gone)
         remark(f"Deleted: {_counted(gone)}.")
         for ranking in gone.taken_out_of:
-            remark(f"Taken out of the ranking {ranking.id}.")
+            remark(f"Removed from the ranking {ranking.id}.")
         if gone.proof is None:
             return
         remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")

@@ -104,7 +104,7 @@ def _corpus(parts: "Sequence[BatchEstimate]") -> str:
     sentence = f"of {checked:,} proposals checked, the corpus covers the field of {well:,} well, of {part:,} in part"
     if not poor:
         return sentence
-    return f"{sentence}, and of {poor:,} not: expect no score or only a partial one for those"
+    return f"{sentence}, and of {poor:,} poorly: expect no score or only a partial one for those"
 
 
 def _basis(part: "BatchEstimate") -> str:

@@ -148,7 +148,7 @@ def reports_of_batch(
         remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
         raise
     if present:
-        remark(f"{present:,} of {len(done):,} reports were in {out} already (--again fetches them again).")
+        remark(f"{present:,} of {len(done):,} reports were already in {out} (--again fetches them again).")
     return fetched
 
 

@@ -41,7 +41,7 @@ def list(
     if batch is not None:
         kind_of(batch, "batch")
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
-        raise InputError("Batches carry tags, evaluations do not.", "Give --tag alone.")
+        raise InputError("--tag selects batches; the other options select evaluations.", "Pass --tag without them.")
     chosen = any((batch, state, source, reference))
     with service() as client:
         batches = [] if chosen else [*islice(client.each(client.batches.list, tag=tag), limit)]
@@ -89,7 +89,7 @@ def _first(
 
 def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> None:
     if not evaluations:
-        remark("There are no evaluations of that kind." if chosen else "There are no evaluations outside batches.")
+        remark("No evaluations match." if chosen else "There are no evaluations outside batches.")
         return
     rows = [_row(item) for item in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")

@@ -63,7 +63,7 @@ def _report_accepted(accepted: "AcceptedRanking") -> None:
     for item in accepted.left_out[:_NAMED]:
         remark(f"Left out: {item.source or item.evaluation} (row {item.row}): {item.reason}")
     if len(accepted.left_out) > _NAMED:
-        remark(f"{len(accepted.left_out) - _NAMED:,} more are left out.")
+        remark(f"Further ideas left out: {len(accepted.left_out) - _NAMED:,}.")
     remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
     if accepted.unscored:
         remark(f"{len(accepted.unscored):,} have no score to start from, and start in the middle.")

@@ -54,7 +54,7 @@ def _files(path: Path) -> list[Path]:
     seen = [item for item in found if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
     files = [item for item in seen if not _is_left_out(item, path)]
     if not files:
-        raise InputError(f"The folder {path} holds no {', '.join(_READ)} file; folders inside it are not searched.")
+        raise InputError(f"The folder {path} contains no {', '.join(_READ)} file; subfolders are not searched.")
     return files
 
 
@@ -63,7 +63,7 @@ def _is_left_out(file: Path, folder: Path) -> bool:
     be private."""
     if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
         return False
-    remark(f"Not sent: {file} is a link to a file outside of the folder. Name the file itself to send it.")
+    remark(f"Not sent: {file} is a link to a file outside the folder. Name the file itself to send it.")
     return True
 
 
@@ -170,7 +170,8 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
         return watch_all(client, ids)
     except (ClientError, KeyboardInterrupt):
         remark(
-            f"The ideas were submitted, and the service continues. Follow them: `assayer batch watch {' '.join(ids)}`."
+            f"The ideas were submitted, and the service continues to evaluate them. "
+            f"To follow progress: `assayer batch watch {' '.join(ids)}`."
         )
         raise
 
@@ -250,4 +251,4 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
     for duplicate in accepted.duplicates[:_NAMED]:
         remark(f"{duplicate_in_words(duplicate)}: both are evaluated; their answers are paid for once.")
     if len(accepted.duplicates) > _NAMED:
-        remark(f"{len(accepted.duplicates) - _NAMED:,} more rows have the same text as earlier rows.")
+        remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")

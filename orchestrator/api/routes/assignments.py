@@ -92,7 +92,7 @@ async def assign_reviewer(body: AssignOneBody, context: Assigner, job: Evaluatio
     """Assign a proposal to one reviewer, chosen by hand. Rejected if the reviewer has a conflict of interest, could
     read the reports in an earlier role, or already has the proposal."""
     if job.batch is None:
-        raise HttpProblem("conflict", "Only proposals of a batch are reviewed.")
+        raise HttpProblem("conflict", "This evaluation is not part of a batch, so it cannot be reviewed.")
     member = MemberId(body.reviewer)
     await context.services.assignment_planner.assign_one(context.tenant, job.batch, job.id, member, context.by)
 

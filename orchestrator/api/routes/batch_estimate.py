@@ -13,7 +13,7 @@ from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 from orchestrator.services.batch_summaries import tags_in
 
 _OTHER_BOARD = Absent(
-    reason="The cost of a custom board is not known. Omit the board to see the cost with the service's own."
+    reason="The cost of a custom board is not known. Omit the board to see the cost with the default board."
 )
 
 _NO_LITERATURE = Absent(reason="This method reads no literature.")

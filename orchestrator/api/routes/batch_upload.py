@@ -81,7 +81,8 @@ class BatchBody:
         if media not in MEDIA_TYPES:
             raise HttpProblem(
                 "unsupported-media-type",
-                f"The body is {media or 'of no stated type'}; a batch must be {', '.join(MEDIA_TYPES)}.",
+                f"The Content-Type of the request is {media or 'missing'}; a batch "
+                f"must be one of: {', '.join(MEDIA_TYPES)}.",
             )
         kind, limits, today = MEDIA_TYPES[media], services.batches, self.context.now.date()
         loop = asyncio.get_running_loop()

@@ -172,7 +172,7 @@ async def _progress_events(services: Services, tenant: TenantId, batch: BatchId)
                 before = status
                 await wait_for_change(notifications, clock, settings.poll_seconds)
     except StorageError as error:
-        _LOG.warning("the event stream of %s ends early: %s", batch, error)
+        _LOG.warning("the event stream of %s ended early: %s", batch, error)
 
 
 async def batch_resource(context: RouteContext, batch: BatchStatus) -> BatchResource:

@@ -145,7 +145,9 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
     job = await context.find_job(id, "evaluation")
     if job.state == "succeeded":
         raise HttpProblem(
-            "conflict", "The evaluation has succeeded. To evaluate the idea again, submit it again.", state=job.state
+            "conflict",
+            "The evaluation succeeded, so it cannot be retried. To evaluate the idea again, submit it again.",
+            state=job.state,
         )
     retried = await context.services.jobs.retry(context.tenant, job.id, context.by)
     if retried.unreadable:

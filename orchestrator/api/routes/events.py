@@ -85,7 +85,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
                 if len(events) < _PAGE:
                     await notifications.next(settings.poll_seconds)
     except StorageError as error:
-        _LOG.warning("the event stream of %s ends early: %s", job.id, error)
+        _LOG.warning("the event stream of %s ended early: %s", job.id, error)
 
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])

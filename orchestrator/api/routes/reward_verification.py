@@ -189,6 +189,7 @@ def _incomplete(name: str, group: RewardGroup) -> HttpProblem:
     listed = ", ".join(map(str, missing[:_MAX_LISTED])) + (", …" if len(missing) > _MAX_LISTED else "")
     detail = (
         f"The group {name!r} timed out with {len(group.members)} of its {group.size} members. "
-        f"Missing: {listed}. Send these, and send the others again; they are not judged a second time."
+        f"Missing: {listed}. "
+        "Send the missing ones, and repeat the requests of the others, which are not judged a second time."
     )
     return HttpProblem("group-incomplete", detail, missing=missing)

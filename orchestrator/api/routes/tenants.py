@@ -37,7 +37,7 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
     record = await creation.record(content, location)
     created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if created is None:
-        raise HttpProblem("conflict", f"A tenant {tenant!r} already exists, with other settings.")
+        raise HttpProblem("conflict", f"A tenant {tenant!r} already exists, with different settings.")
     if isinstance(created, RecordedResponse):
         return replayed_response(created)
     return Response(content, 201, {"Location": location}, "application/json")

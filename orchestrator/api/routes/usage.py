@@ -23,7 +23,7 @@ class UsageQuery(UrlQuery):
     @model_validator(mode="after")
     def _in_order(self) -> Self:
         if self.since and self.until and self.since >= self.until:
-            raise ValueError("`since` should be before `until`")
+            raise ValueError("`since` must be before `until`")
         return self
 
 
@@ -38,7 +38,5 @@ async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> U
     until = query.until or now
     since = query.since or now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     if since >= until:
-        raise HttpProblem.parameter(
-            "since", "It should be before `until` or, without `until`, before the current time."
-        )
+        raise HttpProblem.parameter("since", "It must be before `until` or, without `until`, before the current time.")
     return required(await context.services.usage.usage(tenant, since, until), not_found("tenant", tenant))

@@ -201,7 +201,7 @@ async function check(files) {
 /** Describes how well the corpus covers the fields of the proposals that were checked. */
 function coverage(fits) {
   const of = (level) => fits.reduce((total, fit) => total + fit[level], 0);
-  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} not: expect no score or only a partial one for these` : "";
+  const poor = of("poor") ? `, and of ${figure.format(of("poor"))} poorly: expect no score or only a partial one for these` : "";
   return `Of ${counted(of("checked"), "proposal")} checked, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
 }
 /** Describes when the call ends. Each part was estimated behind the evaluations already waiting, which count only once. */

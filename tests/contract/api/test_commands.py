@@ -136,7 +136,7 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
         (("batch", "watch", "ev_00000000000000000000000000"), {}, "404"),
         (("batch", "cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
         (("batch", "cancel", "zz_1"), {}, "not an id"),
-        (("batch", "cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid address of a service"),
+        (("batch", "cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid service URL"),
     ]
     outcomes = await asyncio.gather(*(program.run(*arguments, **settings) for arguments, settings, _ in cases))
     for (arguments, _, said), ended in zip(cases, outcomes, strict=True):
@@ -198,7 +198,7 @@ async def test_a_batch_without_budget_says_why_nothing_runs(program: Program, se
     assert watching.stderr is not None
     told = (await watching.stderr.readline()).decode()
     found = (await service.machine.get(f"/v1/batches/{batch}")).json()
-    assert found["waiting"].startswith("It may cost 2 USD, but only 0.50 USD are left")
+    assert found["waiting"].startswith("It may cost 2 USD, but only 0.50 USD is left")
     assert told.strip() == f"{batch}: nothing is running yet. Next: {found['waiting']}"
     await service.machine.delete(f"/v1/batches/{batch}")
     assert (await service.machine.get(f"/v1/batches/{batch}")).json()["waiting"] is None
@@ -277,7 +277,7 @@ async def test_failed_evaluation_is_retried_under_its_id(program: Program, servi
         (one,) = (await client.get(f"/v1/batches/{batch}/evaluations")).json()["items"]
         assert one["state"] == "succeeded"
         refused = await client.post(f"/v1/evaluations/{one['id']}/retry")
-        assert (refused.status_code, "The evaluation has succeeded" in refused.text) == (409, True)
+        assert (refused.status_code, "The evaluation succeeded" in refused.text) == (409, True)
     ended = await program.run("batch", "retry", one["id"])
     assert ended.code != 0
     assert "submit it again" in ended.err
@@ -347,7 +347,7 @@ async def test_fetched_folder_has_an_index_page_and_table_of_all_reports(program
     table = list(csv.DictReader(io.StringIO((out / f"{batch}.csv").read_bytes().decode("utf-8-sig"), newline="")))
     reports = [Path(part).name for part in fetched.out.split() if Path(part).suffix in (".html", ".md")][:-1]
     assert len(reports) == 8
-    assert "2 of 4 reports were in out already" in fetched.err
+    assert "2 of 4 reports were already in out" in fetched.err
     shown = {file.name for file in out.iterdir() if not file.name.startswith(".")}
     assert kept <= shown == {*reports, "index.html", f"{batch}.csv"}
     assert all(f'href="{name}"' in page for name in reports)

@@ -189,7 +189,7 @@ async def test_ranking_from_reports_erased_while_submitting_is_rejected(service:
     refused = check_problem(await (await service.database.run(erase_meanwhile)), 409, "conflict")
     await erasures.erase(ACME, found, ActBy(OPERATOR, now), source="3.txt")
     again = await service.machine.post("/v1/rankings", json=asked, headers=headers)
-    assert f"1 of the {ENTRANTS} evaluations on which the request is based have been deleted" in (refused.detail or "")
+    assert f"1 of the {ENTRANTS} evaluations on which the request is based has been deleted" in (refused.detail or "")
     assert (again.status_code, again.json()["ideas"]) == (202, ENTRANTS - 1)
     assert await tables_holding(service.database, "3.txt") == []
 

@@ -62,7 +62,7 @@ async def test_interrupted_fetch_resumes_with_the_missing_reports(
         rest = Counting()
         files = await asyncio.to_thread(fetching(rest))
         assert rest.asked == 4, "three that were missing, and the one that is not as it was"
-        assert "1 of 4 reports were in" in capsys.readouterr().err
+        assert "1 of 4 reports were already in" in capsys.readouterr().err
         assert {file.name for file in files} == {f"A-{n}.{kind}" for n in range(1, 5) for kind in ("html", "md")}
         assert all(file.read_text("utf-8").lstrip().startswith(("<!", "# ")) for file in files)
         nothing, everything = Counting(), Counting()

@@ -70,7 +70,7 @@ async def test_criteria_cannot_change_once_a_review_is_given(service: Service, o
     fewer = TERMS.model_copy(update={"criteria": (IMPACT,)}).model_dump(mode="json")
     refused = await officer.patch(f"/v1/batches/{batch}", json={"terms": fewer})
     assert refused.status_code == 409
-    assert "criteria and review form can no longer be changed" in refused.json()["detail"]
+    assert "the criteria and the review form can no longer be changed" in refused.json()["detail"]
     more = TERMS.model_copy(update={"budget": 200_000.0}).model_dump(mode="json")
     assert (await officer.patch(f"/v1/batches/{batch}", json={"terms": more})).status_code == 200
 

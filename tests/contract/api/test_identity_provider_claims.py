@@ -175,5 +175,5 @@ def test_user_info_address_without_tls_is_rejected() -> None:
         jwks_uri=at,
         userinfo_endpoint="http://login.example.org/me",
     )
-    with pytest.raises(SignInFailed, match="without TLS"):
+    with pytest.raises(SignInFailed, match="a URL that does not use https"):
         described.check_encrypted(at)

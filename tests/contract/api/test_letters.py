@@ -88,7 +88,7 @@ async def test_template_with_an_unknown_placeholder_is_refused(
     batch, _, _ = await _decided(service, officer, ada)
     refused = await officer.put(f"/v1/batches/{batch}/letter-templates", json={"templates": {"fund": template}})
     assert refused.status_code == 422
-    assert "No letter can fill" in refused.json()["detail"]
+    assert "Unknown placeholders:" in refused.json()["detail"]
 
 
 async def test_templates_changed_in_a_second_tab_are_not_overwritten(

@@ -32,7 +32,7 @@ async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: 
     beyond = await service.machine.get(f"/v1/evaluations/{job}/calls/4")
     assert first["messages"] == [message.model_dump() for message in MESSAGES]
     assert first["answer"] == '{"methods":["replay"]}'
-    assert second["answer"] == {"reason": "It is no longer stored."}
+    assert second["answer"] == {"reason": "The messages and the answer are no longer stored."}
     assert third["messages"] == {"reason": "The call failed without an answer."}
     assert beyond.status_code == 404
     async with service.caller(tenant=OTHER) as stranger:

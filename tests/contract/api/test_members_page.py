@@ -44,7 +44,7 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
     ("field", "value", "words"),
     [
         ("name", " ", "A name must have 1 to 200 characters."),
-        ("email", "grace", "An address must have the form name@example.org."),
+        ("email", "grace", "An email address must have the form name@example.org."),
         ("role", "king", "The role must be owner, officer, reviewer or auditor."),
         ("email", "otto.officer@example.org", "is already a member"),
         ("role", "owner", "Only an owner may appoint, change or remove an owner."),

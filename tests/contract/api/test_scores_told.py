@@ -76,7 +76,7 @@ async def test_commands_report_scores_or_why_absent(service: Service, tmp_path: 
     assert told[0] == "Why there is no score"
     assert NO_SCORE_REASON in told[3]
     assert [line.split()[1] for line in listed.out.splitlines()[1:]] == ["1.", "2.", "3.", "4."]
-    assert "There are no evaluations of that kind." in waiting.err
+    assert "No evaluations match." in waiting.err
 
 
 async def test_sender_reference_is_returned_separately_in_all_results(service: Service) -> None:
@@ -130,7 +130,7 @@ async def test_unavailable_method_is_rejected_with_its_reason_and_not_listed(ser
             await caller.post("/v1/batches/estimate?method=grapheval", files=rows),
         ):
             assert answer.status_code == 422, answer.text
-            assert "The method grapheval cannot run here: There is no viewpoint graph." in answer.text
+            assert "The method grapheval cannot run on this service: There is no viewpoint graph." in answer.text
         assert (await caller.post("/v1/evaluations", json=BODY)).status_code == 202
     assert offered == ["innoeval", "review"]
 

@@ -176,7 +176,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     assert "will be deleted too" not in page
     told = await program.run("batch", "erase", "--source", WHO, "--yes")
     assert f"stays, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(told.err.split())
-    assert f"Taken out of the ranking {ranking}." in told.err
+    assert f"Removed from the ranking {ranking}." in told.err
 
 
 async def test_ranking_pages_and_reports_mention_the_erasure(service: Service) -> None:
