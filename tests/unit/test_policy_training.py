@@ -150,7 +150,7 @@ def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Pat
         (CONFIGURATION + "[grpo]\nlearning_rte = 1\n", "grpo.learning_rte: Extra inputs"),
         (CONFIGURATION + "[grpo]\nmicro_batch = 5\n", "does not divide the 32 completions"),
         (CONFIGURATION + "prompt = 'Answer {it}'\n", "data.prompt: Value error, must contain {question}"),
-        (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace twice"),
+        (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace as two braces"),
     ],
 )
 def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:
