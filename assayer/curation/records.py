@@ -61,7 +61,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
 def _text(record: Mapping[Any, Any], field: str, source: str, most: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{source}: `{field}` is missing or empty.", "Use an object with `title` and `abstract`.")
+        raise InputError(f"{source} has no `{field}`, or an empty one.", "Use an object with `title` and `abstract`.")
     clean, flags = sanitise(value)
     if len(clean) > most:
         raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {most:,}.")

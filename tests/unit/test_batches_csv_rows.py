@@ -89,7 +89,8 @@ def test_row_with_unclosed_quote_is_rejected_and_others_are_kept() -> None:
     intake = read(table.encode())
     assert titles(intake) == ["One", "Three"]
     assert only_rejection(intake).detail == (
-        'row 2 (line 3) is malformed. A quote is opened but never closed. Close it, and write a quote within a cell as "".'
+        "row 2 (line 3) is malformed. A quote is opened but never closed. "
+        'Close it, and write a quote within a cell as "".'
     )
 
 

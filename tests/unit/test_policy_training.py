@@ -86,7 +86,7 @@ def test_checkpoints_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK)
     train_policy(plan, trl_reward(ToyJudge()))
     other = plan.model_copy(update={"grpo": QUICK.model_copy(update={"learning_rate": 1.0})})
-    with pytest.raises(InputError, match="other settings"):
+    with pytest.raises(InputError, match="different settings"):
         train_policy(other, trl_reward(ToyJudge()))
 
 
