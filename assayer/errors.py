@@ -170,7 +170,7 @@ class FullTextError(AssayerError):
 
 
 class AddressRefused(FullTextError):
-    reason = "an address was refused"
+    reason = "a URL was refused"
 
 
 class DownloadFailed(FullTextError):
@@ -178,7 +178,7 @@ class DownloadFailed(FullTextError):
 
 
 class DownloadRefused(FullTextError):
-    reason = "a download broke a limit"
+    reason = "a download exceeded a limit"
 
 
 class Unreadable(FullTextError):
@@ -199,7 +199,7 @@ class ParserUnavailable(FullTextError):
 
 
 class MailError(AssayerError):
-    reason = "a mail was not accepted"
+    reason = "an email was not accepted"
 
 
 class MailServerUnavailable(MailError):
@@ -207,11 +207,11 @@ class MailServerUnavailable(MailError):
 
 
 class MailPostponed(MailError):
-    reason = "a mail was postponed"
+    reason = "an email was postponed"
 
 
 class MailRefused(MailError):
-    reason = "a mail was refused"
+    reason = "an email was refused"
 
 
 class StorageError(AssayerError):

@@ -283,5 +283,5 @@ def _hours(name: str, machines: int, term: CostTerm) -> PlannedFigure:
 
 def _lookup(noun: str, name: str, table: Mapping[str, Entry]) -> Entry:
     if name not in table:
-        raise InputError(f"The planner has no {noun} {name!r}.", f"Use one of: {', '.join(table)}.")
+        raise InputError(f"Unknown {noun} {name!r}.", f"Use one of: {', '.join(table)}.")
     return table[name]

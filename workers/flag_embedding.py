@@ -100,7 +100,7 @@ def model_folder(name: str, setting: str) -> Path:
     if folder.is_dir():
         return folder
     if name.startswith(("/", ".", "~")):
-        raise ConfigurationError(f"There is no folder {name} with a model.", f"Correct {setting}.")
+        raise ConfigurationError(f"The model folder {name} does not exist.", f"Correct {setting}.")
 
     def fetched() -> str:
         from huggingface_hub import snapshot_download

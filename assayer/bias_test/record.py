@@ -107,7 +107,11 @@ def _scores(report: Report) -> Iterator[BiasTestScore]:
     yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _POINTS * whole)
     for part in report.parts:
         value = share(part.score)
-        reason = part.score if isinstance(part.score, Absent) else Absent(reason="its scale has no width.")
+        reason = (
+            part.score
+            if isinstance(part.score, Absent)
+            else Absent(reason="the minimum and maximum of its scale are equal.")
+        )
         yield BiasTestScore(name=part.title, value=reason if value is None else _POINTS * value)
 
 

@@ -98,8 +98,8 @@ def _check_words_left(masked: Idea, original: Idea) -> None:
     if left < FEWEST_WORDS and 2 * left < _count_words(original.text, original.title):
         raise InputError(
             f"{masked.source} says little about the idea: blind mode left {left} word{'s' * (left != 1)} of its text.",
-            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words, not counting those about "
-            "people, or turn blind mode off (--no-blind, blind=false).",
+            f"Describe the problem, the method and the experiments in at least {FEWEST_WORDS} words (masked text does "
+            "not count), or turn off blind mode (--no-blind, blind=false).",
         )
 
 

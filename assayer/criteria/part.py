@@ -17,7 +17,7 @@ from assayer.models import (
 
 TITLE = "The call's own criteria"
 _CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
-_NO_SUMMARY = Absent(reason="each criterion has its own answer.")
+_NO_SUMMARY = Absent(reason="each criterion is answered separately.")
 
 
 class ShownCriterion(Frozen):

@@ -60,8 +60,8 @@ async def _by_comparisons(
     changed = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
     found = (await rank_ideas(ideas, llm, run, ranking.model_copy(update=changed))).ranking
     if not found.judge.comparisons:
-        return [Absent(reason="No comparison of the candidates was answered.")] * len(ideas)
-    never = Absent(reason="No comparison of it was answered.")
+        return [Absent(reason="All comparisons of the candidates failed.")] * len(ideas)
+    never = Absent(reason="No comparison of this candidate succeeded.")
     worth = {idea.id: idea.strength if idea.comparisons else idea.unjudged or never for idea in found.ideas}
     return [worth[idea.id] for idea in ideas]
 

@@ -14,5 +14,5 @@ def score_dimensions(path: Path | None = None) -> tuple[RubricDimension, ...]:
     """Load the dimensions from a file in InnoEval's format, or return the built-in ones. Raises InputError."""
     dimensions = resolve_dimensions(path, "assayer.curation")
     if len(dimensions) > _MOST:
-        raise InputError(f"{path} has {len(dimensions)} dimensions; at most {_MOST} are scored at once.")
+        raise InputError(f"{path} has {len(dimensions)} dimensions, but at most {_MOST} are allowed.")
     return dimensions

@@ -54,14 +54,14 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
     if isinstance(question, Mapping) and set(question) == {"reason"}:
         return None
     if not isinstance(question, str):
-        raise InputError(f"{source}: the question is not a string.", "Put it in quotes.")
+        raise InputError(f"{source}: `question` is not a string.", "Put it in quotes.")
     return question_of_text(question, source, _id(record, source, question))
 
 
 def _text(record: Mapping[Any, Any], field: str, source: str, most: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{source} has no {field}.", "Use an object with `title` and `abstract`.")
+        raise InputError(f"{source} has no `{field}`, or an empty one.", "Use an object with `title` and `abstract`.")
     clean, flags = sanitise(value)
     if len(clean) > most:
         raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {most:,}.")
@@ -73,7 +73,7 @@ def _id(record: Mapping[Any, Any], source: str, content: str) -> str:
     if given is None:
         return _digest(content)
     if isinstance(given, bool) or not isinstance(given, str | int) or not str(given).strip():
-        raise InputError(f"{source}: the id is neither a string nor a number.")
+        raise InputError(f"{source}: `id` must be a string or a whole number.")
     return sanitise(str(given))[0].strip()[:200]
 
 

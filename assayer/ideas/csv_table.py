@@ -175,7 +175,7 @@ class _Records:
             taken += len(line.text)
             if not line.whole or taken > self._most:
                 raise InputError(
-                    f"It has more than {self._most:,} characters.",
+                    f"The row has more than {self._most:,} characters.",
                     "Check whether a quote is missing at the end of a cell.",
                 )
             yield line.text
@@ -189,7 +189,7 @@ class _Records:
             return InputError(
                 "A quoted cell contains a single quote, or a quote is missing.", 'Write a quote within a cell as "".'
             )
-        return InputError(f"It is not a row of a CSV file: {error}.", "Check its quotes.")
+        return InputError(f"The row is not valid CSV: {error}.", "Check its quotes.")
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -202,7 +202,7 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def _fields(cells: list[str] | InputError, names: Sequence[str], encoding: str, where: str) -> dict[str, str]:
     """Return the cells by column, without empty cells. Empty cells beyond the last column are ignored."""
     if isinstance(cells, InputError):
-        raise InputError(f"{where} is broken. {cells.message}", cells.hint)
+        raise InputError(f"{where} is malformed. {cells.message}", cells.hint)
     if len(cells) < len(names) or any(cell.strip() for cell in cells[len(names) :]):
         raise InputError(
             f"{where} has {len(cells)} cell{'s' * (len(cells) != 1)}, and the header has {len(names)} columns.",

@@ -87,7 +87,7 @@ def _check_word_count(text: str, source: str) -> None:
     if words < FEWEST_WORDS:
         raise InputError(
             f"{source} has {words} word{'s' * (words != 1)}; that is too short to be judged as an idea.",
-            f"Describe problem, method and experiments in at least {FEWEST_WORDS} words; a page is better.",
+            f"Describe the problem, the method and the experiments in at least {FEWEST_WORDS} words; a page is better.",
         )
 
 

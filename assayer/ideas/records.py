@@ -38,7 +38,7 @@ def decode_json(text: str, source: str) -> Any:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{source} is not valid JSON: {error.msg} at {place}.", "Check quotes and commas.") from None
     except RecursionError:
-        raise InputError(f"{source} is nested too deeply to be an idea.") from None
+        raise InputError(f"{source}: the JSON is nested too deeply.") from None
     except ValueError as error:
         raise InputError(f"{source} is not valid JSON: {error}.") from None
 
@@ -102,7 +102,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
     title = fields[titled] if titled is not None else None
     title = title[0] if isinstance(title, list) and len(title) == 1 else title
     if title is not None and not isinstance(title, str):
-        raise InputError(f"{source}: the title is not a string.", "Put it in quotes.", "title")
+        raise InputError(f"{source}: `title` is not a string.", "Put it in quotes.", "title")
     title = plain_words(title or "") or None
     read = _read_fields({name: value for name, value in fields.items() if name != titled})
     if read.text:

@@ -17,5 +17,7 @@ def criteria_of(text: str, file: str) -> tuple[Criterion, ...]:
     criteria = parse_entries(parse_toml(text, file, ("criteria",)), "criteria", Criterion, file)
     require_distinct((criterion.name for criterion in criteria), "criterion", file)
     if len(criteria) > MOST_CRITERIA:
-        raise InputError(f"{file} has {len(criteria)} criteria; at most {MOST_CRITERIA} are judged.", "Merge some.")
+        raise InputError(
+            f"{file} has {len(criteria)} criteria, but at most {MOST_CRITERIA} are allowed.", "Merge some."
+        )
     return criteria

@@ -34,7 +34,7 @@ def not_asked(passage: str, match: RecordMatch | None, llm: Llm) -> Absent | Non
     if match.other_title:
         return Absent(reason="not checked: the record found has a different title.")
     if not passage:
-        return Absent(reason="not checked: no passage that cites it was recognised.")
+        return Absent(reason="not checked: no passage that cites it was detected.")
     return None if match.paper.abstract.strip() else Absent(reason="not checked: its record has no abstract.")
 
 

@@ -132,7 +132,7 @@ def _outcome(search: ReferenceSearch, unanswered: tuple[str, ...]) -> OwnReferen
 def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
     """Return why an entry without a record stays undecided; an empty string if it counts as not found."""
     if not search.work.title and search.identifiers == Identifiers():
-        return "neither a title nor an identifier was recognised in it."
+        return "neither a title nor an identifier was detected in it."
     if not search.asked:
         return "none of the sources that could be queried answered."
     if unanswered and len(search.asked) == 1:

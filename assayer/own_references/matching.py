@@ -124,7 +124,7 @@ def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) 
 def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
     if likeness == "identifier" and is_other_title(work, paper.title):
         name = f"arXiv id {work.arxiv}" if "doi" not in _shared_identifiers(work, paper) else f"DOI {work.doi}"
-        return f"The {name} belongs to a work with another title: “{paper.title}”."
+        return f"The {name} belongs to a work with a different title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":
         return ""
     if not work.title:

@@ -87,9 +87,9 @@ class _ComparisonProgress:
 
 
 def _unjudged_reason(errors: Sequence[AssayerError], closed: bool) -> Absent:
-    end = ", then given up" if closed else ""
+    end = "; no further attempts were made" if closed else ""
     why = errors[-1].reason
-    return Absent(reason=f"No comparison of it was answered ({len(errors)} attempted{end}). Last error: {why}.")
+    return Absent(reason=f"All comparisons of this idea failed ({len(errors)} attempted{end}). Last error: {why}.")
 
 
 async def rank_ideas(
@@ -207,7 +207,7 @@ def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) 
 def _check_ideas(ideas: Sequence[Idea], cut: int | None) -> None:
     require_distinct(ideas)
     if len(ideas) < 2:
-        raise InputError(f"A ranking needs at least two ideas; this one has {len(ideas)}.", "Add ideas.")
+        raise InputError(f"A ranking needs at least two ideas; number of ideas passed: {len(ideas)}.", "Add ideas.")
     if cut is not None and not 0 < cut < len(ideas):
         raise InputError(
             f"A cut at {cut} leaves nothing to decide among {len(ideas)} ideas.",

@@ -96,7 +96,7 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
     marks = idea.reading.citation_marks if idea.reading else 0
     if marks >= _MIN_CITATION_MARKS and not idea.references:
         text = (
-            f"The text has {marks} citation marks, but no reference list was recognised, so the works it cites were "
+            f"The text has {marks} citation marks, but no reference list was detected, so the works it cites were "
             "not checked. Put the list under a heading such as “References”, one entry per paragraph."
         )
         yield Notice(kind="own_references", text=text)

@@ -21,7 +21,9 @@ def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> by
     try:
         import typst
     except ModuleNotFoundError:
-        raise ConfigurationError("PDFs need typst.", "Install it with: pip install 'assayer-research[pdf]'.") from None
+        raise ConfigurationError(
+            "PDF output needs typst, which is not installed.", "Install it with: pip install 'assayer-research[pdf]'."
+        ) from None
     with as_file(files("assayer.reports") / "templates") as folder:
         pdf = typst.compile(
             str(folder / template),

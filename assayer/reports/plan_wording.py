@@ -32,7 +32,7 @@ CERTAINTIES: dict[Certainty, str] = {
 }
 
 NOT_STATED_MEANS = (
-    "No wording for these items was recognised in the plan. It may state them in other words, and not every plan needs "
+    "No wording for these items was detected in the plan. It may state them in other words, and not every plan needs "
     "them."
 )
 FLAWS_ARE = (

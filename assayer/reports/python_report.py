@@ -159,7 +159,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFra
         from pandas import DataFrame
     except ModuleNotFoundError:
         raise ConfigurationError(
-            "Tables need pandas, which is missing.",
+            "Tables need pandas, which is not installed.",
             "Install it with: pip install 'assayer-research[pandas]'.",
         ) from None
     return DataFrame(rows, columns=list(columns))

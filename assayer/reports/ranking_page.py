@@ -174,10 +174,10 @@ class RankingPage:
             yield Caution("Erased since", notice)
         unjudged = [(idea, idea.unjudged.reason) for idea in ranking.ideas if idea.unjudged]
         if unjudged and ranking.judge.comparisons:
-            reason = unjudged[0][1] if len(unjudged) == 1 else "No question about any of them was answered."
+            reason = unjudged[0][1] if len(unjudged) == 1 else "All comparisons of them failed."
             yield Caution(
                 "Ideas without a verdict",
-                f"For {count(len(unjudged), 'idea')} no comparison was answered: "
+                f"{count(len(unjudged), 'idea')} could not be compared: "
                 f"{_named_sources([idea for idea, _ in unjudged])}. {reason} They keep their starting positions.",
             )
         if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:

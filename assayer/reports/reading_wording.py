@@ -18,7 +18,7 @@ def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tupl
     facts = [
         ("Title", record.title),
         ("Sections", _listed([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
-        ("Languages", ", ".join(record.languages) or "not recognised"),
+        ("Languages", ", ".join(record.languages) or "not detected"),
         ("Notes", count(record.notes) if record.notes else "none"),
         ("Tables", count(record.tables) if record.tables else "none"),
         ("References", _references(record)),
@@ -32,7 +32,7 @@ def _references(record: ReadingRecord) -> str:
     marks = count(record.citation_marks, "citation mark")
     if record.references:
         return f"{count(record.references, 'entry', 'entries')} in the list, {marks} in the text; not judged as text"
-    return f"{marks}, no reference list recognised" if record.citation_marks else "none"
+    return f"{marks}, no reference list detected" if record.citation_marks else "none"
 
 
 def _listed(items: list[str]) -> str:

@@ -42,7 +42,7 @@ def _score_of_parts(report: Report) -> float | Absent | None:
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
         at = share(criteria)
-        why = criteria.reason if isinstance(criteria, Absent) else "its scale has no width."
+        why = criteria.reason if isinstance(criteria, Absent) else "the minimum and maximum of its scale are equal."
         return Absent(reason=f"By the call's criteria: {why}") if at is None else at
     leading = [] if report.board is None else [report.board.score]
     leading += [part.score for part in report.parts if part.name == "overall"]

@@ -151,7 +151,7 @@ def _recognised(data: bytes, source: str) -> str:
     encoding = detect_encoding(data)
     if encoding is None:
         raise InputError(
-            f"{source} is not UTF-8, and its encoding cannot be recognised.",
+            f"{source} is not UTF-8, and its encoding could not be detected.",
             "Save it as UTF-8: most editors offer that under Save As.",
         )
     return encoding

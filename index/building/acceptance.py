@@ -50,7 +50,8 @@ class Acceptance:
         shard. Raises CorpusError."""
         if self.papers_before - papers > _MOST_LOST * self.papers_before:
             raise CorpusError(
-                f"The update would leave {papers:,} of {self.papers_before:,} papers in {directory}.",
+                f"The update was rejected: it would leave only {papers:,} of {self.papers_before:,} papers in "
+                f"{directory}.",
                 "If this is intended, update the corpus manually: assayer corpus update.",
             )
 
@@ -58,7 +59,9 @@ class Acceptance:
         """Check the search results of an unsharded corpus or of a single shard. Raises CorpusError."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
-            raise CorpusError(f"{len(left)} removed papers are still in the corpus, the first: {next(iter(left))}.")
+            raise CorpusError(
+                f"The corpus still contains removed papers ({len(left)}, the first is {next(iter(left))})."
+            )
         await self._find(reader, manifest.lexical)
 
     async def _find(self, reader: VersionReader, lexical: bool) -> None:

@@ -244,7 +244,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
     both = [item for item in gone if item in coming]
     if both:
         raise InputError(
-            f"{len(both)} papers are both to be removed and in the records, the first: {both[0]}.",
+            f"Papers listed for removal are also in the records ({len(both)}, the first is {both[0]}).",
             f"Remove them from {deletions} or from the records.",
         )
     return Delta(records, gone, sources, harvest.rejections, vectors)

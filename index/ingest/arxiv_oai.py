@@ -24,7 +24,7 @@ _ATTEMPTS = 3
 MAX_PAGE_BYTES = 64 * 2**20
 _OAI = "{http://www.openarchives.org/OAI/2.0/}"
 _ARXIV = "{http://arxiv.org/OAI/arXiv/}"
-_SERVICE_HINT = "Check the address of the OAI-PMH service."
+_SERVICE_HINT = "Check the URL of the OAI-PMH service."
 _NO_RECORDS = "noRecordsMatch"
 
 
@@ -91,7 +91,9 @@ class ArxivHarvest:
             if not page.token:
                 return
             query = {"verb": "ListRecords", "resumptionToken": page.token}
-        raise SourceMalformed(f"The list of {source.name} at arXiv has more than {_MOST_PAGES:,} pages.")
+        raise SourceMalformed(
+            f"arXiv's list of {source.name} has more than {_MOST_PAGES:,} pages.", "Request fewer days at once."
+        )
 
 
 class _TokenExpired(Exception):
@@ -138,7 +140,7 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
         return OaiError(error.get("code", ""), " ".join((error.text or "").split())[:200])
     listed = root.find(f"{_OAI}ListRecords")
     if error is None and listed is None:
-        raise SourceMalformed("The response of arXiv's OAI-PMH service has no list of records.", _SERVICE_HINT)
+        raise SourceMalformed("The response from arXiv's OAI-PMH service has no list of records.", _SERVICE_HINT)
     records = [] if listed is None else listed.findall(f"{_OAI}record")
     token = "" if listed is None else listed.findtext(f"{_OAI}resumptionToken") or ""
     return OaiPage(tuple(_entry(record) for record in records), token.strip())
@@ -147,14 +149,17 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
 def _root(body: bytes) -> etree._Element:
     """Parse the body without DTDs, entities or network access. Raises SourceMalformed."""
     if len(body) > MAX_PAGE_BYTES:
-        raise SourceMalformed(f"A page of arXiv's OAI-PMH service has {len(body):,} bytes.", _SERVICE_HINT)
+        raise SourceMalformed(
+            f"A page from arXiv's OAI-PMH service has {len(body):,} bytes; the limit is {MAX_PAGE_BYTES:,}.",
+            _SERVICE_HINT,
+        )
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):
-        raise SourceMalformed("The response of arXiv's OAI-PMH service is not XML.", _SERVICE_HINT) from None
+        raise SourceMalformed("The response from arXiv's OAI-PMH service is not XML.", _SERVICE_HINT) from None
     if root.tag != f"{_OAI}OAI-PMH" or root.getroottree().docinfo.internalDTD is not None:
-        raise SourceMalformed("The response of arXiv's OAI-PMH service is not an OAI-PMH document.", _SERVICE_HINT)
+        raise SourceMalformed("The response from arXiv's OAI-PMH service is not an OAI-PMH document.", _SERVICE_HINT)
     return root
 
 

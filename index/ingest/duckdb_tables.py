@@ -104,7 +104,7 @@ def _duckdb_errors_explained(limits: JoinLimits) -> Iterator[None]:
         yield
     except duckdb.OutOfMemoryException as error:
         raise ConfigurationError(
-            f"{limits.memory_mb} MB of memory are too little to join a partition.",
+            f"{limits.memory_mb} MB of memory is not enough to join a partition.",
             "Increase ASSAYER_INGEST__MEMORY_MB.",
         ) from error
     except duckdb.IOException as error:

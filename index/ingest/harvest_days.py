@@ -36,7 +36,7 @@ class HarvestedDays(NamedTuple):
         first = since or self.until
         if first is None:
             if self.begun is None:
-                raise InputError("Nothing has been harvested yet.", "Specify the first day with --from.")
+                raise InputError("Nothing has been harvested yet.", "Pass the first day with --from.")
             first = self.begun.first
         spans = [DaySpan(first, last)] if first < last or (since and first == last) else []
         if self.until is None:
@@ -64,5 +64,5 @@ def _refuse_gaps(span: DaySpan, begins: dt.date, until: dt.date) -> None:
     if span.last < begins - _DAY:
         raise InputError(
             f"The days between {span.last} and {begins}, the first day of this folder, would be missing.",
-            f"Specify --until {begins - _DAY} or a later day, or omit it.",
+            f"Pass --until {begins - _DAY} or a later day, or omit it.",
         )

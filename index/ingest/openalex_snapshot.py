@@ -15,7 +15,7 @@ from index.ingest.source_files import IngestSource, IngestTransport
 from index.ingest.storage_path import StoragePath
 
 _WORKS = "/works/"
-_HINT = "Pass the address of a manifest of works, such as `…/data/jsonl/works/manifest.json`."
+_HINT = "Pass the URL or path of a manifest of works, such as `…/data/jsonl/works/manifest.json`."
 
 
 class _Meta(BaseModel):
@@ -82,7 +82,7 @@ class OpenAlexFiles:
         path = self._incoming / source.name.replace("/", "-")
         if await self._transport.save(source.address, path, self._sizes.get(source.name)) == "refused":
             raise SourceRefused(
-                f"{source.address} cannot be downloaded.", "The snapshot may have changed; run the command again."
+                f"{source.address} could not be downloaded.", "The snapshot may have changed; run the command again."
             )
         yield str(path)
         path.unlink()

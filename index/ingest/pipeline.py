@@ -329,7 +329,8 @@ def _failures_explained(root: StoragePath) -> Iterator[None]:
         raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(
-            "A process that parsed a file was killed.", "If memory is short, reduce ASSAYER_INGEST__JOBS."
+            "Ingest failed: a process that parsed a file was killed.",
+            "If memory is short, reduce ASSAYER_INGEST__JOBS.",
         ) from error
 
 

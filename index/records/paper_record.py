@@ -63,7 +63,7 @@ def _text_of(value: Any) -> Any:
 
 def _list_of(value: Any) -> Any:
     if isinstance(value, str):
-        raise ValueError("is a text, not a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
+        raise ValueError("is a string instead of a list")  # noqa: TRY004 - pydantic reports it as a problem of the record
     return () if value is None else value
 
 
@@ -166,7 +166,7 @@ class PaperRecord(BaseModel):
     @classmethod
     def _link(cls, value: str) -> str:
         if value and not _LINK.fullmatch(value):
-            raise ValueError("is not an http(s) address")
+            raise ValueError("is not an http(s) URL")
         return value
 
     @field_validator("citation_count")

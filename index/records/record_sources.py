@@ -129,7 +129,7 @@ def source_files(path: Path) -> list[Path]:
     if not path.name.endswith((*_LINES, ".parquet")):
         kinds = f"{', '.join(_LINES)} or .parquet"
         raise InputError(
-            f"{path} is not a source of papers.",
+            f"{path} has an unsupported format.",
             f"Use bibliographies, files whose names end in {kinds}, or folders of Parquet files.",
         )
     if not path.is_file():
@@ -141,7 +141,7 @@ def _why(rejections: Sequence[RejectedLine]) -> str:
     if not rejections:
         return "The file is empty."
     counts = Counter(rejection.reason for rejection in rejections)
-    first = "; ".join(f"{reason} ({count} lines)" for reason, count in counts.most_common(3))
+    first = "; ".join(f"{reason} ({count} line{'s' * (count != 1)})" for reason, count in counts.most_common(3))
     return f"Line {rejections[0].line}: {rejections[0].reason}. Most frequent reasons: {first}."
 
 

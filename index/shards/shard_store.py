@@ -153,7 +153,7 @@ class ShardStore:
             except OtherFormatError:
                 others |= version == self.versions.current_version() or not self.versions.remove(version)
             except CorpusError as error:
-                _LOG.warning("old versions of the shards in %s stay: %s", self.directory, error)
+                _LOG.warning("old versions of the shards in %s were not removed: %s", self.directory, error)
                 return []
         if found and not others:
             self.versions.remove_segments()

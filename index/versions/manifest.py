@@ -185,7 +185,8 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
     except ValidationError as error:
         if any(problem["loc"] == ("format",) for problem in error.errors()):
             raise OtherFormatError(
-                f"The corpus in {directory} was built by another release of assayer.", REBUILD_HINT
+                f"The corpus in {directory} was built by a different release of assayer, in a different format.",
+                REBUILD_HINT,
             ) from None
         raise CorpusError(f"The corpus is damaged: {path} cannot be read.", REBUILD_HINT) from None
     if not _is_sealed(directory, written):

@@ -201,7 +201,7 @@ class VersionStore:
             except CorpusError as error:
                 if isinstance(error, OtherFormatError) and self.remove(version):
                     continue
-                _LOG.warning("unused segments of the corpus in %s stay: %s", self.directory, error)
+                _LOG.warning("unused segments of the corpus in %s were not removed: %s", self.directory, error)
                 return
         for path in self._segments.glob("*"):
             if path.name not in used:

@@ -29,11 +29,11 @@ async def read(*pages: str) -> tuple[str, list[tuple[int, str, str]]]:
 @pytest.mark.parametrize(
     ("drawing", "why"),
     [
-        pytest.param(shown(ORDER, 100, "1 g"), "of the colour behind it", id="white on white"),
-        pytest.param(shown(ORDER, 100, "0.99 1 0.98 rg"), "of the colour behind it", id="nearly white"),
+        pytest.param(shown(ORDER, 100, "1 g"), "in the background colour", id="white on white"),
+        pytest.param(shown(ORDER, 100, "0.99 1 0.98 rg"), "in the background colour", id="nearly white"),
         pytest.param(
             f"0 0 0.4 rg 40 90 500 40 re f\n{shown(ORDER, 100, '0 0 0.4 rg')}",
-            "of the colour behind it",
+            "in the background colour",
             id="blue on blue",
         ),
         pytest.param(
@@ -99,7 +99,7 @@ async def test_hidden_instructions_in_a_proposal_are_flagged_with_their_page(tmp
     path.write_bytes(pdf_files.drawn(BODY, BODY + shown(ORDER, 100, "1 g")))
     (idea,), _ = await read_ideas([path])
     assert ORDER not in idea.text
-    excerpt = f"page 2, of the colour behind it: {ORDER}"
+    excerpt = f"page 2, in the background colour: {ORDER}"
     assert [(flag.kind, flag.excerpt) for flag in idea.flags] == [
         ("hidden_text", excerpt),
         ("suspected_injection", excerpt),

@@ -239,7 +239,7 @@ async def test_hostile_documents_end_in_typed_cached_failures(bench: Bench, grob
         "encrypted": "a document could not be parsed (encrypted)",
         "truncated": "a document could not be parsed (damaged)",
         "no-pages": "a document could not be parsed (no pages)",
-        "html": "a download broke a limit",
+        "html": "a download exceeded a limit",
         "noise": "a document could not be parsed (damaged)",
         "scan": "a document could not be parsed (no text)",
     }

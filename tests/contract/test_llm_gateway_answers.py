@@ -104,7 +104,7 @@ async def test_unknown_rejection_concerns_only_its_request_once_model_has_answer
         with pytest.raises(LlmRejected, match="stars are not right"):
             await gateway.run(WEIGHING, a_question("One."), a_run())
         await gateway.run(WEIGHING, a_question("Two."), a_run())
-        with pytest.raises(RequestRefused, match=r"has answered others.*stars are not right"):
+        with pytest.raises(RequestRefused, match=r"has answered other requests.*stars are not right"):
             await gateway.run(WEIGHING, a_question("Three."), a_run())
         await gateway.run(WEIGHING, a_question("Four."), a_run())
 

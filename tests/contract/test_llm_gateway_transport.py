@@ -135,7 +135,7 @@ async def test_excessive_retry_after_makes_the_endpoint_unavailable() -> None:
         ScriptedLlm(refuse(429, "Come back tomorrow.", None, retry_after="86400")) as llm,
         a_gateway(llm) as gateway,
     ):
-        with pytest.raises(LlmUnavailable, match="asks for a wait of 86400 s"):
+        with pytest.raises(LlmUnavailable, match="asked to wait 86400 s"):
             await gateway.run(WEIGHING, a_question(), a_run())
 
 

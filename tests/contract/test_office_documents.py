@@ -156,7 +156,7 @@ DECLARED = '<!DOCTYPE d [<!ENTITY a "x"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY f SYS
         pytest.param(odt("", manifest=ENCRYPTED), "is encrypted", id="encrypted .odt"),
         pytest.param(word(PARAGRAPH, more={"word/vbaProject.bin": b"x"}), "contains macros", id="macros"),
         pytest.param(odt("", more={"Basic/Standard/Module1.xml": "<x/>"}), "contains macros", id="macros of .odt"),
-        pytest.param(word(PARAGRAPH, prolog=DECLARED), "declares entities", id="entities"),
+        pytest.param(word(PARAGRAPH, prolog=DECLARED), "declares XML entities", id="entities"),
         pytest.param(package({"a.txt": "x"}), "is a ZIP file, but neither", id="another ZIP"),
         pytest.param(made_by_word()[:5_000], "is damaged or incomplete", id="cut off"),
         pytest.param(word("<w:p>"), "is damaged or incomplete", id="broken XML"),

@@ -42,23 +42,23 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
     [
         pytest.param(run("<w:vanish/>"), "", "marked as hidden", id="hidden"),
         pytest.param(run('<w:rStyle w:val="Ghost"/>'), GHOST, "marked as hidden", id="hidden by its style"),
-        pytest.param(run(WHITE), "", "of the colour behind it", id="white"),
+        pytest.param(run(WHITE), "", "in the background colour", id="white"),
         pytest.param(
             run(WHITE_BY_THEME),
             "",
-            "of the colour behind it",
+            "in the background colour",
             id="white by theme",
         ),
         pytest.param(
             f'<w:p><w:pPr><w:pStyle w:val="Pale"/></w:pPr><w:r><w:t>{ORDER}</w:t></w:r></w:p>',
             PALE,
-            "of the colour behind it",
+            "in the background colour",
             id="pale by a style that rests on another",
         ),
         pytest.param(
             f"<w:tbl><w:tr><w:tc>{DARK_CELL}{run(DARK)}</w:tc></w:tr></w:tbl>",
             "",
-            "of the colour behind it",
+            "in the background colour",
             id="blue on a blue cell",
         ),
         pytest.param(run('<w:sz w:val="2"/>'), "", "tiny", id="one point"),
@@ -81,7 +81,7 @@ DARK_CELL = '<w:tcPr><w:shd w:val="clear" w:fill="1F3864"/></w:tcPr>'
         pytest.param(
             f"<w:p><w:del><w:r><w:delText>{ORDER}</w:delText></w:r></w:del></w:p>",
             "",
-            "deleted, with the change recorded",
+            "deleted as a tracked change",
             id="deleted",
         ),
         pytest.param(
@@ -141,13 +141,15 @@ SPAN = f'<text:p><text:span text:style-name="S">{ORDER}</text:span></text:p>'
     ("body", "styles", "why"),
     [
         pytest.param(SPAN, style('<style:text-properties text:display="none"/>'), "marked as hidden", id="hidden"),
-        pytest.param(SPAN, style('<style:text-properties fo:color="#ffffff"/>'), "of the colour behind it", id="white"),
+        pytest.param(
+            SPAN, style('<style:text-properties fo:color="#ffffff"/>'), "in the background colour", id="white"
+        ),
         pytest.param(SPAN, style('<style:text-properties fo:font-size="1pt"/>'), "tiny", id="one point"),
         pytest.param(SPAN, style('<style:text-properties loext:opacity="0%"/>'), "without a fill", id="transparent"),
         pytest.param(
             f'<text:p text:style-name="S">{ORDER}</text:p>',
             style('<style:text-properties fo:color="#fefefe"/>', "paragraph"),
-            "of the colour behind it",
+            "in the background colour",
             id="a pale paragraph",
         ),
         pytest.param(
@@ -160,7 +162,7 @@ SPAN = f'<text:p><text:span text:style-name="S">{ORDER}</text:span></text:p>'
             f"<text:tracked-changes><text:changed-region><text:deletion><text:p>{ORDER}</text:p></text:deletion>"
             "</text:changed-region></text:tracked-changes>",
             "",
-            "deleted, with the change recorded",
+            "deleted as a tracked change",
             id="deleted",
         ),
         pytest.param(

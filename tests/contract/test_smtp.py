@@ -134,6 +134,6 @@ def test_settings_that_contradict_each_other_are_refused() -> None:
         MailServerSettings(
             host="mail.example.org", sender="a@example.org", tls="off", user="a", password=SecretStr("b")
         )
-    with pytest.raises(ValueError, match="belong together"):
+    with pytest.raises(ValueError, match="must be set together"):
         MailServerSettings(host="mail.example.org", sender="a@example.org", user="a")
     assert MailServerSettings(host="mail.example.org", sender="a@example.org").address == "mail.example.org:587"

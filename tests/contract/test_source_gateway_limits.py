@@ -75,7 +75,7 @@ async def test_repeated_rate_limiting_raises_source_busy(source: SmallSource) ->
 async def test_pause_beyond_callers_patience_is_rejected_immediately(source: SmallSource) -> None:
     source.behaviour = answers((429, {"Retry-After": "600"}))
     async with source_gateway(source) as gateway:
-        with pytest.raises(SourceBusy, match=r"no requests for another (600|5\d\d) s"):
+        with pytest.raises(SourceBusy, match=r"no requests are allowed for another (600|5\d\d) s"):
             await fetch(gateway, patience=5.0)
         with pytest.raises(SourceBusy, match="no requests"):
             await fetch(gateway, "papers/2", patience=5.0)

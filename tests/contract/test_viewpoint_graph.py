@@ -106,9 +106,9 @@ async def test_known_id_with_different_text_is_rejected_with_its_whole_batch(gra
     await graph.create(PLAN)
     await graph.add([new_idea(1)])
     version = await graph.version()
-    with pytest.raises(InputError, match="two ideas with the id 'idea-1'"):
+    with pytest.raises(InputError, match="have the same id 'idea-1'"):
         await graph.add([new_idea(2), new_idea(1, idea=known(1, text="Another text."))])
-    with pytest.raises(InputError, match="two ideas with the id 'idea-3'"):
+    with pytest.raises(InputError, match="have the same id 'idea-3'"):
         await graph.add([new_idea(3), new_idea(3, idea=known(3, text="Another text."))])
     assert await graph.version() == version
     assert len((await graph.load()).ideas) == 1

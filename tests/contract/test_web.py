@@ -163,7 +163,7 @@ async def test_failed_page_is_reported_and_all_results_are_cached(
     pages = await bound.read([good, bad, good])
     assert list(pages) == [good, bad]
     assert isinstance(pages[good], WebPage)
-    assert pages[bad] == Absent(reason="an address was refused")
+    assert pages[bad] == Absent(reason="a URL was refused")
     served = world.stats("pages")
     assert await WebAdapter(search, reader, kept, ASK).read([good, bad]) == pages
     assert world.stats("pages") == served
@@ -221,6 +221,6 @@ async def test_missing_robots_txt_allows_reading_and_server_error_blocks_it(
     if readable:
         assert (await reader.read(host.url("/page"))).text
     else:
-        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host cannot be read"):
+        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host could not be read"):
             await reader.read(host.url("/page"))
     assert host.asked.count("robots") == 1

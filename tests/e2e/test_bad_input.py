@@ -51,9 +51,9 @@ def test_each_unusable_file_is_reported_with_its_reason(program: Program) -> Non
         "No report: ideas/binary.txt is not text: it contains binary data. Use plain text, Markdown, JSON or PDF.",
         "No report: ideas/empty.txt is empty. An idea needs a problem, a method and a way to test it, in words.",
         "No report: ideas/false.pdf is not a PDF: it does not begin with %PDF-. Export it as PDF.",
-        "No report: ideas/long.txt has more than 10 MB. Shorten it, or give one file per idea.",
-        "No report: ideas/short[bold].md has 2 words; that is too short to be judged as an idea. Describe problem, "
-        "method and experiments in at least 20 words; a page is better.",
+        "No report: ideas/long.txt has more than 10 MB. Shorten it, or pass one file per idea.",
+        "No report: ideas/short[bold].md has 2 words; that is too short to be judged as an idea. Describe the problem, "
+        "the method and the experiments in at least 20 words; a page is better.",
         "No report: ideas/torn.json is not valid JSON: Expecting ',' delimiter at line 1, column 20. "
         "Check quotes and commas.",
         "No report: slides.pptx has an unsupported format. "

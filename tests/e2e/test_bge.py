@@ -106,4 +106,4 @@ def test_doctor_reports_both_models_and_missing_sparse_head(homes: Homes, model:
 def test_packaged_model_is_rejected_for_flag_embedding(homes: Homes) -> None:
     ended = homes.fresh("bge-packaged").having(EMBEDDER__LIBRARY="FlagEmbedding").run("corpus", "info")
     assert ended.code == 2
-    assert "name BAAI/bge-m3" in ended.err
+    assert "set ASSAYER_EMBEDDER__MODEL to BAAI/bge-m3" in ended.err

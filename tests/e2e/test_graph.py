@@ -75,7 +75,7 @@ def test_known_id_with_different_text_is_rejected(graph: Program) -> None:
     assert ended.code == 2
     assert ended.out == ""
     assert "Traceback" not in ended.err
-    assert "two ideas with the id" in ended.err
+    assert "have the same id" in ended.err
 
 
 def test_documents_in_json_hold_what_the_sentences_say(graph: Program) -> None:

@@ -52,7 +52,7 @@ def test_latin_1_table_with_broken_row_keeps_others_and_reports_encoding() -> No
     assert intake.notices == ["The body is not UTF-8; it was read as Windows-1252."]
     broken = only_rejection(intake)
     assert broken.row == 2
-    assert broken.detail.startswith("row 2 (line 3) is broken. A quote")
+    assert broken.detail.startswith("row 2 (line 3) is malformed. A quote")
 
 
 def test_invalid_utf_8_byte_rejects_only_its_row() -> None:
@@ -89,7 +89,8 @@ def test_row_with_unclosed_quote_is_rejected_and_others_are_kept() -> None:
     intake = read(table.encode())
     assert titles(intake) == ["One", "Three"]
     assert only_rejection(intake).detail == (
-        'row 2 (line 3) is broken. A quote is opened but never closed. Close it, and write a quote within a cell as "".'
+        "row 2 (line 3) is malformed. A quote is opened but never closed. "
+        'Close it, and write a quote within a cell as "".'
     )
 
 

@@ -145,7 +145,7 @@ async def test_overlong_prompt_makes_reward_absent(plan: CompanionTraining) -> N
     short = plan.model_copy(update={"rollouts": LoopRollouts(most_prompt_tokens=5)})
     for item in await _walked(short, EDITS):
         assert isinstance(item.reward, Absent)
-        assert "tokens, more than the permitted 5" in item.reward.reason
+        assert "tokens; the limit is 5" in item.reward.reason
         assert item.calls == ()
 
 

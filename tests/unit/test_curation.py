@@ -230,7 +230,7 @@ async def test_candidate_without_answered_comparisons_is_unranked_and_last() -> 
     assert [item.place for item in placed[:-1]] == [1, 2, 3, 4]
     absent = placed[-1].place
     assert isinstance(absent, Absent)
-    assert "No comparison of it was answered" in absent.reason
+    assert "All comparisons of this idea failed" in absent.reason
     assert absent.reason.endswith("the LLM declined to answer.")
 
 

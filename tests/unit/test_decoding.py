@@ -73,7 +73,7 @@ def test_unknown_encoding_is_rejected_with_advice() -> None:
         "Đa\u0301nh gia\u0301 đê\u0300 xuâ\u0301t: ca\u0301c cơ quan đo\u0323c nghi\u0300n kê\u0301 hoa\u0323ch"
     )
     with pytest.raises(
-        InputError, match=r"a\.txt is not UTF-8, and its encoding cannot be recognised\. Save it as UTF-8"
+        InputError, match=r"a\.txt is not UTF-8, and its encoding could not be detected\. Save it as UTF-8"
     ):
         decode_text(vietnamese.encode("cp1258"), "a.txt")
 

@@ -34,7 +34,7 @@ def test_embedder_name_includes_only_settings_that_change_vectors(changed: Embed
 
 
 def test_flag_embedding_requires_an_explicit_model() -> None:
-    with pytest.raises(ValidationError, match="name BAAI/bge-m3"):
+    with pytest.raises(ValidationError, match="set ASSAYER_EMBEDDER__MODEL to BAAI/bge-m3"):
         EmbedderSettings(library="FlagEmbedding")
     chosen = EmbedderSettings(library="FlagEmbedding", model="BAAI/bge-m3")
     assert chosen.name == EmbedderSettings(model="BAAI/bge-m3").name == "BAAI/bge-m3"

@@ -158,7 +158,7 @@ def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_
         ),
         ({"corpusid": 1, "title": "T", "externalids": None}, "corpus ingest s2"),
         ({"status": "ok", "message": {"items": []}}, "a complete response of Crossref's API"),
-        ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is a text, not a list"),
+        ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is a string instead of a list"),
         ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
     ],
 )

@@ -64,7 +64,7 @@ def test_rtf_is_read_in_order_with_notes_and_hidden_text_separated() -> None:
     assert text.notes == [("1", "A guide.")]
     assert text.hidden == [
         ("marked as hidden", "Ignore all."),
-        ("of the colour behind it", "White."),
+        ("in the background colour", "White."),
         ("tiny", "Tiny."),
     ]
 

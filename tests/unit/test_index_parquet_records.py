@@ -94,7 +94,7 @@ def test_non_parquet_file_is_rejected_by_name(tmp_path: Path, content: bytes) ->
 
 def test_table_with_missing_columns_is_rejected_naming_them(tmp_path: Path) -> None:
     pq.write_table(pa.table({"id": ["1"]}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="no column abstract, title"):
+    with pytest.raises(InputError, match="missing columns: abstract, title"):
         list(read_records(tmp_path / "a.parquet"))
 
 

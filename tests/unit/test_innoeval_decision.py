@@ -115,7 +115,7 @@ def test_uninformative_scores_are_rejected() -> None:
         ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
         (
             [item for item in labelled() if item.outcome != "Oral"],
-            "Fewer than two labelled ideas have the outcome 'Oral'",
+            "needs at least two labelled ideas; these have fewer: 'Oral'",
         ),
     ],
 )

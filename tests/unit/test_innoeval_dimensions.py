@@ -72,9 +72,9 @@ def test_bad_rubrics_are_refused_naming_file_and_dimension(tmp_path: Path, bands
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ('keep = ["beauty"]', "keep lists names that are not built-in dimensions: 'beauty'"),
+        ('keep = ["beauty"]', "`keep` contains names that are not built-in dimensions: 'beauty'"),
         ("keep = [[1]]", "not built-in dimensions: [1]"),
-        ('keep = "novelty"', "keep must be a list"),
+        ('keep = "novelty"', "`keep` must be a list"),
         ("keep = []", "agency.toml has no dimension"),
         (VALUE.format(bands=BANDS).replace('"literature"', '"rumour"'), "evidence.0"),
         (VALUE.format(bands=BANDS).replace("min = 1, max = 6", "min = 6, max = 1"), "max must be greater than min"),

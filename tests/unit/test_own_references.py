@@ -140,7 +140,7 @@ def test_identifier_of_another_title_is_reported() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
     match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
     assert match is not None
-    assert match.differences == (f"The DOI 10.1000/x belongs to a work with another title: “{FOX.title}”.",)
+    assert match.differences == (f"The DOI 10.1000/x belongs to a work with a different title: “{FOX.title}”.",)
 
 
 # Checking
@@ -237,7 +237,7 @@ async def test_unreadable_entry_is_absent_with_its_reason() -> None:
     listed = "\n".join(f"[{n}] Box {n} of the archive" for n in (1, 2, 3))
     own = await checked(IDEA.replace(LIST, listed), local=[LEE])
     assert [entry.outcome for entry in own.entries] == [
-        Absent(reason="neither a title nor an identifier was recognised in it.")
+        Absent(reason="neither a title nor an identifier was detected in it.")
     ] * 3
 
 

@@ -111,7 +111,7 @@ async def test_transport_returns_generated_text_and_keeps_its_tokens() -> None:
 
 async def test_overlong_prompt_is_rejected_before_generation() -> None:
     transport = PolicyTransport(TEMPLATE, GenerationWaves(lambda _: [], ["a"], 1), most_prompt_tokens=6)
-    with pytest.raises(RequestRefused, match="tokens, more than the permitted 6") as refused:
+    with pytest.raises(RequestRefused, match="tokens; the limit is 6") as refused:
         await transport.complete(_request(), Requester("a"))
     assert refused.value.context_tokens is None
     assert transport.calls_of("a") == ()

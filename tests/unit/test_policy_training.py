@@ -86,7 +86,7 @@ def test_checkpoints_of_other_settings_are_not_resumed(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK)
     train_policy(plan, trl_reward(ToyJudge()))
     other = plan.model_copy(update={"grpo": QUICK.model_copy(update={"learning_rate": 1.0})})
-    with pytest.raises(InputError, match="other settings"):
+    with pytest.raises(InputError, match="different settings"):
         train_policy(other, trl_reward(ToyJudge()))
 
 
@@ -150,7 +150,7 @@ def test_relative_paths_are_resolved_from_the_configuration_folder(tmp_path: Pat
         (CONFIGURATION + "[grpo]\nlearning_rte = 1\n", "grpo.learning_rte: Extra inputs"),
         (CONFIGURATION + "[grpo]\nmicro_batch = 5\n", "does not divide the 32 completions"),
         (CONFIGURATION + "prompt = 'Answer {it}'\n", "data.prompt: Value error, must contain {question}"),
-        (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace twice"),
+        (CONFIGURATION + "prompt = 'Answer {question'\n", "write a literal brace as two braces"),
     ],
 )
 def test_invalid_configuration_field_is_named(tmp_path: Path, text: str, told: str) -> None:

@@ -117,7 +117,7 @@ async def test_idea_always_refused_by_judge_is_skipped_after_few_tries(count: in
     (unjudged,) = [idea for idea in ranked.ideas if idea.unjudged]
     assert (unjudged.id, unjudged.comparisons) == (ideas[0].id, 0)
     assert unjudged.unjudged is not None
-    assert "then given up). Last error: the LLM declined to answer." in unjudged.unjudged.reason
+    assert "no further attempts were made). Last error: the LLM declined to answer." in unjudged.unjudged.reason
     assert any(caution.title == "Ideas without a verdict" for caution in RankingPage(ranked, ()).cautions)
 
 

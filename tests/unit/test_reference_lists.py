@@ -272,7 +272,7 @@ def test_front_matter_is_excluded_from_text() -> None:
 def test_citation_marks_without_a_list_are_reported() -> None:
     cited = "It is slow [1], dull [2, 3] and (Okoro, 2018) costly, as Duarte (2017) found. "
     (notice,) = general_notices(parse_idea(BODY + cited, "a"), a_run())
-    assert notice.text.startswith("The text has 4 citation marks, but no reference list was recognised")
+    assert notice.text.startswith("The text has 4 citation marks, but no reference list was detected")
     assert not list(general_notices(parse_idea(f"{BODY}{cited}\n\n## References\n\n{ENTRIES}", "a"), a_run()))
 
 

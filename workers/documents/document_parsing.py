@@ -32,20 +32,20 @@ def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
                           "Keep only the text that describes the work."),
         "too_much_unpacked": (f"has more than {getattr(limits, 'unpacked_bytes', 0) / 1e6:g} MB when decompressed",
                               "Remove its pictures."),
-        "memory": (f"needs more than {megabytes} MB of memory to parse", _AGAIN),
-        "time": (f"takes more than {limits.wall_seconds:g} s to parse", _AGAIN),
-        "computing_time": (f"needs more than {limits.cpu_seconds} s of CPU time to parse", _AGAIN),
-        "broken_parser": (f"crashes the parser, or needs more than {megabytes} MB of memory", _AGAIN),
+        "memory": (f"could not be parsed within the limit of {megabytes} MB of memory", _AGAIN),
+        "time": (f"could not be parsed within the limit of {limits.wall_seconds:g} s", _AGAIN),
+        "computing_time": (f"could not be parsed within the limit of {limits.cpu_seconds} s of CPU time", _AGAIN),
+        "broken_parser": (f"crashed the parser, or exceeded the limit of {megabytes} MB of memory", _AGAIN),
         "nested": ("is nested too deeply", _AGAIN),
-        "old_format": ("has an office format from before 2007", "Save it as .docx, .xlsx or PDF."),
+        "old_format": ("is in an Office format from before 2007", "Save it as .docx, .xlsx or PDF."),
         "macros": ("contains macros", "Save it as a document without macros (.docx, .odt, .xlsx) or as PDF."),
-        "entities": ("declares entities, which office programs do not write", _AGAIN),
+        "entities": ("declares XML entities, which are not allowed", _AGAIN),
         "other_format": ("is a ZIP file, but neither a Word, LibreOffice or Excel document nor a TeX document",
                          "Submit a .docx, .odt or .xlsx file, or unpack the ZIP file."),
         "other_xml": ("is XML, but not an article in JATS",
                       "Export it as JATS, HTML, PDF or plain text; for a bibliography, as BibTeX or RIS."),
         "no_tex": ("is an archive without a TeX document", "Unpack it, and submit the folder or its files."),
-        "encoding": ("is not UTF-8, and its encoding cannot be recognised", "Save it as UTF-8 in your editor."),
+        "encoding": ("is not UTF-8, and its encoding could not be detected", "Save it as UTF-8 in your editor."),
         "no_text": ("has no text", _AGAIN),
         "not_installed": ("is an Excel table, and the library that reads Excel tables is not installed",
                           "Install it with: pip install 'assayer-research[tables]', or save the table as CSV."),
@@ -74,7 +74,9 @@ async def read_document(
 ) -> ParsedText | ParsedTable:
     """Read an office file, a text with markup, or an archive with the files of a TeX document. Raises InputError."""
     if kind == "office" and document and not document.startswith(OFFICE_MARKS):
-        raise InputError(f"{source} is not an office document: its first bytes do not match.", _AGAIN)
+        raise InputError(
+            f"{source} is not an office document: its file signature (first bytes) does not match.", _AGAIN
+        )
     options = {"kind": kind, "unpacked_bytes": limits.unpacked_bytes}
     try:
         return await parse_document(
@@ -89,6 +91,6 @@ async def read_table(document: bytes, source: str, limits: OfficeLimits | None =
     table = await read_document(document, "office", source, limits or OfficeLimits())
     if not isinstance(table, ParsedTable):
         raise InputError(
-            f"{source} is a text, not a table.", "Rename it to end in .docx or .odt to read it as one idea."
+            f"{source} is a text document, not a table.", "Rename it to end in .docx or .odt to read it as one idea."
         )
     return table

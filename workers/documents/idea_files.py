@@ -73,7 +73,7 @@ def _opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
     try:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > most_bytes:
-                remedy = "Shorten it, or give one file per idea."
+                remedy = "Shorten it, or pass one file per idea."
                 raise InputError(f"{path} has more than {most_bytes / 1e6:g} MB.", remedy)
             yield file
     except OSError as error:
@@ -184,7 +184,7 @@ class IdeaFileReader:
             raise
         records = records_in(content)
         if not records:
-            raise InputError(f"{path} contains an empty list.")
+            raise InputError(f"{path} contains an empty list.", "Put one JSON object per idea into the list.")
         if records == [content]:
             return [idea_of_record(content, str(path), self._latest)]
         return [self._record(record, f"{path}:{number}") for number, record in enumerate(records, 1)]

@@ -43,8 +43,8 @@ class EmbedderSettings(Frozen):
     def _library_fits_the_model(self) -> Self:
         if self.library == "FlagEmbedding" and self.model == PACKAGED:
             raise ValueError(
-                f"the library FlagEmbedding cannot load the packaged model {PACKAGED}: name BAAI/bge-m3, or a folder "
-                "with it, as the embedder's model"
+                f"the library FlagEmbedding cannot load the packaged model {PACKAGED}: set ASSAYER_EMBEDDER__MODEL "
+                "to BAAI/bge-m3, or to a folder that contains it"
             )
         return self
 

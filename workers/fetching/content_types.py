@@ -26,7 +26,7 @@ _NAMES: dict[ContentKind, str] = {
     "html": "an HTML page",
     "xml": "an XML document",
     "json": "JSON",
-    "text": "a text",
+    "text": "plain text",
     "gzip": "a gzip archive",
 }
 _HTML = re.compile(rb"<!doctype\s+html|<html[\s>]|<head[\s>]|<body[\s>]", re.IGNORECASE)
@@ -49,7 +49,7 @@ def check_first_bytes(start: bytes, content_type: str, wanted: Collection[Conten
     Raises DownloadRefused if the type is unknown or not wanted."""
     kind = "gzip" if start.startswith(b"\x1f\x8b") else _sniff(start, content_type)
     if kind is None:
-        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its first bytes match no known type.")
+        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its file signature (first bytes) is unknown.")
     if kind not in wanted:
         raise DownloadRefused(
             f"{where} is {_NAMES[kind]}, not {_in_words(wanted)}.", "It may be an error page or a sign-in page."

@@ -157,13 +157,14 @@ class Downloader(GuardedClient):
                         answer = await self._request(url, request)
                 except TimeoutError:
                     raise DownloadRefused(
-                        f"The download of {loggable_url(url)} takes more than {request.limits.seconds:g} s."
+                        f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
+                        f"{request.limits.seconds:g} s."
                     ) from None
                 left -= self._clock.monotonic() - started
             if not isinstance(answer, URL):
                 return answer
             url = self._policy.check_url(str(answer))
-        raise DownloadRefused(f"{loggable_url(text)} redirects more than {self._settings.redirects} times.")
+        raise DownloadRefused(f"{loggable_url(text)} redirected more than {self._settings.redirects} times.")
 
     async def _request(self, url: URL, request: _DownloadRequest) -> Download | URL | int:
         where = loggable_url(url)
@@ -197,7 +198,7 @@ def _write_all(file: FileIO, data: bytes) -> None:
             rest = rest[file.write(rest) :]
     except OSError as error:
         raise FullTextError(
-            f"A download cannot be written to disk: {error.strerror}.", "Check that the disk is not full."
+            f"A download could not be written to disk: {error.strerror}.", "Check that the disk is not full."
         ) from error
 
 
@@ -210,11 +211,11 @@ def _require_delivered(answer: Download | int, url: str) -> Download:
 def _redirect_target(response: ClientResponse, url: URL) -> URL:
     location = response.headers.get("Location", "")
     if not location:
-        raise DownloadFailed(f"{loggable_url(url)} redirects without a target address.")
+        raise DownloadFailed(f"{loggable_url(url)} redirected without giving a target URL.")
     try:
         return url.join(URL(location))
     except ValueError:
-        raise AddressRefused(f"{loggable_url(url)} redirects to an invalid URL.") from None
+        raise AddressRefused(f"{loggable_url(url)} redirected to an invalid URL.") from None
 
 
 def network_error_text(error: ClientError | OSError) -> str:
@@ -226,5 +227,5 @@ def network_error_text(error: ClientError | OSError) -> str:
     if isinstance(error, ServerDisconnectedError):
         return "the server closed the connection"
     if isinstance(error, ClientPayloadError):
-        return "the body was cut off or cannot be decompressed"
+        return "the body was cut off or could not be decompressed"
     return (error.strerror if isinstance(error, OSError) else "") or type(error).__name__

@@ -86,7 +86,9 @@ class ResumableDownloader(GuardedClient):
                 saved = await self._download_resuming(url, path)
         except TimeoutError:
             raise SourceUnavailable(
-                f"The download of {loggable_url(url)} takes more than {self._settings.file_seconds:g} s."
+                f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
+                f"{self._settings.file_seconds:g} s.",
+                "Run the command again; the download continues where it stopped.",
             ) from None
         if saved == "whole" and size is not None:
             await asyncio.to_thread(_check_size, url, path, size)
@@ -189,7 +191,8 @@ class ResumableDownloader(GuardedClient):
         except (ClientError, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.ENOSPC:
                 raise InputError(
-                    f"The disk of {path} is full.", "Free some space and run the command again; it continues."
+                    f"The disk of {path} is full.",
+                    "Free some space and run the command again; the download continues where it stopped.",
                 ) from None
             raise (_PartReceived() if grown else _TransientFailure(f"was cut off: {_error_text(error)}")) from None
         await asyncio.to_thread(tag_file.unlink)
@@ -215,13 +218,13 @@ class ResumableDownloader(GuardedClient):
                     yield response
                     return
                 target = self._checked_url(str(target.join(URL(response.headers.get("Location", "")))))
-        raise SourceRefused(f"{loggable_url(url)} redirects more than {self._fetching.redirects} times.")
+        raise SourceRefused(f"{loggable_url(url)} redirected more than {self._fetching.redirects} times.")
 
     def _checked_url(self, text: str) -> URL:
         """Return the checked URL, which must use HTTPS unless its host is in a network that the operator allows."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
-            raise AddressRefused(f"{loggable_url(url)} is not encrypted.", "Use an address that begins with https://.")
+            raise AddressRefused(f"{loggable_url(url)} does not use HTTPS.", "Use a URL that begins with https://.")
         return url
 
 
@@ -229,7 +232,7 @@ def _check_status(response: ClientResponse, url: str, now: dt.datetime) -> None:
     if response.status in _TRANSIENT_STATUSES:
         raise _TransientFailure(f"returned status {response.status}", retry_after(response.headers, now))
     if response.status not in {HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT}:
-        hint = "Check the key." if response.status in {401, 403} else ""
+        hint = "Check the API key." if response.status in {401, 403} else ""
         raise SourceRefused(f"{loggable_url(url)} returned status {response.status}.", hint)
 
 

@@ -73,9 +73,9 @@ class Robots:
             if known is None or known.until <= self._clock.monotonic():
                 known = await self._read_rules(origin)
         if known.rules is None:
-            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host cannot be read.")
+            raise DownloadRefused(f"{loggable_url(url)} was not read: the robots.txt of its host could not be read.")
         if not known.rules.can_fetch(str(url), self._agent):
-            raise DownloadRefused(f"{loggable_url(url)} is not read: the robots.txt of its host disallows it.")
+            raise DownloadRefused(f"{loggable_url(url)} was not read: the robots.txt of its host disallows it.")
 
     async def _read_rules(self, origin: URL) -> _Rules:
         try:

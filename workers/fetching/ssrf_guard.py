@@ -79,7 +79,7 @@ class AddressPolicy:
         try:
             url = URL(text.strip())
         except ValueError as error:
-            raise AddressRefused(f"An address is not a valid URL: {error}.") from None
+            raise AddressRefused(f"A URL is invalid: {error}.") from None
         if url.scheme not in _SCHEMES:
             scheme = f"the scheme {url.scheme}:" if url.scheme else "no scheme"
             raise AddressRefused(
@@ -94,7 +94,7 @@ class AddressPolicy:
         if literal is not None:
             self.check_address(literal, port, loggable_url(url))
         elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
-            raise AddressRefused(f"The host of {loggable_url(url)} is not a valid name or address.")
+            raise AddressRefused(f"The host of {loggable_url(url)} is not a valid host name or IP address.")
         return url
 
     def is_allowed_network(self, host: str) -> bool:
@@ -117,7 +117,7 @@ class AddressPolicy:
             )
         if port not in self._ports:
             raise AddressRefused(
-                f"{where} leads to port {port}, which is not allowed.",
+                f"{where} uses port {port}, which is not allowed.",
                 "To allow it, add it to ASSAYER_FETCHING__PORTS.",
             )
 
@@ -184,7 +184,7 @@ class _CheckedResolver(AbstractResolver):
         """Resolve a host name. Raises AddressRefused if any of its addresses is not allowed."""
         addresses = await self._resolver.resolve(host)
         if not addresses:
-            raise OSError(f"{host} has no address")
+            raise OSError(f"{host} has no IP address")
         for address in addresses:
             self._policy.check_address(address, port, host)
         return [

@@ -157,7 +157,11 @@ def most_bytes(status: int) -> int:
 def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
     """Return the outcome indicated by a response. `body` is its beginning, at most `most_bytes(status)` bytes."""
     if status == 200:
-        return GrobidTei(body) if len(body) <= MAX_TEI_BYTES else GrobidRefused("too_large", "its TEI is too large")
+        return (
+            GrobidTei(body)
+            if len(body) <= MAX_TEI_BYTES
+            else GrobidRefused("too_large", f"its TEI is larger than {MAX_TEI_BYTES:,} bytes")
+        )
     if status == 204:
         return GrobidEmpty()
     if status in (429, 503):

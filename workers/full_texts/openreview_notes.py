@@ -20,7 +20,7 @@ _UNDECLARED = ("Submission", "Blind_Submission")
 """Usual names of the invitation for submissions, at venues that do not declare it."""
 _VENUE_PAGES = {"/group": "id", "/submissions": "venue"}
 """Query parameter that names the venue, keyed by the page's path."""
-_REMEDY = "Check the address. Submissions that are not public can be read from a JSON export of their notes."
+_REMEDY = "Check the URL. Submissions that are not public can be read from a JSON export of their notes."
 
 
 def venue_in(address: str) -> str:

@@ -18,9 +18,9 @@ TeiFormat = Literal["tei", "json", "markdown"]
 
 _WORDS = {
     "too_much_text": "contains too much text",
-    "time": "takes too long to read",
-    "computing_time": "needs too much CPU time to read",
-    "memory": "needs more memory than allowed",
+    "time": "could not be read within the time limit",
+    "computing_time": "could not be read within the limit of CPU time",
+    "memory": "could not be read within the memory limit",
     "nested": "is nested too deeply",
 }
 Answer = TypeVar("Answer")
@@ -52,7 +52,7 @@ class TeiReader:
                 # The name of the document is prefixed here, so that it does not appear in the list of processes.
                 return await parse_in_sandbox(parser, tei, self._limits, answer, source="", **options)
             except Refused as refused:
-                words = _WORDS.get(refused.cause, "crashes its parser, or needs too much memory")
+                words = _WORDS.get(refused.cause, "crashed its parser, or exceeded the memory limit")
                 message = source + refused.message if refused.message else f"{source} {words}."
                 cause = refused.cause if refused.cause in get_args(UnreadableCause) else "markup"
                 raise Unreadable(message, refused.hint, cast(UnreadableCause, cause)) from None

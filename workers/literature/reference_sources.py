@@ -104,7 +104,7 @@ class RemoteReferenceSource:
         if not isinstance(self._source, SearchesPapers):
             return []
         if self._left <= 0:
-            raise SourceBusy(f"The limit of reference searches for one idea in {self.name} is reached.")
+            raise SourceBusy(f"The maximum number of reference searches in {self.name} for one idea has been reached.")
         self._left -= 1
         async with self._slots:
             records = await self._source.search(reference[:_LONGEST], _FEW, OPEN, self._context)

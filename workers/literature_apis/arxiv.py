@@ -154,7 +154,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
         raise malformed_response(
-            SOURCE, f"The response of {SOURCE} is not an Atom feed.", "Check that its base URL is that of the API."
+            SOURCE, f"The response from {SOURCE} is not an Atom feed.", "Check that its base URL is that of the API."
         )
     entries = [_Entry(node) for node in root.iterchildren(f"{_ATOM}entry")]
     _raise_error(entries)
@@ -164,7 +164,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     if not entries and total > start:
         raise malformed_response(
             SOURCE,
-            f"{SOURCE} reported {total:,} results, but sent none of those from {start:,} on.",
+            f"{SOURCE} reported {total:,} results, but none of those after result {start:,}.",
             "This happens occasionally; try again later.",
         )
     return ArxivPage(tuple(paper for paper in papers if paper), total)
@@ -179,7 +179,7 @@ def _parse_xml(body: bytes) -> etree._Element:
     a well-formed document with a DTD."""
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
-            SOURCE, f"The response of {SOURCE} has {len(body):,} bytes.", f"The maximum is {MAX_XML_BYTES:,} bytes."
+            SOURCE, f"The response from {SOURCE} has {len(body):,} bytes.", f"The maximum is {MAX_XML_BYTES:,} bytes."
         )
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -196,11 +196,13 @@ def _parse_xml(body: bytes) -> etree._Element:
     except (etree.XMLSyntaxError, ValueError) as error:
         # The parser's message quotes the document.
         raise malformed_response(
-            SOURCE, f"The response of {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.", _BASE_URL_HINT
+            SOURCE,
+            f"The response from {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.",
+            _BASE_URL_HINT,
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise malformed_response(
-            SOURCE, f"The response of {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
+            SOURCE, f"The response from {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
         )
     return root
 

@@ -210,7 +210,7 @@ class Conversation(Generic[In, Out]):
         try:
             return await retrying(self._attempt)
         except TransientLlmFailure as failure:
-            waits = "" if failure.retry_after is None else f" (it asks for a wait of {failure.retry_after:.0f} s)"
+            waits = "" if failure.retry_after is None else f" (it asked to wait {failure.retry_after:.0f} s)"
             raise LlmUnavailable(
                 f"The LLM endpoint {asking.transport.address} did not answer in {usage.attempts} tries. "
                 f"Last failure: {failure}{waits}.",

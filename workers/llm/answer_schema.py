@@ -210,8 +210,8 @@ def _strict(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: 
 def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
     if node.get("additionalProperties", True) is not False:
         raise ValueError(
-            f"{place} is an open object. Answers need closed ones: a model with extra='forbid', "
-            "and a list of such models in place of a mapping."
+            f"{place} allows any keys, but an answer must declare all of its keys. Use a model with "
+            "extra='forbid', and a list of such models instead of a mapping."
         )
     properties = {
         name: _strict(property_, root, f"{place}.{name}", seen)

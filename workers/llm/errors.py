@@ -340,7 +340,8 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
         ),
         "filtered": (f"The endpoint's content filter refused the request ({status}: {quoted}).", ""),
         "bad_question": (
-            f"The LLM endpoint refused this request, but model {model!r} has answered others ({status}: {quoted}).",
+            f"The LLM endpoint refused this request, but model {model!r} has answered other requests "
+            f"({status}: {quoted}).",
             "",
         ),
         "bad_request": (

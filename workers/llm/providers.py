@@ -85,7 +85,7 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
     if base_url is None:
         raise ConfigurationError(
             f"{provider.address_variable} is not set; models of {name} need it.",
-            f"Set {provider.address_variable} to the address of your resource.",
+            f"Set {provider.address_variable} to the URL of your resource.",
         )
     key = _key(name, provider, base_url, llm, environment)
     completed: dict[str, Any] = {"base_url": base_url} | ({"api_key": key} if key else {})

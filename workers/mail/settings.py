@@ -36,9 +36,9 @@ class MailServerSettings(Frozen):
         if self.host is None:
             return self
         if not self.sender:
-            raise ValueError("mails need a sender: set ASSAYER_MAIL__SENDER to an address such as assayer@example.org")
+            raise ValueError("email needs a sender: set ASSAYER_MAIL__SENDER to an address such as assayer@example.org")
         if bool(self.user) != (self.password is not None):
-            raise ValueError("the mail server's user and password belong together: set both, or neither")
+            raise ValueError("the mail server's user and password must be set together: set both, or neither")
         if self.user and self.tls == "off" and not _is_this_machine(self.host):
             raise ValueError("the password would be sent unencrypted: set ASSAYER_MAIL__TLS to starttls or tls")
         return self

@@ -224,7 +224,9 @@ def _busy(source: str, seconds: float, patience: float, wait: Wait | None) -> So
     if wait is not None and wait.reason == "budget":
         return SourceBusy(f"Today's request budget for {source} is used up.", "It is renewed at midnight UTC.")
     if wait is not None and wait.reason == "pause" and seconds > 0:
-        return SourceBusy(f"{source} asks for no requests for another {seconds:.0f} s.", "Try again later.")
+        return SourceBusy(
+            f"{source} is rate limited: no requests are allowed for another {seconds:.0f} s.", "Try again later."
+        )
     turn = f"the next request can start in {seconds:.0f} s" if seconds > patience else "the request could not start"
     return SourceBusy(
         f"{source} is busy: {turn}, but this evaluation waits at most {patience:.0f} s.",

@@ -83,7 +83,7 @@ class JournalledFetcher:
 
 def out_of_time(source: str, patience: float) -> SourceBusy:
     return SourceBusy(
-        f"{source} did not answer within {patience:.0f} s, the longest that this evaluation waits.",
+        f"{source} did not answer within {patience:.0f} s, the limit of this evaluation.",
         "Evaluate fewer ideas at once, or allow more time for each.",
     )
 
@@ -129,7 +129,7 @@ def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
         raise SourceMalformed(
-            f"The response of {source} cannot be parsed{f' at {place}' if place else ''}: {first['msg']}.",
+            f"The response from {source} cannot be parsed{f' at {place}' if place else ''}: {first['msg']}.",
             "Check that its base URL is that of the API; if it is, the API has changed.",
         ) from None
 

@@ -81,7 +81,7 @@ class SourceAddress:
         encrypted = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
         if target.host != url.host or not (encrypted or target.origin() == url.origin()):
             raise SourceRefused(
-                f"{self._source} redirects from {self.host} to {target.authority or 'an invalid URL'}, which is not "
+                f"{self._source} redirected from {self.host} to {target.authority or 'an invalid URL'}, which is not "
                 "allowed.",
                 f"Check {self._settings.variable}__BASE_URL.",
             )
@@ -206,7 +206,7 @@ class SourceClient:
                     return await self._attempt(request, line, attempt.retry_state)
         except _RateLimited as limited:
             raise SourceBusy(
-                f"{self._name} still reports too many requests after {_tries(self.settings.attempts)}: {limited}.",
+                f"{self._name} still reported too many requests after {_tries(self.settings.attempts)}: {limited}.",
                 f"Check whether the key is also used elsewhere, or increase {self.settings.variable}__SPACING_SECONDS.",
             ) from limited
         except _Transient as failure:
@@ -230,7 +230,7 @@ class SourceClient:
                 if classify_response(response.status, response.headers) != "redirect":
                     return response
                 url = self.address.redirected(url, response.headers.get("location", ""))
-        raise SourceRefused(f"{self._name} redirects more than {_MOST_REDIRECTS} times.")
+        raise SourceRefused(f"{self._name} redirected more than {_MOST_REDIRECTS} times.")
 
     async def _send(
         self, request: SourceRequest, url: URL, line: Line, probe: bool, state: RetryCallState
@@ -261,8 +261,8 @@ class SourceClient:
                 if failure.kind == "too_large":
                     self._succeeded()
                     raise SourceRefused(
-                        f"The response of {self._name} is larger than {request.max_bytes:,} bytes.",
-                        "Request less at once.",
+                        f"The response from {self._name} is larger than {request.max_bytes:,} bytes.",
+                        "Request fewer records at once.",
                     ) from None
                 REQUESTS.labels("source", self._source, "none").inc()
                 self._failed(probe)

@@ -47,7 +47,7 @@ class QuestionFile(Frozen):
         try:
             fields = {field for _, field, _, _ in Formatter().parse(prompt) if field is not None}
         except ValueError as error:
-            raise ValueError(f"is not a valid format string: {error}; write a literal brace twice") from None
+            raise ValueError(f"is not a valid format string: {error}; write a literal brace as two braces") from None
         if fields != {"question"}:
             raise ValueError("must contain {question} and no other name in braces")
         return prompt

@@ -46,7 +46,8 @@ class PolicyTemplate:
         *_, rest = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
         if not rest:
             raise ConfigurationError(
-                "The policy's chat template omits earlier answers, so answers cannot be sent back."
+                "The policy's chat template drops earlier answers, so the model cannot be asked to correct an answer.",
+                "Choose a model with a different chat template.",
             )
         ids = self._ids(rest)
         return ids[1:] if ended_by in self.ends and ids[0] in self.ends else ids

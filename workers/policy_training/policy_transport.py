@@ -86,7 +86,7 @@ class PolicyTransport:
         call = self._call(request, requester.run)
         context = call.context
         if len(context) > self._most:
-            reason = f"a prompt has {len(context):,} tokens, more than the permitted {self._most:,}."
+            reason = f"a prompt has {len(context):,} tokens; the limit is {self._most:,}."
             self.too_long[requester.run] = reason
             raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
         requester.sent(0.0)

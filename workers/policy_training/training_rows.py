@@ -29,7 +29,7 @@ def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str,
                 if most is not None and len(rows) == most:
                     break
                 if len(line) > _LONGEST_LINE:
-                    raise InputError(f"{file}, line {number} has more than {_LONGEST_LINE:,} characters.")
+                    raise InputError(f"{file}, line {number}, has more than {_LONGEST_LINE:,} characters.")
                 if line.strip():
                     rows.append(row(f"{file}, line {number}", line))
     except (OSError, UnicodeDecodeError) as error:

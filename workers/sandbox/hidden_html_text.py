@@ -14,7 +14,7 @@ from lxml.html import HtmlElement
 
 from workers.sandbox.page_styles import PageStyles
 
-HtmlHiding = Literal["not displayed", "invisible", "tiny", "off the screen", "of the colour behind it", "a comment"]
+HtmlHiding = Literal["not displayed", "invisible", "tiny", "off the screen", "in the background colour", "a comment"]
 
 _NEVER_SHOWN = frozenset(["template", "noscript", "datalist", "noframes", "rp", "video", "audio", "canvas", "iframe"])
 _NO_TEXT = frozenset(["script", "style", "head", "title", "meta", "link", "svg", "math"])
@@ -63,7 +63,7 @@ class _Look(NamedTuple):
         if self.size < _MIN_SIZE:
             return "tiny"
         if self.ground and all(abs(a - b) < _SIMILAR for a, b in zip(self.colour[:3], self.ground[:3], strict=True)):
-            return "of the colour behind it"
+            return "in the background colour"
         return None
 
     def inside(self, element: HtmlElement, style: Mapping[str, str]) -> "_Look":

@@ -18,9 +18,9 @@ PdfHiding = Literal[
     "invisible",
     "tiny",
     "off the page",
-    "of the colour behind it",
+    "in the background colour",
     "covered, cut off or switched off",
-    "in place of what is drawn",
+    "different from what is drawn",
 ]
 
 _TINY = 2.0
@@ -84,7 +84,7 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
 def _why(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHiding:
     *colour, _ = _fill(text, index)
     alike = max(abs(a - b) for a, b in zip(picture.background(box), colour, strict=True)) < _ALIKE
-    return "of the colour behind it" if alike else "covered, cut off or switched off"
+    return "in the background colour" if alike else "covered, cut off or switched off"
 
 
 def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:

@@ -13,10 +13,10 @@ Cell = TypeVar("Cell")
 OfficeHiding = Literal[
     "marked as hidden",
     "tiny",
-    "of the colour behind it",
+    "in the background colour",
     "without a fill",
     "off the page",
-    "deleted, with the change recorded",
+    "deleted as a tracked change",
     "in a comment",
     "in a hidden row, column or sheet",
 ]
@@ -74,7 +74,7 @@ class Look(NamedTuple):
         if (self.points is not None and self.points <= _TINY) or (self.width is not None and self.width < _SQUEEZED):
             return "tiny"
         if self.colour and _alike(self.colour, self.behind or _WHITE):
-            return "of the colour behind it"
+            return "in the background colour"
         return None
 
 

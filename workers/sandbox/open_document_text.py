@@ -65,7 +65,7 @@ class _OpenDocumentReader:
                     self._table(child, below, why)
                 case "tracked-changes":
                     for change in child.iter("{*}deletion"):
-                        self._text.hide("deleted, with the change recorded", _words(change))
+                        self._text.hide("deleted as a tracked change", _words(change))
                 case "list-item":
                     self._blocks(child, below, why, "- ")
                 case "section":

@@ -146,7 +146,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
         look = time.process_time() < LOOKING_SHARE * cpu_seconds
         unlooked += not look
         hidden = hidden_characters(sheet, page, look)
-        unseen += ((number, "in place of what is drawn", text[:HIDDEN_LENGTH]) for text in false)
+        unseen += ((number, "different from what is drawn", text[:HIDDEN_LENGTH]) for text in false)
         if hidden:
             unseen += ((number, why, text) for why, text in hidden_texts(page, hidden))
         for text, visible in lines_of(page, hidden):

@@ -29,9 +29,9 @@ _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
 _REASONS: dict[int, OfficeHiding] = {
     _HIDDEN: "marked as hidden",
-    _DELETED: "deleted, with the change recorded",
+    _DELETED: "deleted as a tracked change",
     _TINY: "tiny",
-    _WHITE_TEXT: "of the colour behind it",
+    _WHITE_TEXT: "in the background colour",
 }
 _TITLE_LEVEL = 15
 _TINY_HALF_POINTS = 4

@@ -115,7 +115,7 @@ class _TexReader:
                 case latexwalker.LatexCharsNode():
                     self._chars(node.chars)
                 case latexwalker.LatexGroupNode() if _is_white(node.nodelist):
-                    self.text.hide("of the colour behind it", self._plain(node.nodelist))
+                    self.text.hide("in the background colour", self._plain(node.nodelist))
                 case latexwalker.LatexGroupNode():
                     self._read(node.nodelist)
                 case latexwalker.LatexMathNode() if node.displaytype == "display":
@@ -201,7 +201,7 @@ class _TexReader:
                     (f"the note {self._plain(last)[:60]!r}", f"\\{name} is a note to the authors")
                 )
             case "textcolor" if arguments and self._plain(arguments[-2]).strip().lower() == "white":
-                self.text.hide("of the colour behind it", self._plain(last))
+                self.text.hide("in the background colour", self._plain(last))
             case _ if name in HIDDEN:
                 self.text.hide("marked as hidden", self._plain(last))
             case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT):

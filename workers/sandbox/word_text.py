@@ -110,7 +110,7 @@ class _WordReader:
                 case "altChunk":
                     self._text.parts_unread += 1
                 case name if name in _DELETED:
-                    self._blocks(child, below, why or "deleted, with the change recorded")
+                    self._blocks(child, below, why or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
                     self._blocks(child, below, why)
 
@@ -143,7 +143,7 @@ class _WordReader:
             if next(children(of_row, "hidden"), None) is not None:
                 hiding = why or "marked as hidden"
             elif next(children(of_row, "del"), None) is not None:
-                hiding = why or "deleted, with the change recorded"
+                hiding = why or "deleted as a tracked change"
             behind = Look(behind=others if number else first).over(below)
             for cell in self._text.row(children(row, "tc")):
                 own = Look(behind=shading_of(next(children(cell, "tcPr"), None))).over(behind)
@@ -159,7 +159,7 @@ class _WordReader:
                 self._runs(child, style.look.over(below), why)
                 self._text.add(" ")
             elif named(child) in _DELETED:
-                self._cell(child, below, why or "deleted, with the change recorded")
+                self._cell(child, below, why or "deleted as a tracked change")
             elif named(child) not in _NOT_TEXT:
                 self._cell(child, below, why)
 
@@ -173,7 +173,7 @@ class _WordReader:
                 case "p" | "tbl" | "txbxContent":
                     pass
                 case name if name in _DELETED:
-                    self._runs(child, look, why or "deleted, with the change recorded")
+                    self._runs(child, look, why or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
                     self._runs(child, look, why)
 
@@ -196,7 +196,7 @@ class _WordReader:
                 case "t":
                     self._text.add(child.text or "", hiding, bold=bool(seen.bold))
                 case "delText":
-                    self._text.add(child.text or "", "deleted, with the change recorded")
+                    self._text.add(child.text or "", "deleted as a tracked change")
                 case "br" | "cr" if not hiding and attribute(child, "type") in _LINE_BREAKS:
                     self._text.end_line()
                 case "tab" | "br" | "cr":

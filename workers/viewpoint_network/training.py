@@ -44,7 +44,7 @@ def train_network(
     known = labelled_rows_of_two_classes(graph, _NO_IDEAS)
     if len(known) < FEWEST_IDEAS:
         raise InputError(
-            f"{len(known)} labelled ideas are too few to train a network; at least {FEWEST_IDEAS} are needed.",
+            f"Training a network needs at least {FEWEST_IDEAS} labelled ideas; this graph has {len(known)}.",
             "Label propagation needs no training and works with fewer ideas.",
         )
     torch = import_torch_geometric(settings.threads)

@@ -77,14 +77,14 @@ class PageReader:
         limits = self._settings
         words = {
             "too_much_text": f"has more than {limits.characters:,} characters",
-            "time": f"takes more than {limits.wall_seconds:g} s to read",
-            "computing_time": f"needs more than {limits.cpu_seconds} s of CPU time to read",
-            "memory": f"needs more than {limits.memory_bytes // 1_000_000} MB of memory to read",
+            "time": f"could not be read within the limit of {limits.wall_seconds:g} s",
+            "computing_time": f"could not be read within the limit of {limits.cpu_seconds} s of CPU time",
+            "memory": f"could not be read within the limit of {limits.memory_bytes // 1_000_000} MB of memory",
             "no_text": "contains no article",
             "nested": "is nested too deeply",
-            "encoding": "has an encoding that cannot be recognised",
+            "encoding": "has an encoding that could not be detected",
         }
-        message = f"{loggable_url(download.url)} {words.get(cause, 'crashes the parser')}."
+        message = f"{loggable_url(download.url)} {words.get(cause, 'crashed the parser')}."
         return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 

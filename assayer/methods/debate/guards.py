@@ -43,7 +43,7 @@ def _unjudgeable(item: RewardItem) -> Absent | None:
     """Return why this question and abstract cannot be used to judge any idea, or None."""
     for name, text in (("research question", item.question), ("abstract", item.abstract)):
         if len(text) > LONGEST_REFERENCE:
-            return Absent(reason=f"The {name} has {len(text):,} characters; at most {LONGEST_REFERENCE:,} are judged.")
+            return Absent(reason=f"The {name} has {len(text):,} characters; the limit is {LONGEST_REFERENCE:,}.")
         if not words_in(text):
             return Absent(reason=f"The {name} is empty.")
     return None
@@ -61,9 +61,7 @@ def reward_without_judging(item: RewardItem, judge: str) -> Reward | None:
 def stopped_by(item: RewardItem) -> GuardStop | None:
     """Return the reason of the first guard that stops the item, or None if the item should be judged."""
     if len(item.idea) > LONGEST_IDEA:
-        return GuardStop(
-            "too_long", f"The idea has {len(item.idea):,} characters; at most {LONGEST_IDEA:,} are judged."
-        )
+        return GuardStop("too_long", f"The idea has {len(item.idea):,} characters; the limit is {LONGEST_IDEA:,}.")
     text, flags = sanitise(item.idea)
     checked = item.model_copy(update={"idea": text, "question": item.question[:LONGEST_REFERENCE]})
     if any(flag.kind in ("suspected_injection", "hidden_text") for flag in flags):

@@ -59,7 +59,7 @@ def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
         case EvaluatorAnswer():
             weighed = [item.comparison for item in answer.evidence]
             return [*weighed, answer.summary, answer.argument], list(answer.evidence)
-    raise TypeError(f"{type(answer).__name__} is not the answer type of any voting seat.")
+    raise TypeError(f"No role with a vote returns answers of type {type(answer).__name__}.")
 
 
 def _turn(

@@ -32,7 +32,7 @@ async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: Viewp
         return Reward(value=Absent(reason=reason), reason=reason, judge=judge.name)
     found = await nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
     meets = found >= judge.threshold
-    reason = f"The idea's nearness to the reference is {found:.2f}; a match needs {judge.threshold:.2f}."
+    reason = f"The idea's similarity to the reference is {found:.2f}; a match needs {judge.threshold:.2f}."
     return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(found, 4))
 
 

@@ -119,7 +119,7 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
         raise ConfigurationError(
             f"The graph {plan.name!r} was made with the embedding model {plan.embedder}, but the configured model is "
             f"{backends.embedder.name}.",
-            "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build another graph.",
+            "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a different graph.",
         )
     return await backends.embedder.embed([viewpoint.text for viewpoint in extracted.viewpoints], "passage")
 

@@ -8,7 +8,7 @@ from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.methods.grapheval.plagiarism import LIMITS_BY_EMBEDDER, NearbyViewpoint, resemblance_to_neighbours
 from assayer.models import Absent, IdeaId, Notice, RepeatedIdea, RepeatedViewpoint
 
-_NO_LIMITS = Absent(reason="no similarity limits are known for this embedding model.")
+_NO_LIMITS = Absent(reason="no similarity thresholds are known for this embedding model.")
 _KINDS = {
     "same": "the graph already contains it with the same title or text; that record was left out",
     "copy": "{share:.0%} of its statements occur there nearly word for word",

@@ -164,13 +164,13 @@ def resolve_dimensions(
 def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
     if not isinstance(names, list):
         raise InputError(
-            f"{file}: keep must be a list of dimension names.",
+            f"{file}: `keep` must be a list of dimension names.",
             f'For example, write keep = ["{BUILT_IN_DIMENSIONS[0]}"].',
         )
     unknown = [item for item in names if item not in BUILT_IN_DIMENSIONS]
     if unknown:
         raise InputError(
-            f"{file}: keep lists names that are not built-in dimensions: {', '.join(map(repr, unknown))}.",
+            f"{file}: `keep` contains names that are not built-in dimensions: {', '.join(map(repr, unknown))}.",
             f"The built-in dimensions are {', '.join(BUILT_IN_DIMENSIONS)}.",
         )
     return tuple(item for item in built_in_dimensions() if item.name in names)

@@ -65,7 +65,7 @@ BACKGROUND = "background"
 def background_part(pack: EvidencePack, search: str) -> Part:
     """Return the background part, with papers as markers. `search` describes how they were found."""
     unscored = Absent(
-        reason=f"The background is the evidence on which the board judges; it has no score of its own. {search}"
+        reason=f"The background is the evidence on which the board bases its scores; it is not scored itself. {search}"
     )
     return Part(
         name=BACKGROUND,
@@ -82,7 +82,9 @@ def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
     return Assessment(
         name=part.name.capitalize(),
         statement=part.text,
-        score=Absent(reason=f"Not scored separately: {sides[0]} source(s) support it, {sides[1]} contradict it."),
+        score=Absent(
+            reason=f"Not scored separately. Sources in support: {sides[0]}; sources in contradiction: {sides[1]}."
+        ),
         points=(),
         readings=tuple(map(_reading, found)),
     )

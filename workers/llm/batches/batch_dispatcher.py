@@ -76,10 +76,10 @@ class BatchDispatcher:
             await self._give_up_late(batch)
         except PermanentLlmFailure as failure:
             if failure.reason in _MAY_CHANGE:
-                _LOG.error("batch %s is refused by the endpoint: %s", batch.id, failure)
+                _LOG.error("batch %s was refused by the endpoint: %s", batch.id, failure)
                 await self._give_up_late(batch)
                 return
-            _LOG.error("batch %s failed: %s; its calls are sent to the live endpoint", batch.id, failure)
+            _LOG.error("batch %s failed: %s; its requests are sent to the live endpoint", batch.id, failure)
             await self._give_up(batch)
 
     async def _send(self, batch: OutgoingBatch) -> None:
@@ -100,7 +100,7 @@ class BatchDispatcher:
         made = await self._remote.create(batch.id, file_id)
         await self._book.mark_sent(batch.id, made.id)
         BATCHES.labels("sent").inc()
-        _LOG.info("batch %s: sent %d calls of %s, as %s", batch.id, len(calls), batch.model, made.id)
+        _LOG.info("batch %s: sent %d requests to model %s, as %s", batch.id, len(calls), batch.model, made.id)
 
     async def _watch(self, batch: OutgoingBatch) -> None:
         remote = await self._remote.look(batch.remote_id)
@@ -112,7 +112,9 @@ class BatchDispatcher:
             await self._remote.cancel(batch.remote_id)
             await self._book.mark_cancelled(batch.id)
         elif batch.cancelled_at is not None and now - batch.cancelled_at >= self._patience:
-            _LOG.error("batch %s did not end after it was cancelled: some of its calls may be paid for twice", batch.id)
+            _LOG.error(
+                "batch %s did not end after it was cancelled: some of its requests may be paid for twice", batch.id
+            )
             await self._give_up(batch)
 
     @property
@@ -125,7 +127,7 @@ class BatchDispatcher:
         BATCHES.labels(remote.status).inc()
         answered = sum(result.answer is not None for result in results)
         why = f": {remote.problem}" if remote.problem else ""
-        _LOG.info("batch %s is %s%s; it answered %d calls", batch.id, remote.status, why, answered)
+        _LOG.info("batch %s is %s%s; it answered %d requests", batch.id, remote.status, why, answered)
         for file_id in remote.files:
             try:
                 await self._remote.delete(file_id)
@@ -135,7 +137,9 @@ class BatchDispatcher:
     async def _give_up_late(self, batch: OutgoingBatch) -> None:
         """Give up a batch that cannot be sent or checked, if its deadline passed more than `cancel_seconds` ago."""
         if self._clock.now() - batch.until >= self._patience:
-            _LOG.error("batch %s is given up after its deadline: some of its calls may be paid for twice", batch.id)
+            _LOG.error(
+                "batch %s was abandoned after its deadline: some of its requests may be paid for twice", batch.id
+            )
             await self._give_up(batch)
 
     async def _give_up(self, batch: OutgoingBatch) -> None:

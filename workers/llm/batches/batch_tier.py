@@ -88,7 +88,7 @@ class BatchTier:
         try:
             await self._book.settle(keys)
         except StorageError as error:  # unsettled calls are deleted later
-            _LOG.warning("batch calls could not be settled: %s", error)
+            _LOG.warning("answered batch requests could not be marked as recorded: %s", error)
 
     async def _collected(self, call: BatchCall) -> CollectedCall:
         await self._book.enqueue(call)
@@ -120,7 +120,7 @@ class BatchTier:
         try:
             completion = parse_completion(collected.answer.encode())
         except ValueError as error:
-            _LOG.warning("a line of a batch cannot be used: %s", error)
+            _LOG.warning("a response in a batch cannot be used: %s", error)
             return None
         return ChatResult(completion)
 
@@ -140,7 +140,7 @@ class BatchTier:
                 await self._dispatcher.work()
                 await self._wake()
             except StorageError as error:
-                _LOG.warning("batches cannot be sent or monitored now: %s", error)
+                _LOG.warning("batches could not be sent or monitored: %s; trying again", error)
             await asyncio.sleep(self._settings.poll_seconds)
 
     async def _wake(self) -> None:

@@ -65,7 +65,7 @@ class GraphArrays:
         if nodes and (self.idea_of.min() < 0 or self.idea_of.max() >= ideas or (np.diff(self.idea_of) < 0).any()):
             raise ValueError("Viewpoints must be grouped by idea, in the order of the ideas.")
         if ideas and not (self.labels.min() >= UNKNOWN and self.labels.max() < len(self.classes)):
-            raise ValueError("A label is not one of the classes.")
+            raise ValueError("Each label must be UNKNOWN or the index of a class.")
         if edges and (self.weights.min() <= 0 or max(self.sources.max(), self.targets.max()) >= nodes):
             raise ValueError("Each edge needs a positive weight and must join two existing viewpoints.")
 

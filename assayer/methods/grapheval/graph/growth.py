@@ -87,14 +87,14 @@ def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
         raise ConfigurationError(
             f"Idea {idea.id!r} has vectors of {new.vectors.shape[-1]} dimensions, but those of the graph {plan.name!r} "
             f"have {plan.dimensions} and were made with {plan.embedder}.",
-            "Set ASSAYER_EMBEDDER__MODEL to that model, or build another graph.",
+            "Set ASSAYER_EMBEDDER__MODEL to that model, or build a different graph.",
         )
 
 
 def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
     if before.digest != idea.digest:
         raise InputError(
-            f"There are two ideas with the id {idea.id!r} and different texts.",
+            f"Two ideas with different texts have the same id {idea.id!r}.",
             "Give each text its own id, including each revised version of an idea.",
         )
     if None not in (before.label, idea.label) and before.label != idea.label:
@@ -108,8 +108,8 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
     if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
         raise InputError(
             f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
-            f"{wanted.embedder}: vectors of two models cannot be compared.",
-            "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a graph under another name.",
+            f"{wanted.embedder}: vectors of different models cannot be compared.",
+            "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a graph under a different name.",
         )
     differing = [field for field in GraphPlan.model_fields if getattr(present, field) != getattr(wanted, field)]
     if differing:
@@ -117,7 +117,7 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
         raise InputError(
             f"The graph {present.name!r} has {field} {_as_text(getattr(present, field))}, not "
             f"{_as_text(getattr(wanted, field))}.",
-            "Add ideas to it under its own settings with `assayer graph add`, or build a graph under another name.",
+            "Add ideas to it under its own settings with `assayer graph add`, or build a graph under a different name.",
         )
 
 

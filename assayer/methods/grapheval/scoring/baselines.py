@@ -119,6 +119,6 @@ def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     if len(present) < 2:
         raise InputError(
             f"The {len(known):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
-            "Add ideas with another label: a verdict is learned from at least two outcomes.",
+            "Add ideas with a different label: a verdict is learned from at least two outcomes.",
         )
     return known

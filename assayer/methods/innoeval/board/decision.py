@@ -226,7 +226,10 @@ def fit_decision(
 def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
     unknown = sorted({item.outcome for item in scored} - set(outcomes))
     if unknown:
-        raise InputError(f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.")
+        raise InputError(
+            f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.",
+            f"The outcomes are {', '.join(map(repr, outcomes))}.",
+        )
     if len(scored) < FEWEST_LABELLED_IDEAS:
         raise InputError(
             f"{len(scored)} labelled ideas are too few to fit thresholds; at least {FEWEST_LABELLED_IDEAS} are needed."
@@ -236,7 +239,7 @@ def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> 
     rare = [outcome for outcome, count in zip(outcomes, counts, strict=True) if count < 2]
     if rare:
         raise InputError(
-            f"Fewer than two labelled ideas have the outcome {', '.join(map(repr, rare))}.",
-            "Merge it with a neighbouring outcome, or label more ideas.",
+            f"Each outcome needs at least two labelled ideas; these have fewer: {', '.join(map(repr, rare))}.",
+            "Label more ideas, or merge neighbouring outcomes.",
         )
     return np.array([item.score for item in scored], np.float64), labels

@@ -52,7 +52,7 @@ class IterativeSearch:
     @property
     def summary(self) -> str:
         """Description of how much was searched, for the report."""
-        return f"{len(self._results_by_query)} queries were answered, with {self.rounds} round(s) of refinement."
+        return f"Queries answered: {len(self._results_by_query)}; rounds of refinement: {self.rounds}."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
         """Return the best sources of each kind. Raises LiteratureError, or the underlying error if no queries could be
