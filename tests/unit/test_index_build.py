@@ -185,8 +185,8 @@ async def test_opening_version_with_missing_file_names_the_file(source: Path, di
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (f'"format": "{FORMAT}"', '"format": "0-0"', "another release"),
-        (f'"format": "{FORMAT}"', '"format": 1', "another release"),
+        (f'"format": "{FORMAT}"', '"format": "0-0"', "different release"),
+        (f'"format": "{FORMAT}"', '"format": 1', "different release"),
         ('"papers": 14', '"papers": "x"', r"manifest\.json cannot be read"),
         ('"papers": 14', '"papers": 13', r"manifest\.json has changed since it was written"),
         ("{", "", r"manifest\.json cannot be read"),

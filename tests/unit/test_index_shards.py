@@ -271,7 +271,7 @@ async def test_excessive_sharded_removal_is_refused_but_works_without_acceptance
     directory, papers = tmp_path / "corpus", [record(number) for number in range(100)]
     built = await build_shards([write_jsonl(tmp_path / "p.jsonl", papers)], 16, directory, EMBEDDER)
     delta = Delta([], [PaperId(paper["id"]) for paper in papers[:11]])
-    with pytest.raises(CorpusError, match="would leave 89 of 100 papers") as refused:
+    with pytest.raises(CorpusError, match="would leave only 89 of 100 papers") as refused:
         await update_shards(delta, directory, EMBEDDER, accept=Acceptance(EMBEDDER, 100, delta.deletions))
     assert str(directory / "shards") not in str(refused.value)
     assert VersionStore(directory).current_version() == built.manifest.version
