@@ -245,7 +245,7 @@ def test_finished_event_stream_ends_without_events(asking: Asking) -> None:
 def test_event_stream_without_progress_is_abandoned_after_repeated_breaks(asking: Asking) -> None:
     with (
         serving([events_begun(event(1, "queued")), *[events_begun()] * 20]) as scripted,
-        pytest.raises(ServiceUnreachable, match="broke off 4 times"),
+        pytest.raises(ServiceUnreachable, match="was interrupted 4 times"),
     ):
         asking.ask(scripted.url, "evaluations.events", "ev_1")
     assert len(scripted.received) == 4

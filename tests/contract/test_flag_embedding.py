@@ -166,7 +166,7 @@ async def test_mismatched_heads_and_missing_folder_are_rejected(bge_m3: Path, tm
     shutil.copytree(bge_m3, folder)
     torch.save(torch.nn.Linear(5, 1).state_dict(), folder / "sparse_linear.pt")
     assert "could not be loaded with FlagEmbedding" in await refused(embedder_settings(folder))
-    assert "There is no folder" in await refused(embedder_settings(tmp_path / "none"))
+    assert "does not exist" in await refused(embedder_settings(tmp_path / "none"))
 
 
 async def test_model_error_reaches_the_caller(bge_m3: Path) -> None:

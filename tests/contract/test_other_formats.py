@@ -59,7 +59,7 @@ async def test_jats_article_is_read_with_formulas_tables_authors_and_works(tmp_p
     ("xml", "says"),
     [
         ("<records><record/></records>", "is XML, but not an article in JATS"),
-        ('<!DOCTYPE article [<!ENTITY a "b">]><article><body><p>&a;</p></body></article>', "declares entities"),
+        ('<!DOCTYPE article [<!ENTITY a "b">]><article><body><p>&a;</p></body></article>', "declares XML entities"),
         ("<article><body><p>Cut off", "is damaged or incomplete"),
     ],
 )

@@ -147,7 +147,7 @@ def test_report_shows_itself_in_a_notebook(checked: EvaluationReport) -> None:
 
 
 def test_folder_with_several_proposals_is_refused(home: Path) -> None:
-    with pytest.raises(AssayerError, match="holds 3 proposals"):
+    with pytest.raises(AssayerError, match="contains 3 proposals"):
         check(IDEAS)
 
 

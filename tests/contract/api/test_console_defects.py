@@ -55,7 +55,7 @@ async def test_saved_view_is_not_replaced_unasked(service: Service, look: Look) 
             await page.get_by_label("Replace a view of this name").set_checked(replace)
             await page.get_by_role("button", name="Save", exact=True).click()
             if call == other and not replace:
-                await page.get_by_text("A view called “Mine” exists").wait_for()
+                await page.get_by_text("A view called “Mine” already exists").wait_for()
             else:
                 await page.get_by_role("link", name="Mine", exact=True).wait_for()
     rows = await service.database.fetch("SELECT query FROM saved_views")
