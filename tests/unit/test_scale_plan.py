@@ -115,7 +115,8 @@ def test_documented_plan_table_matches_planner_output() -> None:
     ]
     page = (ROOT / "docs" / "run" / "kubernetes.md").read_text("utf-8")
     assert "\n".join(rows) in page, "Write these there:\n" + "\n".join(rows)
-    assert f"{SCHOLAREVAL.calls:g} LLM requests and {round(SCHOLAREVAL.prompt_tokens, -3):,} tokens per proposal" in page
+    tokens = round(SCHOLAREVAL.prompt_tokens, -3)
+    assert f"{SCHOLAREVAL.calls:g} LLM requests and {tokens:,} tokens per proposal" in page
 
 
 @pytest.mark.parametrize("given_text", ["cores=3", "busy=0", "busy=1.5", "levels=many", "levels=nan", "levels"])
