@@ -12,6 +12,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.methods.review.prior_work import named_works, without_titles
 from assayer.methods.review.schemas import (
     EditedParagraph,
+    EditedReview,
     EditorQuestion,
     LookAnswer,
     NearWork,
@@ -19,6 +20,7 @@ from assayer.methods.review.schemas import (
     RefereeAnswer,
     RememberedWork,
 )
+from assayer.methods.review.tasks import EDITOR
 from assayer.models import Report, Score
 from assayer.reports.brief import brief_of
 from assayer.reports.markdown import as_markdown
@@ -137,6 +139,17 @@ async def test_closest_works_can_be_named_from_memory_but_not_for_their_method()
     assert brief_of(report).groups[-2].points[0].text == line.replace("*", "")
     words = f"earlier work 2019 {INVENTED} checks quotes with a reader"
     assert review.words - review.model_copy(update={"closest": ()}).words >= len(words.split())
+
+
+async def test_closest_passage_is_ignored_if_no_passage_was_shown() -> None:
+    def editor(question: BaseModel) -> BaseModel:
+        return edited(closest=[NearWork(work=label, difference="its quotes") for label in ("E1", "N1")])(question)
+
+    report, question = await _report(INVENTED, editor=editor)
+    assert question.passages == ()
+    assert EDITOR.complaints(question, EditedReview.model_validate(editor(question))) == []
+    assert report.panel_review is not None
+    assert [item.named for item in report.panel_review.closest] == [0]
 
 
 async def test_named_work_never_looked_up_is_not_reported_as_missing() -> None:

@@ -67,11 +67,10 @@ def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     passages, named = [item.label for item in question.passages], [work.label for work in question.named]
     if passages:  # if there are none, citations are ignored
         complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
+        complaints += unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
     if named:
         referred = [label for item in (*findings, *answer.paragraphs) for label in item.named]
         complaints += unknown_labels(referred, named, "work from memory")
-    if passages or named:
-        complaints += unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
     return complaints
 
 
