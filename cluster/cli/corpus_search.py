@@ -75,7 +75,7 @@ def _show_hits(hits: Sequence[Hit]) -> None:
 
 def _show_papers(papers: Sequence[Paper]) -> None:
     if not papers:
-        say("No paper in the corpus's graph names the query.")
+        say("No paper in the corpus graph mentions the query.")
     for rank, paper in enumerate(papers, start=1):
         _show_paper(rank, paper, "")
 

@@ -53,7 +53,7 @@ def test_papers_naming_the_term_are_newest_first_and_filterable(corpus: Path) ->
     assert "Counting hoverflies" not in earlier.output
     one = search("HEDGENET", "--naming", "--limit", "1", "--without", "bee-21")
     assert "HedgeNet: Graph" in one.output
-    assert "No paper in the corpus's graph names the query" in search("transformers of nobody", "--naming").output
+    assert "No paper in the corpus graph mentions the query" in search("transformers of nobody", "--naming").output
 
 
 @pytest.mark.parametrize(
