@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 import uvicorn
 from fastapi import FastAPI
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from assayer.models import EvaluationId, GraphRecord
 from assayer_client.accounts import Scope
@@ -162,7 +162,7 @@ class Service:
 
 
 @asynccontextmanager
-async def served(app: Starlette) -> AsyncIterator[str]:
+async def served(app: ASGIApp) -> AsyncIterator[str]:
     """The application behind a real server; gives its URL."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

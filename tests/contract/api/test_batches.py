@@ -1,5 +1,6 @@
 """Many ideas in one request: accepted and rejected rows, and results."""
 
+import asyncio
 import csv
 import datetime as dt
 import io
@@ -10,6 +11,7 @@ import httpx2
 import openpyxl
 import pyarrow.parquet as pq
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from assayer_client.batches import AcceptedBatch, BatchResource, BatchSummary
 from assayer_client.evaluations import Evaluation
@@ -298,15 +300,24 @@ async def test_archive_is_unpacked_and_unsafe_entry_is_rejected_by_name(
 
 
 async def test_uploads_beyond_the_limit_are_rejected_with_retry_after(service: Service) -> None:
-    full = service.with_services(batches=BatchSettings(uploads=1))
-    async with served(full.app) as url, full.client(await service.key(), url) as client:
+    full, begun = service.with_services(batches=BatchSettings(uploads=1)), asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the service does, and set `begun` once it has read the first part of a body."""
+
+        async def receive_and_note() -> Message:
+            message = await receive()
+            begun.set()
+            return message
+
+        await full.app(scope, receive_and_note, send)
+
+    async with served(app) as url, full.client(await service.key(), url) as client:
 
         async def slow() -> AsyncIterator[bytes]:
             yield THREE
-            for _ in range(50):  # until the server has begun to read this upload
-                refused = await client.post("/v1/batches", content=THREE, headers=JSONL_HEADERS)
-                if refused.status_code != 202:
-                    break
+            await asyncio.wait_for(begun.wait(), 30)
+            refused = await client.post("/v1/batches", content=THREE, headers=JSONL_HEADERS)
             assert check_problem(refused, 503, "busy").retry_after == int(refused.headers["retry-after"])
             yield b"\n"
 
