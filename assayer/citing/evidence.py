@@ -1,7 +1,7 @@
 """Evidence shown in prompts, points that cite it, and verification of their quotes."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Literal, TypeVar
 
@@ -11,9 +11,11 @@ from assayer.citing.foreign_labels import without_labels
 from assayer.citing.labels import MARKER, canonical, marker, paper_of, plain
 from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
 from assayer.citing.whole_sentences import whole_sentences, why_too_short
+from assayer.errors import Defect
 from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 
 EvidenceT = TypeVar("EvidenceT", bound="Evidence")
+Out = TypeVar("Out")
 
 _ENDS = re.compile(r"[.!?…。！？:*$}\])»”’\"']$|://|^www\.|@")
 """Pattern for the last word of a complete text: a sentence end, a closing mark, a URL or an email address."""
@@ -80,6 +82,20 @@ def evidence_batches(
         batches[-1].append(item.model_copy(update={"label": f"P{len(batches[-1]) + 1}"}))
         space_left -= len(item.text)
     return [tuple(batch) for batch in batches]
+
+
+async def ask_about_all(
+    batch: Sequence[EvidenceT], ask: Callable[[tuple[EvidenceT, ...]], Awaitable[Sequence[Out]]]
+) -> list[Out]:
+    """Return one answer per item of the batch. `ask` answers for the first items only if its question was cut to fit
+    the model's context window; it is then called again with the rest. Raises Defect if it answers for none."""
+    answers: list[Out] = []
+    while len(answers) < len(batch):
+        more = await ask(tuple(batch[len(answers) :]))
+        if not more:
+            raise Defect(f"A question about {len(batch) - len(answers)} papers was answered for none of them.")
+        answers += more
+    return answers
 
 
 class Quoted(Frozen):

@@ -1,7 +1,9 @@
 """Review of a plan by a panel: a verdict, findings in order of weight, and the passages that support them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
+
+from pydantic import model_validator
 
 from assayer.models.base import Frozen
 from assayer.models.plan_review import PlanQuote
@@ -107,6 +109,12 @@ class ClosestWork(Frozen):
     """Index into the review's `evidence`; None for a work named from memory."""
     named: int | None = None
     """Index into the review's `named`; None for a paper that was read."""
+
+    @model_validator(mode="after")
+    def _require_one_index(self) -> Self:
+        if (self.evidence is None) == (self.named is None):
+            raise ValueError("needs either `evidence` or `named`")
+        return self
 
 
 class NumberedFinding(NamedTuple):

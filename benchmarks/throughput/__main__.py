@@ -1,8 +1,8 @@
 """`python -m benchmarks.throughput`: ideas per hour, calls and tokens per idea, wall time.
 
 The engine runs in this process, or in the number given by `--processes`, with an embedded PostgreSQL in a fresh data
-directory. The LLM is the simulator, in another process on the same machine. First one idea is evaluated alone, then all
-ideas at once. With `--service`, the same ideas are then sent to a service over HTTP as one batch, while another client
+directory. The LLM is the simulator, in another process on the same machine. First five ideas are evaluated one after
+another in a running engine, then all ideas at once, with the start of the engines included. With `--service`, the same ideas are then sent to a service over HTTP as one batch, while another client
 requests one idea after another.
 """
 
@@ -11,11 +11,15 @@ import asyncio
 import os
 import signal
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple, get_args
 
+from assayer.errors import AssayerError
 from assayer.methods import scholareval
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.review import METHOD as REVIEW
@@ -30,11 +34,15 @@ from benchmarks.throughput.comparing import Alone, compared
 from benchmarks.throughput.ideas import copies, scholar_ideas
 from benchmarks.throughput.meter import Meter
 from benchmarks.throughput.over_http import Ground, Load, Served, measured
+from cluster.engine import open_engine
 from cluster.evaluation_processes import evaluate_in_processes
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from simulator.counters import Stats
 from simulator.process import Simulator
+
+_ALONE = 5
+"""Number of ideas evaluated one after another."""
 
 
 class Original(NamedTuple):
@@ -59,6 +67,10 @@ class Outcome(NamedTuple):
     failures: list[str]
     meter: Meter
     stats: Stats | None
+    seconds: tuple[float, ...] = ()
+    """Wall time of each idea, if they were evaluated one after another."""
+    start_seconds: float = 0.0
+    """Time in which the engine started, if it is not part of the measurement."""
 
 
 def main() -> None:
@@ -74,7 +86,7 @@ def main() -> None:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="assayer-", ignore_cleanup_errors=True)))
         home.chmod(0o711)
         endpoint = None if options.no_llm else stack.enter_context(Simulator(**_knobs(options)))
-        alone = asyncio.run(_measure(options.method, _settings(options, home / "a", endpoint), ideas[:1], endpoint))
+        alone = asyncio.run(_measure_alone(options.method, _settings(options, home / "a", endpoint), ideas, endpoint))
         together = asyncio.run(_measure(options.method, _settings(options, home / "b", endpoint), ideas, endpoint))
         served = asyncio.run(_serve(options, home / "c", ideas, endpoint)) if options.service and endpoint else None
     if options.out:
@@ -146,13 +158,38 @@ async def _measure(method: str, settings: Settings, ideas: list[Idea], endpoint:
     works = [Evaluate(idea, method) for idea in ideas]
     with Meter() as meter:  # including the start of engines
         done = await evaluate_in_processes(settings, (method,), works, NoProgress(), lambda: None)
-    outcomes = [done.ended.get(number, done.stopped) for number in range(len(ideas))]
+    return _outcome(ideas, [done.ended.get(number, done.stopped) for number in range(len(ideas))], meter, endpoint)
+
+
+async def _measure_alone(method: str, settings: Settings, ideas: list[Idea], endpoint: Simulator | None) -> Outcome:
+    """Evaluate the first ideas one after another in a running engine, as a service does when it is idle."""
+    if endpoint is not None:
+        endpoint.reset()
+    chosen = ideas[:_ALONE]
+    ended: list[Report | AssayerError] = []
+    seconds = []
+    begun = time.monotonic()
+    async with open_engine(settings, (method,)) as engine:
+        start_seconds = time.monotonic() - begun
+        with Meter() as meter:
+            for idea in chosen:
+                begun = time.monotonic()
+                try:
+                    ended.append(await Evaluate(idea, method)(engine, NoProgress()))
+                except AssayerError as error:
+                    ended.append(error)
+                seconds.append(time.monotonic() - begun)
+    outcome = _outcome(chosen, ended, meter, endpoint)
+    return outcome._replace(seconds=tuple(seconds), start_seconds=start_seconds)
+
+
+def _outcome(
+    ideas: Sequence[Idea], ended: Sequence[Report | AssayerError | None], meter: Meter, endpoint: Simulator | None
+) -> Outcome:
     return Outcome(
-        reports=[outcome for outcome in outcomes if isinstance(outcome, Report)],
+        reports=[item for item in ended if isinstance(item, Report)],
         failures=[
-            f"{idea.source}: {outcome}"
-            for idea, outcome in zip(ideas, outcomes, strict=True)
-            if not isinstance(outcome, Report)
+            f"{idea.source}: {item}" for idea, item in zip(ideas, ended, strict=True) if not isinstance(item, Report)
         ],
         meter=meter,
         stats=endpoint.stats() if endpoint else None,
@@ -174,7 +211,7 @@ def _show(options: argparse.Namespace, alone: Outcome, together: Outcome) -> Non
     print(f"Mode: {mode}; {options.concurrency} ideas in flight at most, processes: {options.processes}")
     fits = Counter(str(getattr(report.coverage.corpus_fit, "level", "unknown")) for report in together.reports)
     print(f"Corpus fit of the ideas: {dict(fits)}. For a poor fit, little is found and few calls are made.\n")
-    _row("", "one alone", "all together")
+    _row("", "one at a time", "all together")
     _row(
         "reports / ideas",
         *(f"{len(item.reports)} / {len(item.reports) + len(item.failures)}" for item in (alone, together)),
@@ -202,8 +239,10 @@ def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) ->
     _row("peak calls in flight", *(str(stats.peak_in_flight) for _, stats, _ in both))
     _row("CPU ms per call, total", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
-    serial = alone.stats.answered * options.latency if alone.stats else 0.0
-    print(f"\nOne idea alone: {alone.meter.wall_seconds:.1f} s; one call at a time would take {serial:.0f} s.")
+    print(
+        f"\nOne idea alone in a running engine: {median(alone.seconds):.1f} s in the median, {min(alone.seconds):.1f} to "
+        f"{max(alone.seconds):.1f}; the engine started in {alone.start_seconds:.1f} s before."
+    )
     met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)
     print(f"All ideas: faults in coverage boxes {met}, recovered {recovered};")

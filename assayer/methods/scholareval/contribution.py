@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from assayer.citing.claim_numbers import numbers_in
-from assayer.citing.evidence import Evidence, evidence_batches
+from assayer.citing.evidence import Evidence, ask_about_all, evidence_batches
 from assayer.citing.labels import labelled, marker, plain
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
@@ -212,17 +212,15 @@ class ContributionModule:
         )
         batched = evidence_batches(evidence, self._options.comparison_batch)
 
+        async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperVerdicts]:
+            question = ComparisonQuestion(parts=parts, evidence=papers)
+            return (await self._context.ask(tasks.COMPARISON, question)).comparisons
+
         async def compare(batch: tuple[Evidence, ...]) -> list[tuple[str, PaperComparison]]:
             shown = {item.label: item for item in batch}
-            papers: list[PaperVerdicts] = []
-            left = batch
-            while left:  # once, unless the question was cut to fit
-                answer = await self._context.ask(tasks.COMPARISON, ComparisonQuestion(parts=parts, evidence=left))
-                papers += answer.comparisons
-                left = left[len(answer.comparisons) or len(left) :]
             return [
                 (verdict.dimension, PaperComparison.of(shown[paper.label], verdict))
-                for paper in papers
+                for paper in await ask_about_all(batch, ask)
                 for verdict in paper.verdicts
             ]
 

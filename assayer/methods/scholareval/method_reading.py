@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from assayer.citing.evidence import Evidence, Quoted, check_quote, evidence_batches
+from assayer.citing.evidence import Evidence, Quoted, ask_about_all, check_quote, evidence_batches
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage, near_beyond_corpus
@@ -130,12 +130,11 @@ class MethodReader:
         self, parts: tuple[LabelledText, ...], batch: tuple[Evidence, ...]
     ) -> list[tuple[str, RelevantPaper]]:
         shown = {item.label: item for item in batch}
-        readings: list[PaperReading] = []
-        left = batch
-        while left:  # once, unless the question was cut to fit
-            answer = await self._context.ask(tasks.READING, ReadingQuestion(parts=parts, evidence=left))
-            readings += answer.readings
-            left = left[len(answer.readings) or len(left) :]
+
+        async def ask(papers: tuple[Evidence, ...]) -> Sequence[PaperReading]:
+            return (await self._context.ask(tasks.READING, ReadingQuestion(parts=parts, evidence=papers))).readings
+
+        readings = await ask_about_all(batch, ask)
         self._run.journal.record_dropped(
             "paper reading", "not relevant to any method", sum(not reading.notes for reading in readings)
         )
