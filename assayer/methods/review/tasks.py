@@ -172,7 +172,7 @@ REFEREE = Task[RefereeQuestion, RefereeAnswer](
 WALKTHROUGH = Task[WalkthroughQuestion, WalkthroughAnswer](
     "review.walkthrough",
     _PROMPTS,
-    "walkthrough.v1.md",
+    "walkthrough.v2.md",
     WalkthroughAnswer,
     tier="strong",
     max_tokens=6_000,
@@ -195,7 +195,7 @@ LOOK = Task[LookQuestion, LookAnswer](
 READING = Task[PassageQuestion, ReadingAnswer](
     "review.reading",
     _PROMPTS,
-    "reading.v3.md",
+    "reading.v4.md",
     ReadingAnswer,
     max_tokens=5_000,
     check=_check_reading,
