@@ -88,6 +88,7 @@ _IN_UNSPACED_SCRIPT = re.compile(
 _UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
 """Headings in unspaced scripts that are as short as a name."""
 _LONGEST_LIST = 600
+_LONGEST_NAME = 300
 NO_SURNAMES = words_of(
     """
     Dr Drs Prof Profs Professor Professors Doctor Mr Mrs Ms Miss Sir University Institute College Department
@@ -115,17 +116,15 @@ class Person(NamedTuple):
 
 def person_of(text: str) -> Person | None:
     """Parse one name with titles, degrees and footnote marks; return None if it does not look like a name."""
-    bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t"))))
+    bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t")))) if len(text) <= _LONGEST_NAME else ""
     while (shorter := _MARKS.sub("", _DEGREE.sub("", bare)).strip(" ,*_")) != bare:
         bare = shorter
     if reverse := _REVERSED.match(bare):
         return Person(reverse["given"], reverse["family"])
     if parts := _IN_UNSPACED_SCRIPT.match(bare):
         return None if bare in _UNSPACED_WORDS else Person(parts["given"] or "", parts["family"])
-    if not _WHOLE_NAME.match(bare):
-        return None
     words = bare.split()
-    if NO_SURNAMES & set(words):
+    if not _WHOLE_NAME.match(bare) or NO_SURNAMES & set(words):
         return None
     family = words[-1]
     if family.endswith("."):  # `Roe J.`

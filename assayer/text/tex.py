@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _TEX = re.compile(r"[\\{}$~]|--|``|''")
 _LONGEST = 20_000
+_PIECE = 500
 _BEGINNING = re.compile(
     r"\A\ufeff?\s*(?:%[^\n]*\n\s*)*\\(?:documentclass|documentstyle|begin\{|(?:sub)?section\*?\{|title\b|chapter\*?\{|"
     r"input\{|usepackage|newcommand|PassOptionsToPackage|RequirePackage|makeatletter|def\\)"
@@ -56,5 +57,7 @@ def _encoder() -> UnicodeToLatexEncoder:
 
 
 def escape_tex(text: str) -> str:
-    """Return the text escaped so that TeX prints it literally."""
-    return str(_encoder().unicode_to_latex(text))
+    """Return the text escaped so that TeX prints it literally. In pieces, because the time that pylatexenc takes grows
+    with the square of the length; it replaces each character regardless of its neighbours."""
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return "".join(_encoder().unicode_to_latex(piece) for piece in pieces)

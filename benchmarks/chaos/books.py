@@ -37,7 +37,7 @@ _ORPHANED_RUNS = """
         AND NOT EXISTS (SELECT FROM erased_runs e WHERE e.run_id = l.run_id)
 """
 _TOKENS = "SELECT coalesce(sum(prompt_tokens + completion_tokens), 0)::bigint FROM ledger WHERE NOT cached"
-_KEPT = "SELECT document_file FROM jobs WHERE state IN ('cancelled', 'failed') AND document_file IS NOT NULL"
+_KEPT = "SELECT document_file FROM jobs WHERE document_file IS NOT NULL"
 _TABLES = """
     SELECT c.relname AS name,
            coalesce(array_agg(a.attname::text) FILTER (WHERE a.atttypid = 'bytea'::regtype), '{}') AS bytes
@@ -78,7 +78,7 @@ class Books(NamedTuple):
 
 async def audited(connection: AnyConnection, erased: Sequence[Erased], files: Path) -> Books:
     """Check charges and erasures after all evaluations have ended. `files` is the folder of submitted documents, in
-    which only documents of evaluations that can be retried may remain."""
+    which only documents of evaluations that were not erased may remain."""
     kept = {row[0] for row in await connection.fetch(_KEPT)}
     rows = await connection.fetch(_CHARGES)
     charges = [Charge(row["id"], row["charged"], row["least"], row["most"]) for row in rows]

@@ -2,8 +2,8 @@
 
 The engine runs in this process, or in the number given by `--processes`, with an embedded PostgreSQL in a fresh data
 directory. The LLM is the simulator, in another process on the same machine. First five ideas are evaluated one after
-another in a running engine, then all ideas at once, with the start of the engines included. With `--service`, the same ideas are then sent to a service over HTTP as one batch, while another client
-requests one idea after another.
+another in a running engine, then all ideas at once, with the start of the engines included. With `--service`, the same
+ideas are then sent to a service over HTTP as one batch, while another client requests one idea after another.
 """
 
 import argparse
@@ -240,8 +240,8 @@ def _show_llm(options: argparse.Namespace, alone: Outcome, together: Outcome) ->
     _row("CPU ms per call, total", *(f"{1e3 * item.meter.cpu_seconds / stats.answered:.1f}" for item, stats, _ in both))
     _row("simulator CPU s", *(f"{stats.cpu_seconds:.1f}" for _, stats, _ in both))
     print(
-        f"\nOne idea alone in a running engine: {median(alone.seconds):.1f} s in the median, {min(alone.seconds):.1f} to "
-        f"{max(alone.seconds):.1f}; the engine started in {alone.start_seconds:.1f} s before."
+        f"\nOne idea alone in a running engine: {median(alone.seconds):.1f} s in the median, "
+        f"{min(alone.seconds):.1f} to {max(alone.seconds):.1f}; it had started in {alone.start_seconds:.1f} s."
     )
     met = sum(fault.met for report in together.reports for fault in report.coverage.faults)
     recovered = sum(fault.recovered for report in together.reports for fault in report.coverage.faults)

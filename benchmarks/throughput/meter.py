@@ -1,6 +1,8 @@
 """Measures the cost of work in this process and the processes it started: wall time, CPU time, peak memory."""
 
+import contextlib
 import multiprocessing
+import os
 import threading
 import time
 from dataclasses import dataclass, field
@@ -14,15 +16,17 @@ _SAMPLE_SECONDS = 0.25
 @dataclass
 class Meter:
     """Measures between enter and exit. CPU seconds include all threads of this process and of those that
-    `multiprocessing` started; processes that have ended by the exit are not counted."""
+    `multiprocessing` started; of a process that has ended by the exit, those up to its last sample."""
 
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_rss_bytes: int = 0
     _done: threading.Event = field(default_factory=threading.Event)
+    _cpu_by_process: dict[int, float] = field(default_factory=dict)
 
     def __enter__(self) -> "Meter":
-        self._started = (time.monotonic(), _cpu())
+        self._take_sample()
+        self._started = (time.monotonic(), sum(self._cpu_by_process.values()))
         self._sampler = threading.Thread(target=self._sample, daemon=True)
         self._sampler.start()
         return self
@@ -32,21 +36,20 @@ class Meter:
     ) -> None:
         wall, cpu = self._started
         self.wall_seconds = time.monotonic() - wall
-        self.cpu_seconds = _cpu() - cpu
         self._done.set()
         self._sampler.join()
+        self._take_sample()
+        self.cpu_seconds = sum(self._cpu_by_process.values()) - cpu
 
     def _sample(self) -> None:
-        processes = _processes()
-        while True:
-            self.peak_rss_bytes = max(self.peak_rss_bytes, sum(process.memory_info().rss for process in processes))
-            if self._done.wait(_SAMPLE_SECONDS):
-                return
+        while not self._done.wait(_SAMPLE_SECONDS):
+            self._take_sample()
 
-
-def _processes() -> list[psutil.Process]:
-    return [psutil.Process(), *(psutil.Process(active_child.pid) for active_child in multiprocessing.active_children())]
-
-
-def _cpu() -> float:
-    return sum(sum(process.cpu_times()[:2]) for process in _processes())
+    def _take_sample(self) -> None:
+        used = 0
+        for pid in [os.getpid(), *(child.pid for child in multiprocessing.active_children())]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process = psutil.Process(pid)
+                self._cpu_by_process[process.pid] = sum(process.cpu_times()[:2])
+                used += process.memory_info().rss
+        self.peak_rss_bytes = max(self.peak_rss_bytes, used)

@@ -78,6 +78,7 @@ def test_broken_bibtex_entry_is_reported_and_others_are_read() -> None:
         ("[]", "has no entry"),
         ("[{", "is not valid JSON"),
         ("TY  - JOUR\nAU  - A\nER  - \n", "has no entry"),
+        ("a," + "b" * 200_000, "is not a bibliography"),  # longer than a field of the csv module may be
     ],
 )
 def test_non_bibliography_file_is_rejected(text: str, says: str) -> None:

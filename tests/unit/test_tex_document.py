@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from assayer.models import CitedWork
-from assayer.text.tex import looks_like_tex
+from assayer.text.tex import escape_tex, looks_like_tex
 from workers.sandbox.office_text import OfficeParagraphs
 from workers.sandbox.refusal import Refused
 from workers.sandbox.tex_document import TexFiles, read_tex_document, tex_files
@@ -257,3 +257,7 @@ def test_authors_are_read_under_definitions_that_cannot_be_parsed() -> None:
     source = "\\documentclass{article}\n\\def\\broken{\\begin{minipage}{\n}\n\\end{figure}\n\\author{A. Verne}\n"
     document, _ = read({"a.tex": source + "\\begin{document}Words of the text.\\end{document}"}, "a.tex")
     assert ("author", "A. Verne") in document.front_matter
+
+
+def test_long_text_is_escaped_like_its_parts() -> None:
+    assert escape_tex("50 % of {é} & ~\n" * 1_000) == escape_tex("50 % of {é} & ~\n") * 1_000
