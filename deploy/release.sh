@@ -5,7 +5,7 @@
 set -eu
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
 cd "$(dirname "$0")/.."
-test -z "$(git status --porcelain)" || { echo "There are changes that are not committed." >&2; exit 1; }
+test -z "$(git status --porcelain)" || { echo "There are uncommitted changes." >&2; exit 1; }
 test -z "$(ls "$out")" || { echo "$out is not empty." >&2; exit 1; }
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
