@@ -1,8 +1,8 @@
 #!/bin/sh
-# Renews the locks of the images: every package but ours, with its hashes. Needs uv.
-# requirements.lock is what all variants of assayer's image have; requirements-torch.lock is torch (TORCH chooses the
-# build) with CUDA's libraries; requirements-cpu.lock and requirements-cuda.lock are FAISS, whose builds bring one module.
-# deploy/llm/requirements.lock is the image of a language model of one's own.
+# Updates the images' lock files: every package except ours, with its hashes. Needs uv. requirements.lock has the
+# packages in all variants of assayer's image; requirements-torch.lock has torch (TORCH chooses the build) with CUDA's
+# libraries; requirements-cpu.lock and requirements-cuda.lock have the two FAISS builds, which provide the same module.
+# deploy/llm/requirements.lock is for the image of a self-hosted language model.
 set -eu
 cd "$(dirname "$0")/.."
 extras="models bge gnn web api service pdf tables otel ingest mcp object-storage grobid"
@@ -13,7 +13,7 @@ locked() {
     uv pip compile --python-version 3.13 --python-platform x86_64-manylinux_2_31 --generate-hashes \
         --no-annotate --no-header --no-emit-index-url --no-emit-find-links "$@" > /dev/null
 }
-# Keeps the entries of a lock whose names match ($2 = 1) or do not match ($2 = 0) a pattern.
+# Keeps the entries of a lock file whose names match ($2 = 1) or do not match ($2 = 0) a pattern.
 keep() {
     python3 - "$@" <<'PYTHON'
 import re

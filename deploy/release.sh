@@ -5,7 +5,7 @@
 set -eu
 out=$(mkdir -p "${1:-dist}" && cd "${1:-dist}" && pwd)
 cd "$(dirname "$0")/.."
-test -z "$(git status --porcelain)" || { echo "There are changes that are not committed." >&2; exit 1; }
+test -z "$(git status --porcelain)" || { echo "There are uncommitted changes." >&2; exit 1; }
 test -z "$(ls "$out")" || { echo "$out is not empty." >&2; exit 1; }
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
@@ -20,7 +20,7 @@ for project in "$work/source" "$work/source/client"; do
 done
 "$work/tools/bin/twine" check --strict "$out"/*
 for wheel in "$out"/*.whl; do
-    # Each wheel alone, in a fresh environment: what it needs must come from the index.
+    # Each wheel alone, in a fresh environment, so that its dependencies must come from the index.
     "$work/tools/bin/uv" venv --quiet "$work/installed"
     "$work/tools/bin/uv" pip install --quiet --python "$work/installed/bin/python" "$wheel"
     "$work/tools/bin/cyclonedx-py" environment --output-reproducible "$work/installed/bin/python" \
