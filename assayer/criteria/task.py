@@ -1,4 +1,4 @@
-"""Request to judge a plan by a call's criteria, based on the findings of a report."""
+"""LLM task that judges a plan by the criteria of a call for proposals, based on a report's findings."""
 
 from typing import Annotated
 

@@ -63,7 +63,7 @@ def test_criteria_are_read_from_toml(tmp_path: Path) -> None:
     [
         (("weight = 3", "weight = 0"), "weight"),
         (("10 =", "11 ="), "anchors"),
-        (('name = "Cost"', 'name = "impact"'), "more than one criterion is called 'impact'"),
+        (('name = "Cost"', 'name = "impact"'), "more than one criterion is named 'impact'"),
         (("[[criteria]]", "[[criterion]]"), "unknown keys: criterion"),
         (("question =", "asks ="), "asks"),
     ],

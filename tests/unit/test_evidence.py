@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote, point
 from assayer.citing.foreign_labels import WRONG_FORM, foreign_labels
-from assayer.citing.labels import MARKER, canonical, labelled, marker, paper_of, plain, relabel
+from assayer.citing.labels import MARKER, canonical, labelled, marker, paper_of, relabel, strip_citations
 from assayer.models import PaperId
 
 SOURCE = (
@@ -33,7 +33,7 @@ def test_labels_are_converted_to_markers_and_relabelled() -> None:
 def test_links_and_markers_written_by_model_are_removed() -> None:
     text = canonical("See https://example.com/x and [@b] [P1].", labelled([PaperId("a")]))
     assert text == "See (link removed) and (@b] [@a]."
-    assert plain("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
+    assert strip_citations("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_links_and_markers_written_by_model_are_removed() -> None:
     ],
 )
 def test_links_in_any_form_are_removed(address: str) -> None:
-    assert plain(f"see {address} there") == "see (link removed) there"
+    assert strip_citations(f"see {address} there") == "see (link removed) there"
 
 
 @pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
@@ -56,7 +56,7 @@ def test_brackets_that_only_look_like_citations_are_complained_about(bracket: st
     text = f"Shown {bracket} and [P1]."
     (found,) = foreign_labels(text, ["P1", "P2"])
     assert (text[found.start : found.end], found.kind) == (bracket, WRONG_FORM)
-    assert plain(f"Shown {bracket}.") == "Shown (another paper)."
+    assert strip_citations(f"Shown {bracket}.") == "Shown (another paper)."
 
 
 @pytest.mark.parametrize(

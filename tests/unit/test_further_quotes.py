@@ -2,7 +2,7 @@
 
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
 from assayer.citing.evidence import Evidence, Quoted, ShownPlace
-from assayer.citing.further_quotes import MOST_FURTHER
+from assayer.citing.further_quotes import MAX_FURTHER
 from assayer.citing.labels import labelled
 from assayer.models import PaperId, Point
 
@@ -88,8 +88,8 @@ def test_at_most_two_distinct_further_quotes_are_added() -> None:
         "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
     )
     found = further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN))
-    assert len(found) == MOST_FURTHER
-    assert len(set(found)) == MOST_FURTHER
+    assert len(found) == MAX_FURTHER
+    assert len(set(found)) == MAX_FURTHER
 
 
 def test_summary_inherits_further_quotes_of_its_points() -> None:

@@ -17,8 +17,8 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     NearWork,
     PriorWork,
+    RecalledWork,
     RefereeAnswer,
-    RememberedWork,
 )
 from assayer.methods.review.tasks import EDITOR
 from assayer.models import Report, Score
@@ -200,7 +200,7 @@ def test_work_named_twice_is_kept_once() -> None:
     ],
 )
 def test_label_of_a_named_work_becomes_author_and_year(text: str, shown: str) -> None:
-    work = RememberedWork(
+    work = RecalledWork(
         label="N1", title="A fast learning algorithm", author="Hinton", year=2006, role="method", why="", record=None,
         looked_up=True,
     )  # fmt: skip

@@ -28,7 +28,7 @@ def test_spending_stays_within_limits_when_estimates_hold(
     for usd, tokens, share, settle in steps:
         wanted = Reservation(usd, tokens)
         try:
-            if budget.take(wanted):
+            if budget.try_reserve(wanted):
                 held.append(wanted)
         except BudgetExhausted:
             pass
@@ -87,4 +87,4 @@ async def test_waiter_cancelled_after_its_turn_releases_reserved_budget() -> Non
     budget.settle(first)
     waiting.cancel()
     await asyncio.wait([waiting])
-    assert budget.take(Reservation(0, 10))
+    assert budget.try_reserve(Reservation(0, 10))

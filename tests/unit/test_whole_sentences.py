@@ -66,7 +66,7 @@ def test_very_long_sentence_is_shortened_around_the_quote() -> None:
 @pytest.mark.parametrize("text", ["{}. We say more.", "Nothing of it.", "{}"])
 def test_paper_title_is_rejected_as_quote(text: str) -> None:
     title = "Large language models judge research ideas as well as expert reviewers do"
-    assert checked(title, text.format(title), title).objection == "it is the title of the paper"
+    assert checked(title, text.format(title), title).objection == "it is only the title of the paper"
 
 
 def test_section_heading_is_rejected_as_quote() -> None:

@@ -1,4 +1,4 @@
-"""LLM tasks of InnoEval: prompt file, answer schema, check."""
+"""InnoEval's LLM tasks, each with its prompt file, answer schema and check."""
 
 from collections import Counter
 from dataclasses import replace
@@ -75,7 +75,8 @@ QUERIES = Task[SearchQueriesQuestion, SearchQueries](
 
 @cache
 def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
-    """Return the query task under its common name, with an answer schema restricted to queries of these kinds."""
+    """Return the query task, with its answer schema restricted to queries of these kinds. All variants share one task
+    name."""
     return replace(QUERIES, output=queries_for(kinds))
 
 
@@ -94,8 +95,8 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 
 
 def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
-    """Return the refinement task for at most `limit` queries. All limits share a task name; the answer schema
-    enforces the limit."""
+    """Return the refinement task for at most `limit` queries, which the answer schema enforces. All variants share one
+    task name."""
     return Task(
         "innoeval.refinement",
         _PROMPTS,
@@ -153,8 +154,8 @@ JUDGING = Task[JudgingQuestion, Judgements](
 def judging_task(
     dimensions: tuple[RubricDimension, ...], model: str | None = None
 ) -> Task[JudgingQuestion, Judgements]:
-    """Return the judging task under its common name, with one review for each dimension. `model` is the task's
-    model."""
+    """Return the judging task, with one review per dimension, for the seat's model. All variants share one task
+    name."""
     return replace(JUDGING, output=judgements_on(dimensions), model=model)
 
 

@@ -1,4 +1,4 @@
-"""LLM tasks of the review, each with its prompt file, answer schema and check. They have no fallback without a language
+"""The review's LLM tasks, each with its prompt file, answer schema and check. They have no fallback without a language
 model."""
 
 import re
@@ -29,14 +29,14 @@ from assayer.text.sentences import sentences
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
-"""Number of words by which a review can exceed the limit before it is sent back to the editor."""
+"""Number of words by which a review may exceed the limit before the editor is asked to shorten it."""
 _SILENCE = re.compile(
     r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
     r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
     re.IGNORECASE,
 )
-"""Phrases such as "the plan has no" or "the design lacks", which present something that the plan does not state as
-known to be absent."""
+"""Matches phrases such as "the plan has no" or "the design lacks", which present something that the plan does not
+mention as known to be absent."""
 
 
 def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
@@ -96,7 +96,7 @@ def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) ->
 
 
 def edited_words(review: EditedReview) -> int:
-    """Count the words that an editor wrote for the page."""
+    """Count the words that the editor wrote for the page."""
     texts = [review.verdict, *(item.text for item in review.paragraphs)]
     texts += [review.soundness.limited_by, review.contribution.limited_by]
     texts += [
@@ -132,7 +132,7 @@ def _bound_reading(question: PassageQuestion) -> AnswerBounds:
 
 
 def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
-    """Offer the sentences of each paper as its quotes, because small models do not copy exactly."""
+    """Limit quotes to the sentences of each paper, because small models do not copy exactly."""
     quotes = [sentences(item.text) or [""] for item in question.evidence]
     papers = LabelledList("label", [item.label for item in question.evidence], {"quote_found": quotes})
     words = {"quote_done": 0, "quote_under": 0}
@@ -208,7 +208,6 @@ REFEREE_BRIEF = replace(
 READING_BRIEF = replace(
     READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_reading
 )
-"""Tasks with short prompts, for small models."""
 
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
@@ -225,7 +224,7 @@ EDITOR = Task[EditorQuestion, EditedReview](
 EDITOR_BRIEF = replace(
     EDITOR, name="review.editor_brief", prompt="editor_brief.v5.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
-"""Task for the editor of a short review."""
+"""Editor task for a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
@@ -239,7 +238,7 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
-"""Task for an editor who also answers the criteria of the call for proposals."""
+"""Editor task that also answers the criteria of the call for proposals."""
 
 ALL = (
     REFEREE,

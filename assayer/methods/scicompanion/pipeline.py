@@ -1,7 +1,7 @@
-"""SciCompanion: an idea is compared with a graph of the literature that grows step by step together with a notebook.
+"""SciCompanion: compare an idea with a graph of the literature that grows step by step, together with a notebook.
 
 It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scientific Arguments", sections 2.2 to
-2.4 and Algorithm 1. Points that the paper leaves open, and our choices for them: docs/evidence/scicompanion.md."""
+2.4 and Algorithm 1. What the paper leaves open, and what we chose: docs/evidence/scicompanion.md."""
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
@@ -17,9 +17,9 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 
 async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> EvaluationResult:
-    """Evaluate an idea. Without a language model, return the graph of one search, its recommendations and no score.
-    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that would affect every later
-    call."""
+    """Evaluate an idea. Without a language model, the result is the graph from one search, with its recommendations and
+    no score. Raises InputError if the file of dimensions is invalid, LiteratureError if the corpus fails, and errors
+    that would affect every later LLM request."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
     dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
@@ -43,8 +43,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
 
 
 async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
-    """Return the graph and notebook after the last step. Raises LiteratureError and errors that would affect every
-    later call."""
+    """Explore the literature, and return the graph and notebook after the last step. Raises LiteratureError if the
+    corpus fails, and errors that would affect every later LLM request."""
     options = context.options
     graph = empty_graph(context.idea.title, options.nodes, options.edges)
     state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))

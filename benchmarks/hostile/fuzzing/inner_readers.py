@@ -190,7 +190,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.ideas.record_fields.why_unread": lambda text: record_fields.why_unread(text, text),
     "assayer.ideas.tables.table_ideas": _table,
     "assayer.ideas.tables.check_columns": lambda text: tables.check_columns(text.split(","), "a test"),
-    "assayer.methods.debate.turns.checked_quote": lambda text: turns.checked_quote(
+    "assayer.methods.debate.turns.check_debate_quote": lambda text: turns.check_debate_quote(
         _ITEM.model_copy(update={"idea": text}), "idea", text[:300]
     ),
     "assayer.methods.grapheval.scoring.choice.titled_text": lambda text: choice.titled_text("A title", text),

@@ -163,7 +163,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.methods.debate.idea_shape.own_words": lambda text: idea_shape.own_words(text, "A question"),
     "assayer.methods.debate.idea_shape.shared_wording": lambda text: idea_shape.shared_wording(text, text),
     "assayer.methods.grapheval.viewpoints.splitter.split_viewpoints": lambda text: splitter.split_viewpoints(text, 30),
-    "assayer.methods.innoeval.prompt_evidence.shortened": lambda text: prompt_evidence.shortened(text, 2_000),
+    "assayer.methods.innoeval.prompt_evidence.shorten_middle": lambda text: prompt_evidence.shorten_middle(text, 2_000),
     "assayer.methods.innoeval.search.excerpts.words_of": excerpts.words_of,
     "assayer.methods.check.text_matching.limited_words": lambda text: text_matching.limited_words(text, 99),
     "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),

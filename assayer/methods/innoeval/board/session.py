@@ -1,10 +1,10 @@
-"""Session of the board: selection and masking, then all reviews in parallel, then meta-review, advice and decision.
+"""A board session: selection and masking, then all reviews in parallel, then meta-review, advice and decision.
 
-There are two levels of LLM calls: first the reviews, then meta-review and advice together."""
+LLM requests come in two rounds: first the reviews, then meta-review and advice together."""
 
 from collections.abc import Mapping, Sequence
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.llm import Llm
 from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
@@ -50,15 +50,15 @@ _UNDECIDED = Absent(reason="not decided yet.")
 
 
 class BoardSession:
-    """Review board of one run. Its files are read at creation, before any search or cost."""
+    """One run's review board. Its files are read when it is created, before anything is searched or paid for."""
 
     def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
-        """Load the board's files. Raises InputError for unusable files and for a pool smaller than the board."""
+        """Load the board's files. Raises InputError if a file is invalid or there are fewer personas than seats."""
         self._llm, self._run, self._options = llm, run, options
         self._dimensions, self._pool, self._calibration = load_board_configuration(options)
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
-        """Run the board. Raises an AssayerError if no reviewer could judge."""
+        """Run the board's deliberation. Raises an AssayerError if no reviewer gave a judgement."""
         reviewers = self._reviewers(pack)
         sections_by_dimension = self._sections_by_dimension(pack)
         reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
@@ -92,7 +92,7 @@ class BoardSession:
         )
 
     def _sections_by_dimension(self, pack: EvidencePack) -> Mapping[str, DimensionSections] | None:
-        """Return the sections on which each dimension is judged; None means the whole idea."""
+        """Return the sections on which each dimension is judged; None for the whole idea."""
         if not reads_by_section(pack.idea, self._options):
             return None
         sections, room = pack.idea.sections, self._options.section_chars
@@ -107,8 +107,8 @@ class BoardSession:
     def _notices(
         self, pack: EvidencePack, sections_by_dimension: Mapping[str, DimensionSections] | None
     ) -> tuple[Notice, ...]:
-        """Return the notices for an idea judged by section. They replace the notice that counts the characters after
-        its opening."""
+        """Return the notices for an idea that is judged by section. They replace the notice about characters that were
+        cut."""
         if sections_by_dimension is None:
             return ()
         opening = len(pack.text)
@@ -201,7 +201,7 @@ def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
         name=dimension.name,
-        title=plain(dimension.title),
+        title=strip_citations(dimension.title),
         score=mean_of_reviewers(dimension, [review.score for review in reviews]),
         summary=part_summary,
         assessments=tuple(review.assessment for review in reviews),
