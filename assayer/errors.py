@@ -139,7 +139,7 @@ class NoFallback(LlmError):
 
 
 class LiteratureError(AssayerError):
-    reason = "a source of literature failed"
+    reason = "a literature source failed"
 
 
 class CorpusError(LiteratureError):

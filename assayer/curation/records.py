@@ -32,7 +32,7 @@ def question_of_text(text: str, source: str, name: str | None = "q") -> Research
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
     """Create a paper from a JSON record. Raises InputError if the record is invalid."""
     if not isinstance(record, Mapping):
-        raise InputError(f"{source} is not a paper.", "Use an object with `title` and `abstract`.")
+        raise InputError(f"{source} is not a paper record.", "Use an object with `title` and `abstract`.")
     title, title_flags = _text(record, "title", source, _MAX_TITLE_CHARS)
     abstract, flags = _text(record, "abstract", source, abstract_chars)
     if len(abstract.split()) < _MIN_ABSTRACT_WORDS:
@@ -66,7 +66,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
 def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{source} has no `{field}`, or an empty one.", "Use an object with `title` and `abstract`.")
+        raise InputError(f"{source} has no `{field}`, or it is empty.", "Use an object with `title` and `abstract`.")
     clean, flags = sanitise(value)
     if len(clean) > max_chars:
         raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {max_chars:,}.")

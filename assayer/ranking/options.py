@@ -62,5 +62,7 @@ class RankingOptions(Frozen):
         if len(set(names)) != len(names):
             raise ValueError("two dimensions have the same name")
         if self.order_by not in names:
-            raise ValueError(f"there is no dimension {self.order_by!r} to order by; dimensions: {', '.join(names)}")
+            raise ValueError(
+                f"order_by names an unknown dimension, {self.order_by!r}; the dimensions are {', '.join(names)}"
+            )
         return self

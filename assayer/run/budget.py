@@ -61,14 +61,13 @@ class Budget:
         usd, tokens = spent_usd + wanted.usd, spent_tokens + wanted.prompt_tokens
         if self.max_usd is not None and usd > self.max_usd:
             raise BudgetExhausted(
-                f"The next LLM request may cost ${wanted.usd:.4f}; ${self.max_usd - spent_usd:.4f} "
-                f"of the budget of ${self.max_usd:.2f} is left."
+                f"The next LLM request may cost ${wanted.usd:.4f}, but only ${self.max_usd - spent_usd:.4f} "
+                f"of the ${self.max_usd:.2f} budget is left."
             )
         if self.max_prompt_tokens is not None and tokens > self.max_prompt_tokens:
             raise BudgetExhausted(
-                f"The next LLM request has about {wanted.prompt_tokens} prompt tokens; "
-                f"{self.max_prompt_tokens - spent_tokens} of the budget of "
-                f"{self.max_prompt_tokens} are left."
+                f"The next LLM request has about {wanted.prompt_tokens} prompt tokens, but only "
+                f"{self.max_prompt_tokens - spent_tokens} of the budgeted {self.max_prompt_tokens} are left."
             )
         if self.max_usd is not None and usd + self._held_usd > self.max_usd:
             return False

@@ -64,7 +64,7 @@ async def test_waiting_llm_request_is_rejected_when_remaining_budget_is_too_smal
     waiting = asyncio.create_task(budget.reserve(0.5, 0))
     await asyncio.sleep(0)
     budget.settle(first, 0.8)
-    with pytest.raises(BudgetExhausted, match=r"\$0\.2000 of the budget of \$1\.00 is left"):
+    with pytest.raises(BudgetExhausted, match=r"\$0\.2000 of the \$1\.00 budget is left"):
         await waiting
 
 

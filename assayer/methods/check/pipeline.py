@@ -123,14 +123,14 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     )
     run.journal.record_dropped(
         "candidate paper",
-        "too far from the idea, in a corpus that does not cover the field",
+        "not similar enough to the idea, and the corpus does not cover the field",
         len(found) - len(near),
     )
     admitted = set(near)
     rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted] for ranked in hits]
     fused = reciprocal_rank_fusion([near, *rankings])
     order = await rerank(context.backends.reranker, context.idea.title, [found[entry] for entry in fused], run.journal)
-    run.journal.record_dropped("candidate paper", "ranked below those opened", max(0, len(order) - options.opened))
+    run.journal.record_dropped("candidate paper", "ranked below those read", max(0, len(order) - options.opened))
     papers = [found[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
     matched = passages_by_paper(snippet for ranked in snippets for snippet in ranked)

@@ -87,7 +87,7 @@ def _copied_question(item: RewardItem) -> GuardStop | None:
         return None
     if own_words(item.idea, "") & own_words(item.question, ""):
         return GuardStop("copied_question", "The idea repeats the question and adds nothing to it.")
-    return GuardStop("placeholder", "The idea announces an idea but does not describe it.")
+    return GuardStop("placeholder", "The text announces an idea but does not describe one.")
 
 
 def _without_content(item: RewardItem) -> GuardStop | None:
@@ -104,7 +104,7 @@ def _without_content(item: RewardItem) -> GuardStop | None:
             return None
     if copied:
         return GuardStop("copied_question", "The idea repeats or rephrases the question and does not answer it.")
-    return GuardStop("placeholder", "The idea announces an idea but does not describe it.")
+    return GuardStop("placeholder", "The text announces an idea but does not describe one.")
 
 
 Guard = Callable[[RewardItem], GuardStop | None]

@@ -26,7 +26,7 @@ from assayer.ports import Vectors
 
 _NEARLY_IDENTICAL_COSINE = 0.8
 """Minimum cosine at which two viewpoints count as nearly identical."""
-_NOT_CHOSEN = Absent(reason="no scorer was chosen by comparison: it was set when training, or nothing was trained.")
+_NOT_CHOSEN = Absent(reason="no comparison chose the scorer: either it was set for training, or no model was trained.")
 _MAX_REFITS = 8
 """Maximum number of cached refits. There is one refit per set of training ideas, such as the ideas before a cutoff."""
 

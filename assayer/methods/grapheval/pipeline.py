@@ -24,7 +24,7 @@ from assayer.models import Absent, ClassProbability, Notice, ScorerChoice, Summa
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
-_NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
+_NO_CORPUS = Absent(reason="GraphEval compares ideas with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
     "This verdict is based on how similar the idea's text is to ideas with a known outcome. That says little about "
     "quality: on real decisions, such scores are hardly better than the base rates alone. Read the neighbours, and "

@@ -149,7 +149,7 @@ def panel_review(
     findings: list[_Edited] = [*strengths, *major, *further]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
     rejected = sum(point.label in answer.dropped for point in panel.points)
-    journal.record_dropped("point", "the editor found it wrong, or already answered in the plan", rejected)
+    journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected)
     unsupported = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
     journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
     closest = _near_works(answer.closest, passages, {work.label: work for work in named})

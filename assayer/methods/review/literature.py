@@ -179,10 +179,10 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
     nearness = await library.similarity(context.text, list(by_id))
     near = set(near_enough(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
     journal.record_dropped(
-        "paper", "too far from the idea, in a corpus that does not cover the field", len(by_id) - len(near)
+        "paper", "not similar enough to the idea, and the corpus does not cover the field", len(by_id) - len(near)
     )
     order = round_robin([[item for item in ranking if item in near] for ranking in rankings], options.looked_at)
-    journal.record_dropped("paper", "ranked below the titles looked at", len(near) - len(order))
+    journal.record_dropped("paper", "ranked below the titles that were screened", len(near) - len(order))
     return _Candidates(tuple(by_id[item] for item in order), passages_by_paper(found_passages), nearness, fit)
 
 

@@ -40,8 +40,8 @@ _NOT_COVERED = Absent(
     reason="The corpus does not cover this field, so the lack of earlier work in it says nothing about novelty."
 )
 _NOT_COVERED_NOR_FOUND = Absent(
-    reason="The corpus does not cover this field, and a few searches elsewhere that found nothing do not show novelty "
-    "either."
+    reason="The corpus does not cover this field, and a few searches elsewhere found nothing, which does not show "
+    "novelty either."
 )
 
 
@@ -146,7 +146,7 @@ class ContributionModule:
         """Return the papers that pass the title screening, up to the maximum number compared."""
         chosen = list(papers[:looked_at]) if self._options.looked_at else list(papers)
         self._run.journal.record_dropped(
-            "candidate paper", "ranked below the titles looked at", len(papers) - len(chosen)
+            "candidate paper", "ranked below the titles that were screened", len(papers) - len(chosen)
         )
         if self._options.looked_at:
             chosen = await shortlist_by_title(self._context, "contribution", parts, chosen, self._similarity)
@@ -164,7 +164,7 @@ class ContributionModule:
         near = [by_id[paper] for paper in near_enough(by_id, self._similarity, self._fit, least)]
         self._run.journal.record_dropped(
             "candidate paper",
-            "too far from the idea, in a corpus that does not cover the field",
+            "not similar enough to the idea, and the corpus does not cover the field",
             len(papers) - len(near),
         )
         chosen = near[: self._options.candidates]

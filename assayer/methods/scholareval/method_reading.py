@@ -76,7 +76,7 @@ class MethodReader:
         near = near_enough(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
         self._run.journal.record_dropped(
             "paper for a method",
-            "too far from the method, in a corpus that does not cover the field",
+            "not similar enough to the method, and the corpus does not cover the field",
             len(found) - len(near),
         )
         by_nearness = sorted(near, key=lambda paper: (-nearness.get(paper, 0.0), paper))
@@ -120,7 +120,7 @@ class MethodReader:
         everything = {paper for order in orders for paper in order}
         candidates = round_robin(orders, options.looked_at or len(everything))
         self._run.journal.record_dropped(
-            "paper for the methods", "ranked below the titles looked at", len(everything) - len(candidates)
+            "paper for the methods", "ranked below the titles that were screened", len(everything) - len(candidates)
         )
         papers = [self.papers[candidate] for candidate in candidates]
         if not options.looked_at:

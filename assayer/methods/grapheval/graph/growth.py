@@ -128,7 +128,7 @@ def _as_text(value: object) -> str:
 def missing_graph_error(name: str) -> InputError:
     return InputError(
         f"There is no viewpoint graph {name!r}.",
-        "Build one from labelled ideas: assayer graph build FILE.jsonl --label-field FIELD.",
+        "Build one from labelled ideas with `assayer graph build FILE.jsonl --label-field FIELD`.",
     )
 
 

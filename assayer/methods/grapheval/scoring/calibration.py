@@ -154,7 +154,7 @@ def fit_calibration(
     if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
         raise InputError(
             f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",
-            "Hold out more ideas, or leave the class out.",
+            "Hold out more ideas, or drop the class.",
         )
     generator = np.random.default_rng(provenance.seed)
     scaling = _fit_scaling(answers, labels)

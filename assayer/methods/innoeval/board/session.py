@@ -153,7 +153,7 @@ class BoardSession:
     ) -> tuple[Point, ...] | Absent:
         day = self._run.cutoff
         if day is None:
-            return Absent(reason="without a cutoff there is no later work.")
+            return Absent(reason="without a cutoff, no work counts as later.")
         if not pack.after_cutoff:
             return Absent(reason="no later work was found.")
         return await write_advice(self._llm, self._run, pack, reviews_by_dimension, self._options.advice_chars, day)
