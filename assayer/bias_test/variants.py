@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from assayer.bias_test.authors import ORIGINS, FictionalAuthor, Gender, person
+from assayer.bias_test.authors import ORIGINS, FictionalAuthor, Gender, fictional_author
 from assayer.bias_test.signing import sign_idea, worsen_english
 from assayer.ideas.parsing import parse_idea
 from assayer.models import BiasTestAttribute, Idea
@@ -44,28 +44,28 @@ def variants_of(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]
     """Yield an idea's variants, beginning with the reference. `number` is the idea's position among the tested
     ideas."""
     wanted = set(attributes)
-    yield _variant(idea, REFERENCE, person(number))
+    yield _variant(idea, REFERENCE, fictional_author(number))
     if "institution" in wanted:
-        yield _variant(idea, _RENOWNED, person(number, institution="renowned"))
+        yield _variant(idea, _RENOWNED, fictional_author(number, institution="renowned"))
     if "seniority" in wanted:
-        yield _variant(idea, _PROFESSOR, person(number, stage="late"))
+        yield _variant(idea, _PROFESSOR, fictional_author(number, stage="late"))
     if wanted & {"gender", "origin"}:
         for origin in ORIGINS:
             for gender in _GENDERS:
                 if _variant_name(origin, gender) != REFERENCE:
-                    yield _variant(idea, _variant_name(origin, gender), person(number, origin, gender))
+                    yield _variant(idea, _variant_name(origin, gender), fictional_author(number, origin, gender))
     if "language" in wanted:
-        yield _variant(worsen_english(idea), _POORER, person(number))
+        yield _variant(worsen_english(idea), _POORER, fictional_author(number))
 
 
 def persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
     """Return the variant whose text was reworded to sound better. Raises InputError if the text cannot be parsed as an
     idea."""
-    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, person(number))
+    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, fictional_author(number))
 
 
 def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
-    """Yield the reference for its second to last evaluation. Planted words are counted only in the first one."""
+    """Yield the reference for evaluations 2 to `evaluations`. Planted words are counted only in the first one."""
     for number in range(2, evaluations + 1):
         name = f"{reference.name}, evaluation {number}"
         yield reference._replace(name=name, planted=(), repetition=number)

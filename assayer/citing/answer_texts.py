@@ -37,7 +37,7 @@ class TextRole(Enum):
     CITES = "cites"
     """Text that may cite papers by the labels shown in the prompt."""
     RESTATES = "restates"
-    """Text that restates the idea or a paper; citations in it are silently removed."""
+    """Text that restates the idea or a paper; citations repeated from there are silently removed."""
     COPIED = "copied"
     """Words copied from a source; they are checked against the source elsewhere."""
     NAMED = "named"

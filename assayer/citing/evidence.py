@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.foreign_citations import foreign_citations
 from assayer.citing.foreign_labels import without_labels
-from assayer.citing.labels import MARKER, canonical, marker, paper_of, strip_citations
+from assayer.citing.labels import MARKER, labels_to_markers, marker, paper_of, strip_citations
 from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
 from assayer.citing.whole_sentences import whole_sentences, why_too_short
 from assayer.errors import Defect
@@ -120,7 +120,7 @@ def point(
 ) -> Point:
     """Build a point, with quotes from the papers that it cites. The point is downgraded if it has quotes and none was
     verified. Its numbers are checked only if `numbers` is passed."""
-    text = canonical(text, papers)
+    text = labels_to_markers(text, papers)
     cited = list(dict.fromkeys(paper_of(item) for item in MARKER.findall(text)))
     citations = tuple(citation_of(paper, quotes.get(paper)) for paper in cited)
     states = {citation.quote_state for citation in citations}

@@ -36,19 +36,19 @@ def further_quotes(
 ) -> tuple[Quoted, ...]:
     """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
     from the paper."""
-    lacking = said_words(_sentences_citing(claim, paper)) - said_words(first)
+    lacking = stemmed_words(_sentences_citing(claim, paper)) - stemmed_words(first)
     found: list[Quoted] = []
     while len(found) < MAX_FURTHER:
         best = _best_given(given, lacking) or (_best_shown(shown, lacking) if shown else None)
         if best is None:
             break
         found.append(best)
-        lacking -= said_words(best.words)
+        lacking -= stemmed_words(best.words)
     return tuple(found)
 
 
 @lru_cache(maxsize=1_024)
-def said_words(text: str) -> frozenset[str]:
+def stemmed_words(text: str) -> frozenset[str]:
     """Return the stems of a text's content words, and its numbers. Cached because the same quotes are compared with
     many claims."""
     return _stems(text)
@@ -76,8 +76,8 @@ def _weight(words: Set[str]) -> int:
 
 def _best_given(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
     verified = [item for item in given if item.state == "verified"]
-    best = max(verified, key=lambda item: _weight(lacking & said_words(item.words)), default=None)
-    return best if best and _weight(lacking & said_words(best.words)) >= MIN_GAINED else None
+    best = max(verified, key=lambda item: _weight(lacking & stemmed_words(item.words)), default=None)
+    return best if best and _weight(lacking & stemmed_words(best.words)) >= MIN_GAINED else None
 
 
 def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:

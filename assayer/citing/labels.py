@@ -48,7 +48,7 @@ def paper_of(label: str) -> PaperId:
     return PaperId(unquote(label.removeprefix("@")))
 
 
-def canonical(text: str, papers: Mapping[str, PaperId]) -> str:
+def labels_to_markers(text: str, papers: Mapping[str, PaperId]) -> str:
     """Replace every label, such as `[P3]`, with its paper's marker, and remove links. All labels must be known."""
     text = _LINK.sub("(link removed)", text.replace("[@", "(@"))
     return LABEL.sub(lambda match: "".join(f"[{marker(papers[item])}]" for item in _ONE.findall(match[1])), text)
@@ -59,12 +59,12 @@ def relabel(text: str, labels: Mapping[PaperId, str]) -> str:
     return MARKER.sub(lambda match: f"[{labels[paper_of(match[1])]}]", text)
 
 
-def labelled(items: Iterable[PaperId]) -> dict[str, PaperId]:
+def label_papers(items: Iterable[PaperId]) -> dict[str, PaperId]:
     """Map the labels `P1`, `P2` … to the papers, in the order passed."""
     return {f"P{number}": paper for number, paper in enumerate(items, start=1)}
 
 
-def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
+def check_each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
     """Return complaints about wanted labels that were not answered exactly once, and about labels that were not
     wanted."""
     counts = Counter(got)

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assayer.citing.slips import with_slips
-from assayer.citing.spelling import NEGATIONS, Letters, origins, places, spelled, unified
+from assayer.citing.spelling import NEGATIONS, Letters, find_origins, normalise_words, places, unify_forms
 
 MIN_CHARS = 12
 """Minimum number of letters and digits in a quote, and in each piece of a quote with an ellipsis; fewer would match
@@ -58,12 +58,16 @@ _Place = tuple[int, int]
 def _letters_of(source: str) -> Letters:
     """Return a text reduced to its letters, for comparison. Cached because running evaluations check many quotes
     against the same paragraph."""
-    return _cached_letters(source) if len(source) <= _CACHED_CHARACTERS else Letters.of(spelled(unified(source)))
+    return (
+        _cached_letters(source)
+        if len(source) <= _CACHED_CHARACTERS
+        else Letters.of(normalise_words(unify_forms(source)))
+    )
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _cached_letters(source: str) -> Letters:
-    return Letters.of(spelled(unified(source)))
+    return Letters.of(normalise_words(unify_forms(source)))
 
 
 class _Origins(NamedTuple):
@@ -74,7 +78,7 @@ class _Origins(NamedTuple):
 
 
 def _origins(source: str) -> _Origins:
-    found = origins(source)
+    found = find_origins(source)
     return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
 
 
@@ -91,7 +95,9 @@ def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
     for place in _exact(exact, text, 0):
         found = True
         yield (place,)
-    pieces = [Letters.of(letters) for piece in _ELLIPSIS.split(unified(quote)) if (letters := spelled(piece))]
+    pieces = [
+        Letters.of(letters) for piece in _ELLIPSIS.split(unify_forms(quote)) if (letters := normalise_words(piece))
+    ]
     if found or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
         return
     for first in _anywhere(pieces[0], text, 0):

@@ -38,34 +38,34 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
+    """Return where the quote occurs with at max_slips one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
     is split into n + 1 segments, at least one matches exactly, so only the places of these segments are searched."""
     words = quote.words()
-    most = len(words) // WORDS_PER_SLIP
-    if not most or len(words) > MAX_WORDS:
+    max_slips = len(words) // WORDS_PER_SLIP
+    if not max_slips or len(words) > MAX_WORDS:
         return None
-    for start in _candidates(quote, source, since, most):
-        end = _walk(quote, source, start, most)
+    for start in _candidates(quote, source, since, max_slips):
+        end = _walk(quote, source, start, max_slips)
         if end is not None:
             return start, end
     return None
 
 
-def _candidates(quote: Letters, source: Letters, since: int, most: int) -> Iterator[int]:
+def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> Iterator[int]:
     """Yield the word starts at which the quote could begin, derived from an exact match of one segment, without
     duplicates."""
     words, seen = quote.words(), set[int]()
-    for part in range(most + 1):
-        first, last = part * len(words) // (most + 1), (part + 1) * len(words) // (most + 1) - 1
+    for part in range(max_slips + 1):
+        first, last = part * len(words) // (max_slips + 1), (part + 1) * len(words) // (max_slips + 1) - 1
         offset, stretch = words[first][0], quote.letters[words[first][0] : words[last][1]]
         for _, place in zip(range(MAX_HITS), places(stretch, source.letters, since), strict=False):
-            for start in range(max(since, place - offset - most), place - offset + most + 1):
+            for start in range(max(since, place - offset - max_slips), place - offset + max_slips + 1):
                 if start not in seen and source.starts(start):
                     seen.add(start)
                     yield start
 
 
-def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
+def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | None:
     """Compare the quote word by word with the source from `start`. Returns where the quote ends in the source, or None
     if it does not match."""
     words, index, at = quote.words(), 0, start
@@ -75,8 +75,8 @@ def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
         if source.letters.startswith(word, at) and quote.same_gaps(left + 1, source, at + 1, right - left):
             at, index = at + right - left, index + 1
             continue
-        most -= 1
-        if most < 0:
+        max_slips -= 1
+        if max_slips < 0:
             return None
         step = _slip(quote, index, source, at, end)
         if step is None:

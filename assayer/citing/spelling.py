@@ -2,8 +2,8 @@
 
 Case, typographic forms and line breaks are unified. Only punctuation that carries meaning is kept: decimal points,
 comparison signs, per cent signs, a minus before a number. In scripts without spaces, spaces are ignored, and a quote
-can begin and end between any two letters. The steps are listed once and applied in two ways: fast, by `unified` and
-`spelled`; and by `origins`, which records where every letter comes from."""
+can begin and end between any two letters. The steps are listed once and applied in two ways: fast, by `unify_forms` and
+`normalise_words`; and by `find_origins`, which records where every letter comes from."""
 
 import html
 import re
@@ -152,11 +152,11 @@ _SPELLING: tuple[_Step, ...] = (
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether `unified` maps each letter of the text to exactly one letter."""
+    """Return whether `unify_forms` maps each letter of the text to exactly one letter."""
     return text.isascii() and "&" not in text
 
 
-def unified(text: str) -> str:
+def unify_forms(text: str) -> str:
     """Apply the first stage of normalisation, which leaves ellipses and line ends recognisable."""
     if _is_plain(text):
         return text.lower().replace("`", "'")
@@ -165,20 +165,20 @@ def unified(text: str) -> str:
     return text
 
 
-def spelled(text: str) -> str:
+def normalise_words(text: str) -> str:
     """Apply the second stage of normalisation to a unified text."""
     for pattern, rewrite in _SPELLING:
         text = pattern.sub(rewrite, text)
     return " ".join(text.split())
 
 
-def origins(text: str) -> list[tuple[int, int]]:
+def find_origins(text: str) -> list[tuple[int, int]]:
     """Return, for each letter in `Letters.of(spelled(unified(text)))`, the start and end of the text that it comes
     from."""
     size = len(text)
     places = _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
     if _is_plain(text):
-        text = unified(text)
+        text = unify_forms(text)
     else:
         for pattern, rewrite in _UNIFYING:
             text, places = _rewritten(text, places, pattern, rewrite)

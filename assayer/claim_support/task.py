@@ -1,7 +1,7 @@
 """LLM task that checks whether quotes support claims: prompt, answer schema and constraints. There is no check without
 a language model."""
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.prompts import Prompts
@@ -9,7 +9,9 @@ from assayer.text.sentences import sentences
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
-    return each_once([item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item")
+    return check_each_once(
+        [item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item"
+    )
 
 
 def _bound(question: SupportQuestion) -> AnswerBounds:

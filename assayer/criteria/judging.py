@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assayer.citing.labels import strip_citations
-from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria, unjudged_part
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
 from assayer.evaluation_context import EvaluationContext
 from assayer.models import Part, Point, Summary
@@ -28,7 +28,7 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     by_label = {f"F{number}": point for number, point in enumerate(points, start=1)}
     question = CriteriaQuestion(
         idea=context.text,
-        criteria=shown_criteria(criteria),
+        criteria=label_criteria(criteria),
         findings=tuple(
             ShownFinding(label=label, kind=point.kind, text=_MARKER.sub("", point.text))
             for label, point in by_label.items()

@@ -38,7 +38,7 @@ class JudgedCriterion(NamedTuple):
     """The finding that prevents a higher score, with its evidence."""
 
 
-def shown_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
+def label_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
     """Label the criteria `C1`, `C2` … in order, for a prompt."""
     return tuple(ShownCriterion(label=f"C{number}", text=item.text) for number, item in enumerate(criteria, start=1))
 

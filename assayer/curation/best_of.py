@@ -6,7 +6,7 @@ candidates proposed first have no advantage."""
 from collections.abc import Sequence
 from random import Random
 
-from assayer.curation.candidates import as_idea
+from assayer.curation.candidates import to_idea
 from assayer.curation.options import CurationOptions
 from assayer.curation.scoring import score_idea
 from assayer.llm import Llm
@@ -34,7 +34,7 @@ async def place_candidates(
     shown = shuffle_candidates(candidates, options.seed)
     if len(shown) < 2:
         return tuple(item.model_copy(update={"place": 1}) for item in shown)
-    ideas = [as_idea(item) for item in shown]
+    ideas = [to_idea(item) for item in shown]
     if by == "comparisons":
         worth = await _by_comparisons(ideas, llm, run, options, ranking)
     else:

@@ -51,7 +51,7 @@ async def propose_candidates(
             continue
         candidate = _candidate(question, number, answer)
         try:
-            as_idea(candidate)
+            to_idea(candidate)
         except InputError as error:
             lost[number] = error
             continue
@@ -81,7 +81,7 @@ def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) 
     )
 
 
-def as_idea(candidate: Candidate) -> Idea:
+def to_idea(candidate: Candidate) -> Idea:
     """Convert a candidate to an idea that can be judged: the question, then the idea, without the model's remarks on
     it. Raises InputError if no text is left."""
     return parse_idea(f"Research question: {candidate.question}\n\n{candidate.text}", candidate.id, candidate.title)

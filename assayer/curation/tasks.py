@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.citing.quotes import occurs_in
 from assayer.curation.options import CandidateTier
 from assayer.curation.schemas import (
@@ -54,7 +54,7 @@ def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[
 
 def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str]:
     labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
-    complaints = each_once(labels, (entry.label for entry in answer.entries), "dimension")
+    complaints = check_each_once(labels, (entry.label for entry in answer.entries), "dimension")
     if complaints:
         return complaints
     for number, dimension in enumerate(question.dimensions, start=1):

@@ -64,7 +64,7 @@ class PointWriter:
         return (*summary.strengths, *summary.weaknesses, *summary.suggestions)
 
 
-def reading_of(
+def build_reading(
     shown: Evidence, stance: Literal[-1, 0, 1], text: str, quoted: Quoted | None, idea: Set[Decimal]
 ) -> Reading:
     """Build the report's reading of a paper. `idea` holds the numbers that occur in the idea itself."""

@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.llm import Llm, Task, ask
 from assayer.models import Absent, Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
@@ -96,8 +96,8 @@ class GroupAnswer(Frozen):
 
 def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
     respects = [f"D{number}" for number, _ in enumerate(question.dimensions, start=1)]
-    complaints = each_once(respects, (item.label for item in answer.by_dimension), "respect")
-    complaints += each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
+    complaints = check_each_once(respects, (item.label for item in answer.by_dimension), "respect")
+    complaints += check_each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
     still_open = {pair.open for pair in question.pairs if pair.open}
     asked = [close_call.label for close_call in answer.close_calls]
     complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked) - still_open)]

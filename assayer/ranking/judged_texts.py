@@ -64,7 +64,7 @@ class JudgedTexts(NamedTuple):
         return {idea: tuple(group for group in groups[row] if group != idea) for idea, row in self.rows.items()}
 
 
-def judged_texts(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
+def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
     """Group the ideas by text; texts that differ only in white space count as the same."""
     places: dict[str, int] = {}
     distinct: list[Idea] = []

@@ -15,11 +15,11 @@ from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
+from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, unread_text
 from assayer.ranking.known_comparisons import split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
-from assayer.ranking.standings import judge_record, standings
+from assayer.ranking.standings import compute_standings, judge_record
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, cost_of, usage
@@ -112,7 +112,7 @@ async def rank_ideas(
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
     rules = blinding_rules(ideas)
-    texts = judged_texts(ideas, options)
+    texts = group_by_text(ideas, options)
     _check_texts(texts, ideas)
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
@@ -137,7 +137,9 @@ async def rank_ideas(
             for dimension in options.dimensions
         }
     )
-    ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts))
+    ranked = await asyncio.to_thread(
+        compute_standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts)
+    )
     analysis = None
     if len(ideas) <= options.analysed_ideas and progress.comparisons:
         analysis = await analyse_group(ideas, ranked, progress.comparisons, llm, run, options)

@@ -21,7 +21,7 @@ _TIE_NOISE = 1e-9
 difference."""
 
 
-def standings(
+def compute_standings(
     ideas: Sequence[Idea],
     texts: JudgedTexts,
     by_dimension: Mapping[str, StrengthPosterior],

@@ -3,11 +3,11 @@
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
 from assayer.citing.evidence import Evidence, Quoted, ShownPlace
 from assayer.citing.further_quotes import MAX_FURTHER
-from assayer.citing.labels import labelled
+from assayer.citing.labels import label_papers
 from assayer.models import PaperId, Point
 
 A, B = PaperId("a"), PaperId("b")
-PAPERS = labelled([A, B])
+PAPERS = label_papers([A, B])
 HALVED = "rehearsal halved forgetting on all five streams of text"
 COST = "Each replayed batch adds 38 percent of training time on one accelerator"
 IMAGES = "Adapters with fewer parameters kept the accuracy of image classifiers"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.citing.evidence import Evidence, Quoted, ShownPlace, check_quote
-from assayer.citing.spelling import Letters, origins, spelled, unified
+from assayer.citing.spelling import Letters, find_origins, normalise_words, unify_forms
 from assayer.models import PaperId
 
 CLAIM = "the new treatment reduces the mortality of elderly patients in all of the trials"
@@ -115,6 +115,6 @@ def test_quote_records_its_section() -> None:
 
 @given(st.text(max_size=200))
 def test_every_normalised_letter_maps_to_a_source_position(text: str) -> None:
-    letters, places = Letters.of(spelled(unified(text))).letters, origins(text)
+    letters, places = Letters.of(normalise_words(unify_forms(text))).letters, find_origins(text)
     assert len(letters) == len(places)
     assert all(0 <= start < end <= len(text) for start, end in places)

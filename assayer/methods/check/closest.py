@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, check_quote, citation_of
 from assayer.citing.labels import strip_citations
-from assayer.methods.check.text_matching import Paragraph, limited_words, similarity
+from assayer.methods.check.text_matching import Paragraph, similarity, truncate_words
 from assayer.models import Citation, NearPassage, PaperId
 from assayer.ports import Embedder
 from assayer.text.sentences import sentences
@@ -47,7 +47,7 @@ async def closest_passages(
     own = [
         (_name(part), sentence)
         for part in parts
-        for sentence in sentences(part.text) or [limited_words(part.text, _PART_WORDS)]
+        for sentence in sentences(part.text) or [truncate_words(part.text, _PART_WORDS)]
     ]
     nearest = await asyncio.gather(*(_nearest(own, item, embedder) for item in evidence))
     return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
@@ -58,13 +58,13 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
     cosines = await similarity([sentence for _, sentence in own], others, embedder)
     for place in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
         row, column = divmod(place, len(others))
-        quoted = check_quote(limited_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
+        quoted = check_quote(truncate_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
         if quoted is not None and quoted.state == "verified":
             part, sentence = own[row]
             return Nearest(
                 item,
                 strip_citations(part),
-                strip_citations(limited_words(sentence, _OWN_WORDS)),
+                strip_citations(truncate_words(sentence, _OWN_WORDS)),
                 citation_of(item.paper_id, quoted),
                 float(cosines[row, column]),
             )
@@ -78,5 +78,5 @@ _ATTEMPTS = 8
 def _name(part: Paragraph) -> str:
     """Return the paragraph's heading or first words. Quotation marks are removed, since cutting could leave one
     unpaired."""
-    beginning = part.heading or limited_words(part.text.replace("**", ""), 9)
+    beginning = part.heading or truncate_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

@@ -13,8 +13,8 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.check.closest import Nearest, closest_passages
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.methods.check.options import CheckOptions
-from assayer.methods.check.references import often_cited, own_papers
-from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, limited_words, similarity
+from assayer.methods.check.references import find_often_cited, own_papers
+from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, similarity, truncate_words
 from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
@@ -52,7 +52,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     run.report_progress(method, 3, _STAGES)
     shown = nearest[: options.shown]
     run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
-    cited, listed = await gather_pair(often_cited(context, [item.paper_id for item in shown]), own_papers(context))
+    cited, listed = await gather_pair(find_often_cited(context, [item.paper_id for item in shown]), own_papers(context))
     ordered = [item.evidence for item in shown]
     report = EvidenceReport(
         closest=tuple(_in_order_of_parts(shown, listed)),
@@ -139,4 +139,4 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
 
 
 def _query(part: Paragraph) -> str:
-    return limited_words(f"{part.heading}. {part.text}".lstrip(". "), _MAX_QUERY_WORDS, ellipsis="")
+    return truncate_words(f"{part.heading}. {part.text}".lstrip(". "), _MAX_QUERY_WORDS, ellipsis="")

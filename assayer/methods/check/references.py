@@ -29,7 +29,7 @@ async def own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[Pape
     return frozenset(entry.record.id for entry in own.entries if entry.record is not None)
 
 
-async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
+async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
     """Return works that several of the closest papers cite and the plan does not name, most cited first."""
     if not closest or not context.options.references:
         return CitedWorks((), {})

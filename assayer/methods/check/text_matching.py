@@ -24,7 +24,7 @@ async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embed
     return cosines
 
 
-def limited_words(text: str, max_words: int, ellipsis: str = " …") -> str:
+def truncate_words(text: str, max_words: int, ellipsis: str = " …") -> str:
     """Truncate a text to `max_words` words. The number of characters is limited as well, because some scripts put no
     spaces between words."""
     words = text.split()

@@ -88,11 +88,11 @@ def threshold_for(sentences: int) -> float:
 
 def scores_of(sentence: str) -> SentenceScores:
     weights, bias = _weights()
-    order, nothing = weights[:, list(places(signs(sentence)))].sum(axis=1) + bias
+    order, nothing = weights[:, list(places(features_of(sentence)))].sum(axis=1) + bias
     return SentenceScores(float(order), float(nothing))
 
 
-def signs(sentence: str) -> set[str]:
+def features_of(sentence: str) -> set[str]:
     """Return the names of all features detected in the sentence."""
     folded = sentence.casefold()
     words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 
-from assayer.citing.labels import each_once, unknown_labels
+from assayer.citing.labels import check_each_once, unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
@@ -41,11 +41,11 @@ def _check_extraction(question: ExtractionQuestion, answer: Extraction) -> list[
 
 
 def _check_queries(question: SearchQueriesQuestion, answer: SearchQueries) -> list[str]:
-    return each_once([part.label for part in question.parts], (query.part for query in answer.queries), "part")
+    return check_each_once([part.label for part in question.parts], (query.part for query in answer.queries), "part")
 
 
 def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceRelevances) -> list[str]:
-    return each_once(
+    return check_each_once(
         [item.label for item in question.evidence], (judgement.label for judgement in answer.judgements), "find"
     )
 
@@ -57,7 +57,9 @@ def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
-    complaints = each_once([item.label for item in question.evidence], (find.label for find in answer.finds), "find")
+    complaints = check_each_once(
+        [item.label for item in question.evidence], (find.label for find in answer.finds), "find"
+    )
     parts = {part.label for part in question.parts}
     for item in answer.finds:
         unknown = unknown_labels((grounding.part for grounding in item.groundings), parts, "part")

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from assayer.citing.evidence import plan_quote
 from assayer.citing.labels import marker
-from assayer.criteria.part import shown_criteria
+from assayer.criteria.part import label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Task
 from assayer.methods.review import tasks
@@ -15,7 +15,7 @@ from assayer.methods.review.literature import LiteratureRead
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel, distinct
 from assayer.methods.review.passages import ReadPassage
-from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.prior_work import mask_titles
 from assayer.methods.review.schemas import (
     EditedFinding,
     EditedParagraph,
@@ -116,7 +116,7 @@ async def ask_editor(
         scores=scores,
         fit=literature.fit,
         day=context.run.cutoff,
-        criteria=shown_criteria(context.run.criteria),
+        criteria=label_criteria(context.run.criteria),
     )
     task: Task[EditorQuestion, Any] = tasks.EDITOR_BY_CRITERIA if question.criteria else tasks.EDITOR
     if context.options.brief and not question.criteria:
@@ -128,7 +128,7 @@ async def ask_editor(
         *(item.label for item in panel.novelty),
         *(item.label for item in panel.points),
     ]
-    return without_titles(answer, panel.prior_work, context.run, labels, named)
+    return mask_titles(answer, panel.prior_work, context.run, labels, named)
 
 
 def panel_review(

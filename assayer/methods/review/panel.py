@@ -10,7 +10,7 @@ from assayer.citing.evidence import plan_quote
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
-from assayer.methods.review.prior_work import named_works, without_titles
+from assayer.methods.review.prior_work import clean_named_works, mask_titles
 from assayer.methods.review.schemas import (
     PanelPoint,
     PriorWork,
@@ -100,9 +100,9 @@ def _combine(
 ) -> Panel:
     """Combine both referees' points, leaving out points that repeat another one in nearly the same words."""
     options, run = context.options, context.run
-    works = named_works(context, referee.prior_work[: options.prior_work] if referee else [])
-    referee = without_titles(referee, works, run) if referee else None
-    walkthrough = without_titles(walkthrough, works, run) if walkthrough else None
+    works = clean_named_works(context, referee.prior_work[: options.prior_work] if referee else [])
+    referee = mask_titles(referee, works, run) if referee else None
+    walkthrough = mask_titles(walkthrough, works, run) if walkthrough else None
     stated = _stated_by_referee(context, referee) + _stated_by_walkthrough(context, walkthrough)
     points = distinct(stated, lambda item: item.point.claim)
     run.journal.record_dropped("point", "repeats another point", len(stated) - len(points))

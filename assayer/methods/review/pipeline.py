@@ -19,7 +19,7 @@ from assayer.methods.review.literature import (
 from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_panel
 from assayer.methods.review.passages import check_passages
-from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.prior_work import mask_titles
 from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
 from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
@@ -41,7 +41,7 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         context.library.fit(context.idea.text), gather_pair(ask_panel(context), ask_plan_scores(context))
     )
     if plan_scores is not None:
-        plan_scores = without_titles(plan_scores, panel.prior_work, run)
+        plan_scores = mask_titles(plan_scores, panel.prior_work, run)
     run.report_progress(METHOD, 1, _STAGES)
     chosen = await choose_papers(context, panel, fit.level)
     run.report_progress(METHOD, 2, _STAGES)

@@ -36,7 +36,7 @@ _NAME_LABEL = re.compile(r"\[(N\d{1,2})\]")
 _ADDRESSES = ("an address", "an identifier")
 
 
-def named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
+def clean_named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
     """Return the works that a referee names, without duplicates.
 
     Inadmissible works are dropped and recorded in the journal: works published after the cutoff, the plan's own
@@ -67,7 +67,7 @@ def _has_address(text: str) -> bool:
     return any(item.kind in _ADDRESSES for item in foreign_citations(text))
 
 
-def without_titles(
+def mask_titles(
     answer: Answer,
     works: Sequence[PriorWork],
     run: Run,

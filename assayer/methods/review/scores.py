@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from assayer.citing.claim_quotes import PointKind
 from assayer.citing.labels import marker
-from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.editing import Passages
@@ -111,7 +111,7 @@ def review_parts(
     answers = {item.label: item for item in answer.criteria}
     judged = [
         _judged(criterion, answers[shown.label], passages)
-        for criterion, shown in zip(criteria, shown_criteria(criteria), strict=True)
+        for criterion, shown in zip(criteria, label_criteria(criteria), strict=True)
     ]
     return (*parts, criteria_part(judged))
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assayer.citing.labels import each_once, unknown_labels
+from assayer.citing.labels import check_each_once, unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
@@ -52,7 +52,9 @@ def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
 
 
 def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str]:
-    complaints = each_once([item.label for item in question.evidence], (item.label for item in answer.papers), "paper")
+    complaints = check_each_once(
+        [item.label for item in question.evidence], (item.label for item in answer.papers), "paper"
+    )
     noted = (note.point for paper in answer.papers for note in paper.notes)
     return [*complaints, *unknown_labels(noted, (point.label for point in question.points), "point")]
 
@@ -81,7 +83,7 @@ def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
         for match in (_SILENCE.search(finding.text) for finding in findings)
         if match
     ]
-    words = edited_words(answer)
+    words = count_edited_words(answer)
     if words > question.words + _MARGIN:
         advice.append(f"The review has {words:,} words. Shorten it to {question.words:,}: cut the least of it.")
     return advice
@@ -89,13 +91,13 @@ def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
 
 def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) -> list[str]:
     wanted = [item.label for item in question.criteria]
-    complaints = each_once(wanted, (item.label for item in answer.criteria), "criterion")
+    complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
     if passages := [passage.label for passage in question.passages]:
         complaints += unknown_labels((label for item in answer.criteria for label in item.cites), passages, "passage")
     return [*_check_editor(question, answer), *complaints]
 
 
-def edited_words(review: EditedReview) -> int:
+def count_edited_words(review: EditedReview) -> int:
     """Count the words that the editor wrote for the page."""
     texts = [review.verdict, *(item.text for item in review.paragraphs)]
     texts += [review.soundness.limited_by, review.contribution.limited_by]

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.evidence import Evidence, ask_about_all, evidence_batches
-from assayer.citing.labels import labelled, marker, strip_citations
+from assayer.citing.labels import label_papers, marker, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage, near_beyond_corpus
@@ -295,7 +295,7 @@ class ContributionModule:
         )
 
     def _points(self, review: DimensionReview, compared: Sequence[PaperComparison]) -> tuple[Point, ...]:
-        papers, shown = labelled(item.paper for item in compared), {item.paper: item.shown for item in compared}
+        papers, shown = label_papers(item.paper for item in compared), {item.paper: item.shown for item in compared}
         return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
 
     def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:

@@ -9,7 +9,7 @@ from typing import Literal
 from assayer.citing.claim_quotes import GivenQuote, Side
 from assayer.citing.evidence import Evidence, Quoted, check_quote
 from assayer.citing.labels import strip_citations
-from assayer.methods.points import reading_of, verified_words
+from assayer.methods.points import build_reading, verified_words
 from assayer.methods.scholareval.schemas import ComparedPaper, NoveltyStanding, NoveltyVerdict
 from assayer.models import PaperId, Reading
 
@@ -42,7 +42,7 @@ class PaperComparison:
 
     def reading(self, idea: Set[Decimal]) -> Reading:
         """Return the report's reading of the paper. `idea` holds the numbers that occur in the idea itself."""
-        return reading_of(self.shown, _STANCE[self.standing], strip_citations(self.reason), self.quoted, idea)
+        return build_reading(self.shown, _STANCE[self.standing], strip_citations(self.reason), self.quoted, idea)
 
     def for_synthesis(self, label: str) -> ComparedPaper:
         """Return the comparison as shown to the model that reviews the dimension."""

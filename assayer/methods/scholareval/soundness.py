@@ -7,10 +7,10 @@ from typing import Literal
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points
-from assayer.citing.labels import labelled, paper_of, relabel, strip_citations
+from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.points import PointWriter, reading_of, verified_words
+from assayer.methods.points import PointWriter, build_reading, verified_words
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import mean_score, score_or_absent, unreviewed_assessment
 from assayer.methods.scholareval.first_look import title_shown
@@ -165,7 +165,7 @@ class SoundnessModule:
             return Absent(reason="No method could be reviewed.")
         points = [point for item, _ in reviewed for point in item.points]
         cited = dict.fromkeys(citation.label for point in points for citation in point.citations)
-        papers = labelled(map(paper_of, cited))
+        papers = label_papers(map(paper_of, cited))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
             idea=self._context.text,
@@ -180,7 +180,7 @@ class SoundnessModule:
         return writer.summary(outcome)
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
-        papers, shown = labelled(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
+        papers, shown = label_papers(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
         writer = PointWriter(papers, [_given_quote(item) for item in relevant], self._numbers, shown)
         return (
             *writer.points("support", review.support),
@@ -195,7 +195,7 @@ def _stated(note: MethodNote) -> str:
 
 def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
     note = source.note
-    return reading_of(source.shown, _STANCE[note.stance], strip_citations(_stated(note)), source.quoted, idea)
+    return build_reading(source.shown, _STANCE[note.stance], strip_citations(_stated(note)), source.quoted, idea)
 
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:

@@ -59,7 +59,7 @@ async def judge_dimensions(
     )
 
 
-def unjudged(dimensions: Sequence[RubricDimension]) -> Evaluated:
+def without_scores(dimensions: Sequence[RubricDimension]) -> Evaluated:
     """Return all dimensions without scores, for use when no language model is configured."""
     reason = "no language model is configured."
     return _combine(dimensions, [_without_score(dimension, reason) for dimension in dimensions])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from assayer.citing.labels import canonical
+from assayer.citing.labels import labels_to_markers
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.base_graph import with_contents
 from assayer.methods.scicompanion.editing import apply_edits
@@ -128,7 +128,7 @@ def _new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tu
 
 
 def _with_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
-    text = canonical(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
+    text = labels_to_markers(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 

@@ -5,7 +5,7 @@ It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of 
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.evaluation import judge_dimensions, unjudged
+from assayer.methods.scicompanion.evaluation import judge_dimensions, without_scores
 from assayer.methods.scicompanion.exploration import Exploration
 from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
@@ -25,7 +25,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state = await explored(context, fit.level)
-    evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else unjudged(dimensions)
+    evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else without_scores(dimensions)
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()

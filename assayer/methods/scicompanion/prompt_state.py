@@ -103,7 +103,7 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
                 paper_id=paper.id,
                 title=title_line(paper),
                 year=paper.year,
-                text=with_sign(
+                text=mark_cut(
                     clean_text(paper.abstract, paper, run, _chars_to_show(paper.abstract, chars)), paper.abstract
                 ),
                 new=paper.id in new,
@@ -118,7 +118,7 @@ def _chars_to_show(abstract: str, chars: int) -> int:
     return len(abstract) if len(abstract) <= _MAX_OVERRUN * chars else chars
 
 
-def with_sign(text: str, whole: str) -> str:
+def mark_cut(text: str, whole: str) -> str:
     """Return the text, with ` […]` appended if it was cut from the abstract `whole`."""
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 

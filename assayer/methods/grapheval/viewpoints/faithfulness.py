@@ -115,7 +115,7 @@ def _plain_number(text: str) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
+def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
     """Return why a viewpoint is not faithful to the idea, or an empty string if it is."""
     if not idea.has(viewpoint.words):
         return "its words do not stand in the idea"
@@ -131,7 +131,7 @@ def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
     """Split viewpoints into those that the idea supports and those that are rejected, with the reason."""
-    judged = [(viewpoint, unfaithful_because(viewpoint, idea)) for viewpoint in viewpoints]
+    judged = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
     kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
     refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)
     return kept, refused

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.citing.claim_quotes import given_by_points
-from assayer.citing.labels import labelled, paper_of, relabel, strip_citations
+from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, point_writer
 from assayer.methods.innoeval.dimensions import RubricDimension
@@ -43,7 +43,7 @@ async def write_meta_review(
     cited = dict.fromkeys(
         paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
     )
-    papers = labelled(cited)
+    papers = label_papers(cited)
     evidence = _evidence(pack, papers)
     labels = {paper: label for label, paper in papers.items()}
     question = MetaQuestion(
@@ -75,7 +75,7 @@ async def write_meta_review(
     )
 
 
-def points_in_turn(reviews: Sequence[BoardReview]) -> Summary:
+def interleave_points(reviews: Sequence[BoardReview]) -> Summary:
     """Return up to three points of each kind, taken from each reviewer in turn. Points with verified quotes come
     first."""
 

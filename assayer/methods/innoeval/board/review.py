@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.claim_quotes import GivenQuote
-from assayer.citing.labels import labelled, strip_citations
+from assayer.citing.labels import label_papers, strip_citations
 from assayer.errors import AssayerError
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.reviewers import visible_sources
@@ -71,7 +71,7 @@ async def review_idea(
     LlmError or BudgetExhausted if the request fails."""
     question = _question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimensions, reviewer.model), question, run)
-    papers = labelled(item.paper_id for item in question.evidence)
+    papers = label_papers(item.paper_id for item in question.evidence)
     writer = point_writer(pack, papers, [_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
@@ -94,7 +94,7 @@ async def review_idea(
     return reviews
 
 
-def lost_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
+def failed_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
     """Return a record of a failed review, which has no score and is excluded from all means."""
     return BoardReview(reviewer=reviewer, score=Absent(reason=f"Not reviewed: {error.reason}."))
 

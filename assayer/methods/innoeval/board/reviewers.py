@@ -60,7 +60,7 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
     )
 
 
-def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
+def limit_familiarity(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
     """Return the persona, with its familiarity capped at `elsewhere` if the idea is outside its field."""
     if _names_topics_of(idea.text, persona):
         return persona
@@ -68,7 +68,7 @@ def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
     return persona.model_copy(update={"familiarity": Familiarity.model_validate(levels)})
 
 
-def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
+def assign_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
     """Return the model for each seat. Models rotate, starting at one that depends on the idea, so that no model always
     gets the first seat."""
     if not models:

@@ -9,14 +9,14 @@ from assayer.llm import Llm
 from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
 from assayer.methods.innoeval.board.decision import decide
-from assayer.methods.innoeval.board.meta_review import MetaReviewResult, points_in_turn, write_meta_review
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_idea
+from assayer.methods.innoeval.board.meta_review import MetaReviewResult, interleave_points, write_meta_review
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, failed_review, review_idea
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
-    at_this_idea,
+    assign_models,
     control_reviewer,
-    deal_models,
     draw_board,
+    limit_familiarity,
     mask_evidence,
     reviewer_in_seat,
 )
@@ -69,7 +69,7 @@ class BoardSession:
         self._run.keep_successes([meta], "meta-review")
         self._run.keep_successes([advice], "request for advice on revision")
         return BoardResult(
-            summary=points_in_turn([review for _, reviews in reviews_by_dimension for review in reviews])
+            summary=interleave_points([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
@@ -79,11 +79,11 @@ class BoardSession:
 
     def _reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
         options = self._options
-        models = deal_models(options.models, max(options.board, 1), options.seed, pack.idea)
+        models = assign_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
             return (control_reviewer(models[0]),)
         drawn = draw_board(self._pool, options.board, options.seed, pack.idea)
-        seats = [BoardSeat(at_this_idea(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
+        seats = [BoardSeat(limit_familiarity(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
         return tuple(
             reviewer_in_seat(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
@@ -143,7 +143,7 @@ class BoardSession:
         if len(failures) == len(outcomes):
             raise failures[0].error
         rows = [
-            [lost_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
+            [failed_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
             for reviewer, outcome in zip(reviewers, outcomes, strict=True)
         ]
         return list(zip(self._dimensions, map(list, zip(*rows, strict=True)), strict=True))
@@ -196,7 +196,7 @@ class BoardSession:
 
 
 def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
-    part_summary: Summary | Absent = points_in_turn(reviews)
+    part_summary: Summary | Absent = interleave_points(reviews)
     if not any(review.points for review in reviews):
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
