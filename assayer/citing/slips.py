@@ -38,7 +38,7 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Return where the quote occurs with at max_slips one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
+    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
     is split into n + 1 segments, at least one matches exactly, so only the places of these segments are searched."""
     words = quote.words()
     max_slips = len(words) // WORDS_PER_SLIP

@@ -18,7 +18,7 @@ MAX_IDEA_CHARS = 40_000
 """Maximum number of characters in an idea, about 6,000 words: several times as long as the longest research plans."""
 MAX_REFERENCE_CHARS = 20_000
 """Maximum number of characters in a question or an abstract."""
-FEWEST_WORDS = 5
+MIN_WORDS = 5
 _MIN_OWN_WORDS = 3
 """Minimum number of content words that occur neither in the question nor in phrases that typically announce an idea."""
 _COPIED_OF_SENTENCE = 0.6
@@ -128,9 +128,7 @@ _GUARDS: tuple[Guard, ...] = (
         "The text is a placeholder or filler instead of an idea.",
         lambda idea: is_template(idea) or is_monotonous(idea),
     ),
-    _rule(
-        "too_short", f"The idea has fewer than {FEWEST_WORDS} words.", lambda idea: len(words_in(idea)) < FEWEST_WORDS
-    ),
+    _rule("too_short", f"The idea has fewer than {MIN_WORDS} words.", lambda idea: len(words_in(idea)) < MIN_WORDS),
     _copied_question,
     _without_content,
     _rule("method_list", "The idea lists methods and commits to none.", is_method_list),

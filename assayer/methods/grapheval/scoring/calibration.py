@@ -20,7 +20,7 @@ from assayer.models import Frozen
 
 Floats = NDArray[np.float64]
 
-FEWEST_HELD_OUT = 30
+MIN_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
@@ -149,8 +149,8 @@ def fit_calibration(
     answered = ~np.isnan(probabilities).any(axis=1)
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))
-    if len(labels) < FEWEST_HELD_OUT:
-        raise InputError(f"Calibration needs at least {FEWEST_HELD_OUT} held-out ideas; there are {len(labels)}.")
+    if len(labels) < MIN_HELD_OUT:
+        raise InputError(f"Calibration needs at least {MIN_HELD_OUT} held-out ideas; there are {len(labels)}.")
     if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
         raise InputError(
             f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",

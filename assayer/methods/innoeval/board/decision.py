@@ -26,7 +26,7 @@ from assayer.methods.innoeval.board.thresholds import (
 from assayer.methods.toml_files import read_text_file
 from assayer.models import Absent, BoardRecord, Decision, Frozen
 
-FEWEST_LABELLED_IDEAS = 30
+MIN_LABELLED_IDEAS = 30
 """Minimum number of labelled ideas, of which at least two must have each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
@@ -232,9 +232,9 @@ def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> 
             f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.",
             f"The outcomes are {', '.join(map(repr, outcomes))}.",
         )
-    if len(scored) < FEWEST_LABELLED_IDEAS:
+    if len(scored) < MIN_LABELLED_IDEAS:
         raise InputError(
-            f"Fitting thresholds needs at least {FEWEST_LABELLED_IDEAS} labelled ideas; there are {len(scored)}."
+            f"Fitting thresholds needs at least {MIN_LABELLED_IDEAS} labelled ideas; there are {len(scored)}."
         )
     labels = np.array([list(outcomes).index(item.outcome) for item in scored], np.int64)
     counts = np.bincount(labels, minlength=len(outcomes))
