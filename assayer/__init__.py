@@ -4,11 +4,11 @@
 
     report = evaluate("proposal.md", model="openai/gpt-6-luna")
 
-The names in `__all__` are a stable interface under semantic versioning; everything else may change. They are loaded
-when they are first used.
+The names in `__all__` are a stable interface under semantic versioning; everything else may change. Each is loaded
+on first use.
 
-The other modules are the domain model: proposals, papers, reviews, reports, and the methods that judge proposals. They
-do not depend on HTTP, SQL, FAISS or Ray, and reach external backends through `assayer.ports`.
+This package holds the domain model: proposals, papers, reviews, reports, and the methods that evaluate proposals. It
+does not depend on HTTP, SQL, FAISS or Ray, and reaches external backends through `assayer.ports`.
 """
 
 from typing import TYPE_CHECKING, Any

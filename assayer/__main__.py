@@ -1,4 +1,4 @@
-"""Command line, started as `python -m assayer` or by the installed command `assayer`."""
+"""Entry point for the command line: `python -m assayer` and the installed `assayer` command."""
 
 from cluster.cli.main import main
 

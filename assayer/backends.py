@@ -1,4 +1,4 @@
-"""Services that an evaluation method can use, supplied when the program is assembled."""
+"""Services that evaluation methods can use."""
 
 from dataclasses import dataclass
 
@@ -21,4 +21,4 @@ class Backends:
     reranker: Reranker | None = None
     """Reranker for candidates, or None to rank candidates by their embeddings alone."""
     reference_sources: tuple[ReferenceSource, ...] = ()
-    """Sources in which an idea's own references are looked up; the corpus comes first."""
+    """Sources for looking up an idea's own references; the corpus comes first."""

@@ -1,8 +1,7 @@
-"""Cutoff rule: decides which results from a source were published within a window of days.
+"""Cutoff rule: decides which search results were published within a date window.
 
-Sources receive the window, and their results are checked here again: papers from the corpus and from remote sources,
-web pages and repositories. Undated results are admitted only if the window has no limits, unless the caller decides
-otherwise."""
+Sources already filter by the window; this module checks their results again, whether papers, web pages or repositories.
+Undated results are admitted only if the window is unlimited, unless the caller decides otherwise."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable
@@ -21,8 +20,8 @@ def check_cutoff(cutoff: dt.date | None, today: dt.date) -> None:
 
 
 def admits(window: Window, published: dt.date | None, *, undated: bool | None = None) -> bool:
-    """Return whether something published on this date lies in the window. `undated` is the result for items without
-    a date."""
+    """Return whether something published on this date lies in the window. `undated` is what to return if the date is
+    unknown."""
     if published is not None:
         return window.contains(published)
     return window == OPEN if undated is None else undated

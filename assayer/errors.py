@@ -1,56 +1,56 @@
-"""Exceptions of the program, one class per boundary.
+"""assayer's exceptions, one class per boundary.
 
     AssayerError
     ├── InputError               the input cannot be used: an empty file, a bad date
     ├── ConfigurationError       a setting is missing, wrong or contradicts another
-    ├── BudgetExhausted          the next call would exceed the evaluation's budget
+    ├── BudgetExhausted          the next LLM request would exceed the evaluation's budget
     ├── LlmError                 the language model's boundary
     │   ├── LlmRejected          the endpoint will never accept this: wrong key, unknown model
     │   ├── LlmUnavailable       the endpoint is down, or failed on every retry
-    │   ├── MalformedAnswer      no valid answer, even after the error was sent back to the model
+    │   ├── MalformedAnswer      still no valid answer after the error was sent back to the model
     │   ├── AnswerRefused        the model declined to answer
     │   ├── RequestRefused       the endpoint refused this one request: too long, filtered, not understood
     │   └── NoFallback           no LLM is configured
     ├── LiteratureError          a source of papers failed
-    │   ├── CorpusError          the local corpus is missing, damaged, or made with another model
-    │   └── SourceError          a remote source
+    │   ├── CorpusError          the local corpus is missing, damaged or built with another model
+    │   └── SourceError          a remote source failed
     │       ├── SourceUnavailable    it is down, or failed on every retry
-    │       ├── SourceBusy           no request slot came free in time, or today's budget is spent
+    │       ├── SourceBusy           no request slot became free in time, or today's quota is used up
     │       ├── SourceRefused        it will never accept this request: wrong key, bad query
     │       └── SourceMalformed      its answer cannot be read
     ├── FullTextError            a document could not be fetched or parsed
-    │   ├── AddressRefused       the URL may not be fetched: its scheme, a private network, a redirect to one
-    │   ├── DownloadFailed       the server did not deliver it
-    │   ├── DownloadRefused      it broke a limit: size, time, type, redirects
-    │   ├── Unreadable           it was downloaded, but no parser could read it within its limits
+    │   ├── AddressRefused       the URL may not be fetched: disallowed scheme, or a private network
+    │   ├── DownloadFailed       the server did not deliver the document
+    │   ├── DownloadRefused      the download exceeded a limit: size, time, type, redirects
+    │   ├── Unreadable           downloaded, but no parser could read it within its limits
     │   ├── StoredCopyLost       the stored copy is missing or damaged and must be fetched again
-    │   └── ParserUnavailable    every server that could have parsed it was unreachable
-    ├── MailError                a mail could not be handed to the mail server
-    │   ├── MailServerUnavailable    no mail can be sent: unreachable, no TLS, sign-in or sender refused
-    │   ├── MailPostponed            it temporarily does not accept this mail
-    │   └── MailRefused              it will never accept this mail: no such mailbox
+    │   └── ParserUnavailable    every server that could parse it was unreachable
+    ├── MailError                an email could not be handed to the mail server
+    │   ├── MailServerUnavailable    no email can be sent: unreachable, no TLS, sign-in or sender refused
+    │   ├── MailPostponed            the server temporarily rejects this email
+    │   └── MailRefused              the server will never accept this email: no such mailbox
     ├── StorageError             the database is unreachable
-    ├── PartUnavailable          a pool of the service is unreachable
-    └── Defect                   assayer itself failed on one evaluation; the others go on
+    ├── PartUnavailable          a component of the service is unreachable
+    └── Defect                   assayer itself failed on one evaluation; other evaluations continue
 
-A failure belongs to one boundary. Inside a method, a failed step is data: it is recorded in the run's journal and shown
-in the report's coverage, and never becomes a low score. All these errors can be pickled, so they keep their type across
-processes.
+Each failure belongs to one boundary. Inside an evaluation method, a failed step is data: the run's journal records it,
+and the report shows it under coverage; it never becomes a low score. All these errors can be pickled, so they keep
+their type across processes.
 """
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # errors can be reported without loading the models
+if TYPE_CHECKING:  # so that errors can be reported without loading the models
     from assayer.models import Fault
     from assayer.models.coverage import UnreadableCause
 
 
 class AssayerError(Exception):
-    """Base class of assayer's errors. `message` states what is wrong and where; `hint` states what to do about it
-    and may be empty."""
+    """Base class for assayer's errors. `message` says what went wrong and where; `hint` says what to do about it, and
+    may be empty."""
 
     reason = "an unexpected failure"
-    """Description of the error class in a few words, shown under “Coverage” in the report."""
+    """Short description of this kind of error, shown under “Coverage” in the report."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message, hint)
@@ -62,13 +62,13 @@ class AssayerError(Exception):
 
 
 def error_text(error: BaseException) -> str:
-    """Return the text of an error for a log, or its class name if it has no text, such as an expired deadline."""
+    """Return an error's text for a log, or its class name if it has no text (a TimeoutError, for example)."""
     return str(error) or type(error).__name__
 
 
 class InputError(AssayerError):
-    """Raised if the caller's input is unusable. `field` names the faulty part of a record; it is empty if the fault
-    concerns the whole record."""
+    """Raised if the caller's input is unusable. `field` names the faulty field of a record; it is empty if the whole
+    record is at fault."""
 
     reason = "unusable input"
 
@@ -87,7 +87,8 @@ class BudgetExhausted(AssayerError):
 
 
 class LlmError(AssayerError):
-    """Raised if there is no usable answer. `faults` lists the errors encountered, for the report's coverage section."""
+    """Raised if the language model gave no usable answer. `faults` lists the errors encountered, for the report's
+    coverage section."""
 
     def __init__(self, message: str, hint: str = "", faults: "tuple[Fault, ...]" = ()) -> None:
         super().__init__(message, hint)
@@ -112,8 +113,8 @@ class AnswerRefused(LlmError):
 
 
 class RequestRefused(LlmError):
-    """Raised if the endpoint refused this one request. `quoted` is the endpoint's own message, which `reason` repeats;
-    `context_tokens` is the size of the context window if the endpoint named it, or None."""
+    """Raised if the endpoint refused this one request. `quoted` is the endpoint's own message, which is repeated in
+    `reason`. `context_tokens` is the size of the context window, or None if the endpoint did not state it."""
 
     reason = "the LLM endpoint refused the request"
 
@@ -138,7 +139,7 @@ class NoFallback(LlmError):
 
 
 class LiteratureError(AssayerError):
-    reason = "a source of literature failed"
+    reason = "a literature source failed"
 
 
 class CorpusError(LiteratureError):
@@ -219,7 +220,7 @@ class StorageError(AssayerError):
 
 
 class PartUnavailable(AssayerError):
-    reason = "a part of the service was unreachable"
+    reason = "a component of the service was unreachable"
 
 
 class Defect(AssayerError):

@@ -1,4 +1,4 @@
-"""Shared state of the steps of one evaluation."""
+"""State shared by the steps of one evaluation."""
 
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
@@ -22,8 +22,8 @@ class MethodOptions(Protocol):
 
     @property
     def idea_chars(self) -> int:
-        """Return the number of characters of an idea that prompts show. Longer ideas are cut, and the report states
-        this."""
+        """Return the maximum number of an idea's characters shown in prompts. Longer ideas are cut, and the report says
+        so."""
         ...
 
 
@@ -32,25 +32,25 @@ Options = TypeVar("Options", bound=MethodOptions)
 
 @dataclass(frozen=True)
 class EvaluationContext(Generic[Options]):
-    """Idea under evaluation, the services used, and the run that journals it. `open` creates it once per evaluation."""
+    """The idea under evaluation, the services available to it, and its run. Created once per evaluation, by `open`."""
 
     idea: Idea
     text: str
-    """Text of the idea as prompts show it, cut to `options.idea_chars`."""
+    """The idea's text as shown in prompts, cut to `options.idea_chars`."""
     backends: Backends
     library: Library
-    """Literature within the evaluation's cutoff, without the idea's own paper."""
+    """Literature published up to the evaluation's cutoff, without the idea's own paper."""
     run: Run
     options: Options
     started: Started
     minima: ReleaseMinima | None = None
-    """Minima below which the report has no total score, or None if no minima apply."""
+    """Minimum requirements for reporting a total score, or None if there are none."""
 
     @classmethod
     def open(
         cls, idea: Idea, backends: Backends, run: Run, options: Options, minima: ReleaseMinima | None = None
     ) -> Self:
-        """Start an evaluation: record the time, and the number of characters left out if the idea is too long."""
+        """Start an evaluation. Records its start time and how many characters of a long idea were cut."""
         text = idea.text[: options.idea_chars]
         run.unread_characters = max(run.unread_characters, len(idea.text) - len(text))
         library = Library(backends.literature, backends.full_texts, run, idea)
@@ -58,21 +58,21 @@ class EvaluationContext(Generic[Options]):
 
     @property
     def llm(self) -> Llm:
-        """Language model of the evaluation."""
+        """The language model used by this evaluation."""
         return self.backends.llm
 
     @property
     def has_model(self) -> bool:
-        """True if a language model is configured."""
+        """Whether a language model is configured."""
         return bool(self.backends.llm.models)
 
     async def ask(self, task: Task[Question, Answer], question: Question) -> Answer:
-        """Ask the language model. Raises the errors of `assayer.llm.ask`."""
+        """Ask the language model. Raises the same errors as `assayer.llm.ask`."""
         return await ask(self.backends.llm, task, question, self.run)
 
     async def try_to_ask(self, task: Task[Question, Answer], question: Question, what: str) -> Answer | Failed:
-        """Ask the language model. If there is no answer, journal the loss of `what` and return the failure. Raises only
-        errors that would affect every request."""
+        """Ask the language model. If it gives no answer, record the loss of `what` in the journal and return the
+        failure. Raises only errors that would affect every request."""
         answer = await as_result(self.ask(task, question))
         if isinstance(answer, Failed):
             self.run.journal.record_failure(what, answer.error)

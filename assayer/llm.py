@@ -1,7 +1,7 @@
-"""Requests to a language model: the `Task`, the `Llm` port that answers it, and `ask`.
+"""Requests to a language model: the `Task` class, the `Llm` port that runs tasks, and `ask`.
 
 Every request to a language model is a Task[In, Out]: a name, a versioned prompt file, an output schema, and a check
-that compares the answer with the question."""
+of the answer against the question (the task's input)."""
 
 import hashlib
 import json
@@ -38,30 +38,32 @@ def _no_complaint(data: Any, answer: Any) -> Sequence[str]:
 
 
 class LabelledList(NamedTuple):
-    """List with one entry for each label, in order."""
+    """Constraint on a list that must have one entry for each label, in this order."""
 
     label_field: str
-    """Name of the field of an entry that holds its label."""
+    """Name of the entry's field that holds its label."""
     labels: Sequence[str]
     choices: Mapping[str, Sequence[Sequence[str]]] = {}
-    """Texts that a field, at any depth of an entry, can hold, listed for each entry in order: for example, the
-    sentences of the paper that it may quote."""
+    """Allowed values of a field at any depth of an entry, listed for each entry in order: for example, the sentences of
+    a paper that the field may quote."""
 
 
 class AnswerBounds(NamedTuple):
-    """Constraints on an answer that follow from its question. A server that compiles schemas to grammars can enforce
-    them, so that small models, which often ramble or invent labels, give valid answers. Keys are names of fields."""
+    """Constraints on an answer that follow from its question. Keys are field names.
+
+    Servers that compile schemas to grammars can enforce these constraints. That keeps small models, which often ramble
+    or invent labels, to valid answers."""
 
     entries: Mapping[str, int] = {}
-    """Maximum number of entries of a list."""
+    """Maximum number of entries in a list."""
     labels: Mapping[str, Sequence[str]] = {}
-    """Labels that a field, or every entry of a list, can hold."""
+    """Allowed labels for a field, or for every entry of a list."""
     lists: Mapping[str, LabelledList] = {}
-    """Lists with one entry for each label."""
+    """Lists that must have one entry for each label."""
     words: Mapping[str, int] = {}
-    """Maximum words of a text, if fewer than its description states; 0 for a text that stays empty."""
+    """Maximum number of words in a text, if fewer than its description allows; 0 for a text that must stay empty."""
     least: Mapping[str, int] = {}
-    """Minimum number of entries of a list."""
+    """Minimum number of entries in a list."""
 
 
 def _unbounded(data: Any) -> AnswerBounds:
@@ -69,44 +71,46 @@ def _unbounded(data: Any) -> AnswerBounds:
 
 
 class Cut(NamedTuple):
-    """Field of a question whose last entries are left out if the question exceeds the model's context window."""
+    """A list field of a question that may be shortened. Its last entries are left out if the question exceeds the
+    model's context window."""
 
     field: str
     noun: str
-    """Countable noun for one entry, shown in the report; empty if the caller asks about the entries left out in another
+    """Countable noun for one entry, shown in the report. Empty if the caller asks about the omitted entries in another
     request."""
 
 
 @dataclass(frozen=True)
 class Task(Generic[In, Out]):
     name: str
-    """Method and task, for example `scholareval.methods`; the key in the ledger and the simulator."""
+    """Method and task, for example `scholareval.methods`; the task's key in the ledger and the simulator."""
     prompts: Prompts
     prompt: str
     """File name in the form `NAME.vN.md`, where N is the task's version."""
     output: type[Out]
     tier: Tier = "fast"
     model: str | None = None
-    """Name of the required model; None leaves the choice to the settings of the tier."""
+    """Name of the required model; None to use the model configured for the tier."""
     max_tokens: int = 4_000
-    """Maximum tokens of the answer."""
+    """Maximum number of tokens in the answer."""
     check: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
-    """Check for what a schema cannot express; its complaints are sent to the model verbatim. It checks citations only
-    if some are required: forbidden citations are checked for all tasks, by the roles of their fields."""
+    """Check for requirements that a schema cannot express; its complaints are sent to the model verbatim. It needs to
+    check citations only if some are required: forbidden citations are detected for all tasks, from the roles of their
+    fields."""
     advice: Callable[[In, Out], Sequence[str]] = field(default=_no_complaint)
-    """Advice on a valid answer. It is sent back to the model once; if no better answer arrives, the first answer is
-    used."""
+    """Advice for improving an answer that is already valid. It is sent to the model once; if no better answer arrives,
+    the first one is used."""
     bounds: Callable[[In], AnswerBounds] = field(default=_unbounded)
-    """Constraints on the answer to a question, in addition to those of the schema. They are sent only if the settings
-    ask for bounded answers, and do not replace the check."""
+    """Constraints on the answer to a question, in addition to the schema. They are sent only if the settings ask for
+    bounded answers, and do not replace the check."""
     temperature: float | None = None
-    """Sampling temperature; None uses the settings."""
+    """Sampling temperature; None to use the one in the settings."""
     sample: int = 0
-    """Number of the sample among several answers to the same question, each requested and cached separately.
-    Samples differ only at a temperature above 0."""
+    """Index of this sample when the same question is asked several times; each sample is requested and cached
+    separately. Samples differ only at a temperature above 0."""
     cuts: tuple[Cut, ...] = ()
-    """Fields whose entries are ordered by relevance, listed in the order in which they are cut. If this is not enough,
-    the end of the field `idea` is cut."""
+    """Fields to shorten if the question is too long, in this order; each lists its most relevant entries first. If that
+    is not enough, the end of the field `idea` is cut."""
 
     @cached_property
     def version(self) -> int:
@@ -117,30 +121,29 @@ class Task(Generic[In, Out]):
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the prompt with everything it includes, including the system message and shared texts."""
+        """Digest of the prompt, the files it includes, and the system message."""
         return self.prompts.digest(self.prompt)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of the answer; no object allows additional properties."""
+        """JSON schema for the answer; no object allows additional properties."""
         return self.output.model_json_schema()
 
     def messages(self, data: In) -> tuple[Message, ...]:
         return self.prompts.render(self.prompt, data)
 
     def cleaned(self, data: In, answer: Out) -> Out | None:
-        """Return the answer cleaned like every external text, or None if the remaining visible text does not fit the
-        schema."""
+        """Return the answer sanitised like any external text, or None if what remains no longer fits the schema."""
         return cleaned(answer, QuestionTexts(data))
 
     def complaints(self, data: In, answer: Out) -> list[str]:
-        """Return all complaints about a cleaned answer: those of the check, and every citation of a paper that
-        was not shown."""
+        """Return all complaints about a cleaned answer: those from `check`, and one for every citation of a paper that
+        the prompt did not show."""
         return [*self.check(data, answer), *foreign_complaints(answer, QuestionTexts(data))]
 
     def redacted(self, data: In, answer: Out) -> RedactedAnswer | None:
-        """Return the cleaned answer without the sentences that cite papers that were not shown, or None if it
-        has other faults."""
+        """Return the cleaned answer without the sentences that cite papers the prompt did not show, or None if it has
+        other faults."""
         return redacted(answer, QuestionTexts(data), lambda left: self.check(data, left))
 
     def key(self, model: str, parameters: dict[str, Any], messages: Sequence[Message]) -> str:
@@ -159,47 +162,47 @@ class Task(Generic[In, Out]):
 
 
 class Answer(NamedTuple, Generic[Out]):
-    """Valid answer, with the cost of obtaining it."""
+    """A valid answer, with the record of what it cost."""
 
     value: Out
     record: CallRecord
 
 
 class Llm(Protocol):
-    """Interface that answers tasks with a language model."""
+    """Interface for running tasks with a language model."""
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Models that can answer; empty if none is configured."""
+        """Names of the configured models; empty if there are none."""
         ...
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Answer a task. Raises an LlmError or BudgetExhausted, and also StorageError, ConfigurationError or
-        PartUnavailable, which would affect every other task too."""
+        """Run a task. Raises LlmError or BudgetExhausted if this task fails. Raises StorageError, ConfigurationError or
+        PartUnavailable for failures that would affect every other task too."""
         ...
 
 
 class NoLlm:
-    """Implementation of `Llm` for use without a language model: it refuses every task."""
+    """Implementation of `Llm` for running without a language model: it refuses every task."""
 
     models: tuple[str, ...] = ()
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Raise NoFallback."""
+        """Always raises NoFallback."""
         raise NoFallback(
-            f"Task {task.name} needs a language model, and none is configured.",
+            f"Task {task.name} needs a language model, but none is configured.",
             "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__API_KEY if the endpoint needs a key.",
         )
 
 
 async def ask(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Out:
-    """Ask the language model, and journal the cost of the answer, or that there was none."""
+    """Ask the language model. The journal records what the answer cost, or that there was none."""
     return (await ask_on_record(llm, task, data, run)).value
 
 
 async def ask_on_record(llm: Llm, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-    """Ask the model as `ask` does, and return the answer with the record of the call, for callers that store which
-    model answered."""
+    """Ask the model as `ask` does, and also return the record of the LLM request, for callers that store which model
+    answered."""
     run.journal.prompt_digests[task.name] = task.digest
     try:
         answer = await llm.run(task, data, run)

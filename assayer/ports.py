@@ -1,5 +1,5 @@
-"""Ports through which a method uses external backends. They are small protocols; adapters live in `workers`, `index`
-and `cluster`."""
+"""Ports: small protocols through which evaluation methods use external backends. Their adapters live in `workers`,
+`index` and `cluster`."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from assayer.models import (
 )
 
 Vectors = NDArray[np.float32]
-"""Array of shape (n, dimensions) with rows of unit length."""
+"""Array of shape (n, dimensions) whose rows have unit length."""
 
 
 class Clock(Protocol):
@@ -51,7 +51,7 @@ class ProgressEvent(NamedTuple):
 
 class Progress(Protocol):
     def report(self, event: ProgressEvent) -> None:
-        """Report an event. The implementation must neither block nor raise."""
+        """Report an event. Implementations must neither block nor raise."""
         ...
 
 
@@ -70,17 +70,17 @@ class Embedder(Protocol):
 
 
 class LexicalWeights(NamedTuple):
-    """Learned weights of the tokens of a text, which express how much each token says about the text's subject. The
-    similarity of two texts is the sum, over common tokens, of the products of their weights."""
+    """Learned weights for a text's tokens; a weight expresses how much the token says about the text's subject. The
+    similarity of two texts is the sum, over their common tokens, of the products of the weights."""
 
     tokens: NDArray[np.int32]
     """Token ids, ascending and unique."""
     weights: NDArray[np.float32]
-    """Weights of the tokens, above 0."""
+    """One weight per token, above 0."""
 
 
 class WeighedTexts(NamedTuple):
-    """Vectors and lexical weights of texts, in order."""
+    """Vectors and lexical weights for several texts, in order."""
 
     vectors: Vectors
     lexical: Sequence[LexicalWeights]
@@ -91,7 +91,7 @@ class LexicalEmbedder(Protocol):
     """Embedder whose model also assigns weights to tokens."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
-        """Return the vectors of `embed` and the lexical weights, computed in the same pass."""
+        """Return the vectors that `embed` returns, with the lexical weights from the same pass."""
         ...
 
 
@@ -102,31 +102,31 @@ class Reranker(Protocol):
         ...
 
     async def score(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """Return how well each text answers the query, from 0 to 1, in order."""
+        """Return a score from 0 to 1 for each text, in order: how well it answers the query."""
         ...
 
 
 class CitationIds(NamedTuple):
-    """Ids of the papers that a paper cites, and of the papers that cite it, in the order of `Literature.references` and
-    `Literature.citing`."""
+    """Ids of the papers that a paper cites and of those that cite it, in the same order as in `Literature.references`
+    and `Literature.citing`."""
 
     cited: Sequence[PaperId]
     citing: Sequence[PaperId]
 
 
 class Literature(Protocol):
-    """Papers published within a window of days. Papers published outside it are left out, and so are undated papers if
-    the window has a last day. Responses of the local corpus are deterministic for a given `version`. All methods raise
-    LiteratureError."""
+    """Source of papers published within a date window. Papers outside the window are left out; if the window has a last
+    day, so are undated papers. For a given `version`, the local corpus always returns the same results. All methods
+    raise LiteratureError if the source fails."""
 
     @property
     def version(self) -> str:
-        """Version that identifies the exact state of the corpus and the remote sources that supplement it."""
+        """Identifier for the exact state of the corpus and of the remote sources that supplement it."""
         ...
 
     @property
     def source(self) -> str:
-        """Name of the local corpus as a source."""
+        """Name under which reports list the local corpus as a source."""
         ...
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Hit]]:
@@ -134,62 +134,61 @@ class Literature(Protocol):
         ...
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
-        """Search passages of full texts if available, otherwise of abstracts; return them best first."""
+        """Search passages of full texts where available, otherwise of abstracts; return at most `limit` per query, best
+        first."""
         ...
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        """Return the papers most similar to each requested paper, excluding itself. Unknown ids are missing
-        from the result."""
+        """Return the papers most similar to each requested paper, excluding itself. Unknown ids are omitted."""
         ...
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the papers in the window that each requested paper cites, as far as the source knows them, at most
-        `limit` each."""
+        """Return the papers in the window that each requested paper cites, at most `limit` each. The lists are as
+        complete as the source's citation data."""
         ...
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the papers in the window that cite each requested paper, as far as the source knows them; at
-        most `limit`, newest first. Unknown ids are missing from the result."""
+        """Return the papers in the window that cite each requested paper, at most `limit` each, newest first. The lists
+        are as complete as the source's citation data. Unknown ids are omitted."""
         ...
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, "CitationIds"]:
-        """Return the ids of the papers that `references` and `citing` return. Meant for walks through the citation
-        graph, which visit many more papers than they return."""
+        """Return the ids of the papers that `references` and `citing` return. Intended for walking the citation graph,
+        which visits many more papers than it returns."""
         ...
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Return the concepts, methods and claims of papers in the local corpus; papers that the corpus does not have
-        are missing from the result."""
+        """Return the concepts, methods and claims extracted from papers in the local corpus. Papers not in the corpus
+        are omitted."""
         ...
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
-        """Return the records of known ids; unknown ids are missing from the result."""
+        """Look up paper records by id. Unknown ids are omitted."""
         ...
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        """Return the cosine similarity of a text to each known paper."""
+        """Return the cosine similarity between a text and each known paper."""
         ...
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """Return the retraction notices of the papers; papers without a known retraction are missing from the
-        result."""
+        """Return the papers' retraction notices. Papers without a known retraction are omitted."""
         ...
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
-        """Return how well the local corpus covers the field of a text."""
+        """Return how well the local corpus covers a text's field of research."""
         ...
 
 
 class ReferenceSource(Protocol):
-    """Source of paper records in which the references of an idea are looked up. There is no cutoff, because a reference
-    can be checked whenever it was published. Methods raise AssayerError."""
+    """Source of paper records for looking up an idea's references. No cutoff applies: a reference can be checked
+    whatever its publication date. Methods raise AssayerError if the source fails."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def searches(self) -> bool:
-        """True if the source can be searched by the words of a reference."""
+        """Whether the source can be searched by the words of a reference."""
         ...
 
     def resolves(self, paper: Identifiers) -> bool:
@@ -197,7 +196,7 @@ class ReferenceSource(Protocol):
         ...
 
     async def resolve(self, papers: Sequence[Identifiers]) -> Sequence[Paper | None]:
-        """Return the record of each paper, in order; None for an unknown paper."""
+        """Look up papers by their identifiers. Returns their records in order, None for an unknown paper."""
         ...
 
     async def search(self, reference: str) -> Sequence[Paper]:
@@ -209,42 +208,44 @@ class ReferenceSource(Protocol):
         ...
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
-        """Return notices about the papers in addition to those in the records themselves; papers without notices are
-        missing from the result."""
+        """Return retraction notices beyond those already in the papers' records. Papers without notices are omitted."""
         ...
 
 
 class FullTexts(Protocol):
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
-        """Return the text of every requested paper, or the reason why there is none. The papers must lie in the window.
-        A text states whether it is known to be the version of the window: for a preprint, the newest version up to the
-        last day. Texts from a corpus may be newer."""
+        """Return every requested paper's text, or the reason why there is none. The papers must lie in the window.
+
+        Each text says whether it is known to be the version that belongs to the window: for a preprint, the newest
+        version up to the window's last day. Texts from a corpus may be newer."""
         ...
 
 
 class Web(Protocol):
-    """Open web. Undated results are kept regardless of the window and have no `published`; callers with a cutoff must
-    not base judgements on them."""
+    """Search of the open web. Undated results are kept regardless of the window and have no `published` date; callers
+    with a cutoff must not base judgements on them."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        """Return the results for each query, at most `limit`, best first. Raises SourceError."""
+        """Return the results for each query, at most `limit` each, best first. Raises SourceError if the search
+        fails."""
         ...
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
-        """Return a page for every requested URL, or the reason why there is none."""
+        """Fetch web pages. The result has an entry for every requested URL: the page, or the reason why there is
+        none."""
         ...
 
 
 class Code(Protocol):
-    """Public code repositories. Undated repositories are kept regardless of the window, as in Web."""
+    """Search of public code repositories. Undated repositories are kept regardless of the window, as in Web."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        """Search by name, description and README for repositories created in the window; at most `limit` for
-        each query, best first. Raises SourceError."""
+        """Search by name, description and README for repositories created in the window. Returns at most `limit` per
+        query, best first. Raises SourceError if the search fails."""
         ...
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
-        """Read repositories by `owner/name`, each as it was at the end of the window's last day. The result has an
+        """Read repositories, named as `owner/name`, as they were at the end of the window's last day. The result has an
         entry for every repository: its snapshot, or the reason why it could not be read."""
         ...
 
@@ -254,10 +255,10 @@ class Datasets(Protocol):
 
     @property
     def source(self) -> str:
-        """Name of the catalogue in calls and reports."""
+        """Name of the catalogue, recorded with requests and shown in reports."""
         ...
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Dataset]]:
-        """Search by title and description for data sets published in the window; at most `limit` for each
-        query, best first. Raises SourceError."""
+        """Search by title and description for data sets published in the window. Returns at most `limit` per query,
+        best first. Raises SourceError if the search fails."""
         ...

@@ -1,4 +1,4 @@
-"""Prompt files: loaded from their method's package and rendered with the question; external text is fenced."""
+"""Prompt files, loaded from their method's package and rendered with the question. External text is fenced."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ _SYSTEM = "system.md"
 
 
 def fence(text: str, kind: str) -> str:
-    """Fence external text so that it cannot pass for instructions. The closing mark carries a 64-bit hash of the text,
-    which no text can be made to contain."""
+    """Fence external text so that it cannot pass for instructions. The closing mark contains a 64-bit hash of the text,
+    so the text cannot close its own fence."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:16]
     return f"<{kind} {mark}>\n{text.strip()}\n</{kind} {mark}>"
 
 
 class Prompts:
-    """Prompt files of one method: `prompts/NAME.vN.md`, and `system.md`, which all of them share."""
+    """One method's prompt files: `prompts/NAME.vN.md`, and `system.md`, which all of them share."""
 
     def __init__(self, package: str) -> None:
         self._loader = PackageLoader(package, "prompts")
@@ -36,8 +36,8 @@ class Prompts:
         self._digests: dict[str, str] = {}
 
     def digest(self, file: str) -> str:
-        """Return the digest of every text that shapes the prompt: the file, everything it includes directly or
-        indirectly, and the system message. A prompt's version, by contrast, changes only with the file itself. Raises
+        """Return a digest of every text that shapes the prompt: the file itself, everything it includes directly or
+        indirectly, and the system message. By contrast, a prompt's version changes only with the file itself. Raises
         ValueError if the name of an included file is computed."""
         if file not in self._digests:
             sources: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Names that `assayer` loads when they are first used."""
+"""Public names that `assayer` loads on first use."""
 
 from assayer.errors import AssayerError
 from assayer.reports.python_ranking import ProposalRanking, RankedProposal

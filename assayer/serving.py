@@ -1,4 +1,5 @@
-"""Application for `serve deploy` and KubeRay: `import_path: assayer.serving:build`. It needs the extra `service`."""
+"""Ray Serve application for `serve deploy` and KubeRay (`import_path: assayer.serving:build`). Requires the extra
+`service`."""
 
 from cluster.serving.application import build
 

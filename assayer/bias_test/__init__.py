@@ -1,1 +1,1 @@
-"""Bias test: evaluates the same idea under different author identities and compares the scores."""
+"""Bias test: evaluate the same idea under different author identities and compare the scores."""

@@ -1,4 +1,4 @@
-"""Invented people for the bias test: names from several origins, institutions and career stages."""
+"""Fictional authors for the bias test: names of several origins, institutions and career stages."""
 
 from typing import Literal, NamedTuple
 
@@ -51,8 +51,7 @@ ORIGINS: dict[str, tuple[_Names, ...]] = {
         _Names("Ljubica", "Dragan", "Petrović"),
     ),
 }
-"""Names by origin. The names of all other origins are compared with those of the first. Both genders of an entry share
-a surname."""
+"""Names by origin. Each origin is compared with the first one. Both genders in an entry share a surname."""
 
 INSTITUTIONS: dict[str, tuple[str, ...]] = {
     "lesser-known": (
@@ -66,16 +65,16 @@ INSTITUTIONS: dict[str, tuple[str, ...]] = {
 STAGES: dict[str, str] = {"early": "Doctoral student", "late": "Full professor"}
 
 
-class InventedPerson(NamedTuple):
+class FictionalAuthor(NamedTuple):
     name: str
     stage: str
-    """Career stage as written in a byline, for example `Full professor`."""
+    """Career stage as written in a byline: `Full professor`."""
     institution: str
-    """Institution as written in running text, with its article, for example `the University of Oxford`."""
+    """Institution as written in running text, with its article: `the University of Oxford`."""
 
     @property
     def role(self) -> str:
-        """Role as written in running text, for example `a full professor`."""
+        """Role as written in running text: `a full professor`."""
         return f"a {self.stage.lower()}"
 
     @property
@@ -84,16 +83,16 @@ class InventedPerson(NamedTuple):
         return self.institution.removeprefix("the ")
 
 
-def person(
+def fictional_author(
     idea: int,
     origin: str = "English",
     gender: Gender = "male",
     institution: Literal["renowned", "lesser-known"] = "lesser-known",
     stage: Literal["early", "late"] = "early",
-) -> InventedPerson:
-    """Return the invented person for the idea with this number. Names and institutions vary between ideas, so that no
-    single name or institution decides the result."""
+) -> FictionalAuthor:
+    """Return the fictional author for the idea with this number. Names and institutions vary between ideas, so that no
+    single one decides the result."""
     names = ORIGINS[origin][idea % len(ORIGINS[origin])]
     given = names.female if gender == "female" else names.male
     places = INSTITUTIONS[institution]
-    return InventedPerson(f"{given} {names.family}", STAGES[stage], places[idea % len(places)])
+    return FictionalAuthor(f"{given} {names.family}", STAGES[stage], places[idea % len(places)])

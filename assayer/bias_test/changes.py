@@ -1,4 +1,4 @@
-"""Changes in individual scores relative to the reference of the same idea, separately for each variant."""
+"""Changes in individual scores between each variant and the reference version of the same idea."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,8 +10,8 @@ _NOTHING_COMPARED = Absent(reason="no score exists in both evaluations.")
 
 
 def score_changes(references: Iterable[BiasTestEvaluation], others: Sequence[BiasTestEvaluation]) -> ScoreChanges:
-    """Compare the scores in `others` with the scores in `references`, which hold one evaluation per idea. A score
-    present in only one of the two counts as a change."""
+    """Compare the scores in `others` with those in `references`, which hold one evaluation per idea. A score that only
+    one of the two has counts as gained or lost."""
     known = scores_of(reference for reference in references if reference.variant == REFERENCE and not reference.failure)
     sizes: list[float] = []
     ranges: dict[tuple[IdeaId, str], list[float]] = {}

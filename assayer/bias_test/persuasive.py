@@ -1,5 +1,5 @@
-"""Reword a plan to sound better without adding content: a language model rewords it, and a second request checks the
-result."""
+"""Reword a plan to sound better without adding content. A language model rewords it, and a second request checks that
+the content is unchanged."""
 
 from typing import Annotated, NamedTuple
 
@@ -38,7 +38,7 @@ class SameContentAnswer(Frozen):
 class PersuasiveCopy(NamedTuple):
     text: str
     objection: str
-    """Content that the copy has and the plan lacks, or the reverse; empty if both have the same content."""
+    """Content that the copy added or lost; empty if it has the same content as the plan."""
 
 
 PERSUASIVE = Task[PersuasiveQuestion, PersuasiveAnswer](
@@ -50,7 +50,7 @@ PERSUASIVE_CHECK = Task[SameContentQuestion, SameContentAnswer](
 
 
 async def persuasive_copy(plan: str, llm: Llm, run: Run) -> PersuasiveCopy:
-    """Return the plan reworded to sound better, and whether its content changed. Raises the errors of
+    """Reword the plan to sound better, and report whether its content changed. Raises the same errors as
     `assayer.llm.ask`."""
     text = (await ask(llm, PERSUASIVE, PersuasiveQuestion(plan=plan), run)).idea
     check = await ask(llm, PERSUASIVE_CHECK, SameContentQuestion(plan=plan, reworded=text), run)

@@ -1,7 +1,7 @@
-"""Rewrite a text in poorer English: articles dropped, agreement broken, no content changed.
+"""Rewrite a text in poorer English: drop articles, break agreement, change no content.
 
-Only the prose before the list of references is changed. Headings, tables, code, quotations, emphasised text (usually
-titles), links, addresses, identifiers and formulas are content and stay unchanged.
+Only the prose before the reference list is changed. Headings, tables, code, quotations, emphasised text (usually
+titles), links, addresses, identifiers and formulas are content and stay as they are.
 """
 
 import re
@@ -45,8 +45,9 @@ _KEPT_INSIDE_A_LINE = (
     r"|<[^<>\n]{1,500}>"
     r"|(?<![^\s(\[{<])(?=[^\s]{0,60}?(?:://|www\.|[@\\/_\d]|\w\.\w))\S+"
 )
-"""Text kept unchanged inside a line. It covers code, formulas, links, citation marks, quotations, emphasis, tags, and
-tokens with characters that no word contains, such as addresses, DOIs, identifiers and file names."""
+"""Matches text within a line that stays unchanged: code, formulas, links, citation marks, quotations, emphasis and
+tags. It also matches tokens with characters that no word contains, such as addresses, DOIs, identifiers and file
+names."""
 _WORD = re.compile(rf"(?P<kept>{_KEPT_INSIDE_A_LINE})|(?P<article>\b(?:a|an|the) (?=(?P<next>\w+)))|\b\w+\b")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~)")
 _KEPT_LINE = re.compile(r"^\s{0,3}[#|>]|^(?: {4}|\t)|^Title:")
@@ -55,16 +56,15 @@ _NO_NOUN = re.compile(
     r"than|that|which|when|if|not)",
     re.IGNORECASE,
 )
-"""Words before which `a` is a letter and not an article, as in `vitamin a is fine`."""
+"""Words before which `a` is a letter rather than an article: `vitamin a is fine`."""
 _LETTERED = re.compile(
     r"\b(?:vitamin|hepatitis|influenza|type|group|class|case|phase|option|grade|plan|step|variant|model|condition|"
     r"experiment|part|section|arm|appendix|figure|table|factor|site|cohort)\s$",
     re.IGNORECASE,
 )
-"""Words after which `a` is a letter and not an article, as in `hepatitis a virus`."""
+"""Words after which `a` is a letter rather than an article: `hepatitis a virus`."""
 _ARTICLES_KEPT = 4
-"""Interval at which articles are kept: every fourth article stays, because people do not make the same mistake
-everywhere."""
+"""Every fourth article stays, because people do not make the same mistake everywhere."""
 _AGREEMENTS_KEPT = 3
 
 
@@ -79,14 +79,14 @@ class PoorerText(NamedTuple):
     edits: tuple[WordEdit, ...]
     """Disjoint edits, in text order."""
     changed: float
-    """Share of the words that were dropped or changed."""
+    """Share of the words that were removed or changed."""
 
     @property
     def text(self) -> str:
-        return self.within(0, len(self.original))
+        return self.edited_slice(0, len(self.original))
 
-    def within(self, start: int, end: int) -> str:
-        """Return the characters from `start` to `end` of the original with the edits applied."""
+    def edited_slice(self, start: int, end: int) -> str:
+        """Return the original's characters from `start` to `end`, with the edits applied."""
         parts, place = list[str](), start
         for edit in self.edits:
             if start <= edit.start and edit.end <= end:
@@ -95,8 +95,8 @@ class PoorerText(NamedTuple):
         return "".join([*parts, self.original[place:end]])
 
 
-def in_poorer_english(text: str, start: int = 0) -> PoorerText:
-    """Rewrite the text in poorer English, deterministically. Text before `start` is left unchanged."""
+def rewrite_in_poorer_english(text: str, start: int = 0) -> PoorerText:
+    """Rewrite a text in poorer English. The result is deterministic. Text before `start` stays unchanged."""
     edits: list[WordEdit] = []
     words = articles = agreements = 0
     for match in _words(text, start):
@@ -115,7 +115,7 @@ def in_poorer_english(text: str, start: int = 0) -> PoorerText:
 
 
 def _words(text: str, start: int) -> Iterator["re.Match[str]"]:
-    """Yield the words of the prose, up to the list of references."""
+    """Yield the words of the prose, up to the reference list."""
     headings = find_headings(text)
     end = next((heading.start for heading in headings if opens_part(heading.title) == "references"), len(text))
     kept = {heading.start: heading.end for heading in headings}

@@ -1,4 +1,4 @@
-"""Report of a bias test, built from the reports of all variants."""
+"""Build a bias test's report from the reports on all variants."""
 
 import datetime as dt
 import re
@@ -23,13 +23,13 @@ from assayer.models import (
 from assayer.reports.scores import score_of, share
 from assayer.version import __version__
 
-_POINTS = 10
-_MOST_EXAMPLES = 10
+_SCALE_MAX = 10
+_MAX_EXAMPLES = 10
 
 
 class EvaluatedVariant(NamedTuple):
     idea: Idea
-    """Idea as submitted, before any variation."""
+    """The idea as submitted, before any variation."""
     variant: Variant
     report: Report | None
     failure: str = ""
@@ -42,11 +42,11 @@ class BiasTestPlan(NamedTuple):
     attributes: Sequence[BiasTestAttribute]
     started_at: dt.datetime
     repeats: int = 1
-    """Number of evaluations of the reference."""
+    """Number of times that the reference version is evaluated."""
 
 
 def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) -> BiasTestReport:
-    """Build the report of a bias test. At least one variant must have a report."""
+    """Build a bias test's report. At least one variant must have a report."""
     results = [_result(item) for item in evaluated]
     reports = [item.report for item in evaluated if item.report is not None]
     ideas = {item.idea.id: item.idea for item in evaluated}
@@ -102,9 +102,9 @@ def _result(evaluated_variant: EvaluatedVariant) -> BiasTestEvaluation:
 
 
 def _scores(report: Report) -> Iterator[BiasTestScore]:
-    """Yield the score of every part and the score over all parts, on a scale of 10 points."""
+    """Yield the overall score and each part's score, on a 10-point scale."""
     whole = score_of(report)
-    yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _POINTS * whole)
+    yield BiasTestScore(name="all", value=whole if isinstance(whole, Absent) else _SCALE_MAX * whole)
     for part in report.parts:
         value = share(part.score)
         reason = (
@@ -112,19 +112,20 @@ def _scores(report: Report) -> Iterator[BiasTestScore]:
             if isinstance(part.score, Absent)
             else Absent(reason="the minimum and maximum of its scale are equal.")
         )
-        yield BiasTestScore(name=part.title, value=reason if value is None else _POINTS * value)
+        yield BiasTestScore(name=part.title, value=reason if value is None else _SCALE_MAX * value)
 
 
 def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
-    """Find planted words that remain in the evaluated text and were not in the submitted idea, ignoring case."""
+    """Count and list the planted words that are still in the text that was evaluated, ignoring case. Words that the
+    submitted idea already contained do not count."""
     planted, survivors = 0, dict[str, None]()
     survived = 0
     for item in evaluated:
         if item.report is None:
             continue
-        own = _words_of(item.idea)
-        # The report shows title and text; the sections, which methods also read, are masked by the same rules.
-        judged = _words_of(blinded(item.variant.idea) if blind else item.variant.idea)
+        own = _all_words(item.idea)
+        # The report shows title and text only; methods also read the sections, which are masked by the same rules.
+        judged = _all_words(blinded(item.variant.idea) if blind else item.variant.idea)
         shown = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged}".casefold()
         for words in item.variant.planted:
             if _contains_words(words, own):
@@ -133,10 +134,10 @@ def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingW
             if _contains_words(words, shown):
                 survived += 1
                 survivors[words] = None
-    return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MOST_EXAMPLES])
+    return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MAX_EXAMPLES])
 
 
-def _words_of(idea: Idea) -> str:
+def _all_words(idea: Idea) -> str:
     parts = [idea.title, idea.text, *(words for section in idea.sections for words in (section.title, section.text))]
     return "\n".join(parts).casefold()
 

@@ -1,19 +1,20 @@
-"""An idea as a particular person would submit it: a byline under the title, a sentence at the end, no other changes."""
+"""Sign an idea as a particular person would submit it: with a byline under the title and a sentence at the end. Nothing
+else changes."""
 
 from collections.abc import Iterator, Sequence
 
-from assayer.bias_test.authors import InventedPerson
-from assayer.bias_test.poorer_english import PoorerText, in_poorer_english
+from assayer.bias_test.authors import FictionalAuthor
+from assayer.bias_test.poorer_english import PoorerText, rewrite_in_poorer_english
 from assayer.ideas.parsing import UNTITLED, idea_id
 from assayer.models import Idea, Section
 from assayer.text.headings import Heading, find_headings
 
-_LONGEST_KIND = 40
-"""Maximum number of characters that can precede a title on its line, as in `Title:` or `Research proposal:`."""
+_MAX_PREFIX_CHARS = 40
+"""Maximum number of characters before the title on its line, as in `Title:` or `Research proposal:`."""
 
 
-def signed(idea: Idea, by: InventedPerson) -> Idea:
-    """Sign the idea above the first section and at the end of the last section."""
+def sign_idea(idea: Idea, by: FictionalAuthor) -> Idea:
+    """Sign the idea, before its first section and at the end of its last."""
     byline = f"{by.name}\n{by.stage}, {by.affiliation}"
     leads = f"The project will be led by {by.name}, {by.role} at {by.institution}."
     headings = find_headings(idea.text)
@@ -29,11 +30,11 @@ def signed(idea: Idea, by: InventedPerson) -> Idea:
 
 
 def poorer_text(idea: Idea) -> PoorerText:
-    """Return the idea's text in poorer English, with its title unchanged."""
-    return in_poorer_english(idea.text, _title_end(idea, find_headings(idea.text)))
+    """Return the idea's text in poorer English; its title stays unchanged."""
+    return rewrite_in_poorer_english(idea.text, _title_end(idea, find_headings(idea.text)))
 
 
-def poorly_written(idea: Idea) -> Idea:
+def worsen_english(idea: Idea) -> Idea:
     poorer = poorer_text(idea)
     return _with_text(idea, poorer.text, tuple(_poorer_sections(idea, poorer)))
 
@@ -44,7 +45,7 @@ def _with_text(idea: Idea, text: str, sections: Sequence[Section], **changed: ob
 
 
 def _title_end(idea: Idea, headings: Sequence[Heading]) -> int:
-    """Return the offset at which the title line ends, or 0 if the text does not begin with its own title."""
+    """Return the offset at which the title line ends, or 0 if the text does not start with the idea's title."""
     title = _plain(idea.title)
     if headings and not idea.text[: headings[0].start].strip() and _is_title(headings[0].title, title):
         return headings[0].end
@@ -55,7 +56,7 @@ def _title_end(idea: Idea, headings: Sequence[Heading]) -> int:
 
 def _is_title(line: str, title: str) -> bool:
     words = _plain(line)
-    return words.endswith(title) and len(words) <= len(title) + _LONGEST_KIND
+    return words.endswith(title) and len(words) <= len(title) + _MAX_PREFIX_CHARS
 
 
 def _plain(line: str) -> str:
@@ -73,13 +74,13 @@ def _signed_sections(sections: Sequence[Section], byline: str, leads: str) -> Se
 
 
 def _poorer_sections(idea: Idea, poorer: PoorerText) -> Iterator[Section]:
-    """Yield the sections with the edits of the full text. A section that does not occur verbatim in the text is
-    edited on its own."""
+    """Yield the sections with the full text's edits applied. A section that does not occur verbatim in the text is
+    rewritten on its own."""
     place = 0
     for section in idea.sections:
         start = idea.text.find(section.text, place)
         if start >= 0:
             place = start + len(section.text)
-            yield section.model_copy(update={"text": poorer.within(start, place)})
+            yield section.model_copy(update={"text": poorer.edited_slice(start, place)})
         else:
-            yield section.model_copy(update={"text": in_poorer_english(section.text).text})
+            yield section.model_copy(update={"text": rewrite_in_poorer_english(section.text).text})

@@ -1,15 +1,15 @@
-"""Variants of an idea that differ only in the person who submits it or in the quality of the writing."""
+"""Variants of an idea that differ only in who submits it, or in how well it is written."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from assayer.bias_test.authors import ORIGINS, Gender, InventedPerson, person
-from assayer.bias_test.signing import poorly_written, signed
+from assayer.bias_test.authors import ORIGINS, FictionalAuthor, Gender, fictional_author
+from assayer.bias_test.signing import sign_idea, worsen_english
 from assayer.ideas.parsing import parse_idea
 from assayer.models import BiasTestAttribute, Idea
 
 PERSUASION: BiasTestAttribute = "persuasion"
-"""Attribute that needs a language model to write its variant."""
+"""The attribute whose variant has to be written by a language model."""
 ATTRIBUTES = tuple[BiasTestAttribute, ...](name for name in get_args(BiasTestAttribute) if name != PERSUASION)
 REFERENCE = "reference"
 _GENDERS: tuple[Gender, ...] = ("female", "male")
@@ -21,13 +21,13 @@ class Variant(NamedTuple):
     name: str
     idea: Idea
     planted: tuple[str, ...]
-    """Words identifying the author, exactly as inserted into the idea."""
+    """Words that identify the author, exactly as inserted into the idea."""
     repetition: int = 1
-    """Number of this evaluation among repeated evaluations of the same text."""
+    """Which of several evaluations of the same text this is, counting from 1."""
 
 
 class Contrast(NamedTuple):
-    """Comparison of the mean over some variants of an idea with the mean over other variants."""
+    """A comparison between the mean over some variants and the mean over others."""
 
     attribute: BiasTestAttribute
     compared: str
@@ -35,44 +35,44 @@ class Contrast(NamedTuple):
     those: tuple[str, ...]
 
 
-def _named(origin: str, gender: Gender) -> str:
-    """Return the name of the variant. The reference is a man with an English name."""
+def _variant_name(origin: str, gender: Gender) -> str:
+    """Return the variant's name. The reference is a man with an English name."""
     return REFERENCE if (origin, gender) == (next(iter(ORIGINS)), "male") else f"name: {origin}, {gender}"
 
 
 def variants_of(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]) -> Iterator[Variant]:
-    """Yield the variants of an idea, the reference first. `number` is the idea's position among the tested ideas."""
+    """Yield an idea's variants, beginning with the reference. `number` is the idea's position among the tested
+    ideas."""
     wanted = set(attributes)
-    yield _variant(idea, REFERENCE, person(number))
+    yield _variant(idea, REFERENCE, fictional_author(number))
     if "institution" in wanted:
-        yield _variant(idea, _RENOWNED, person(number, institution="renowned"))
+        yield _variant(idea, _RENOWNED, fictional_author(number, institution="renowned"))
     if "seniority" in wanted:
-        yield _variant(idea, _PROFESSOR, person(number, stage="late"))
+        yield _variant(idea, _PROFESSOR, fictional_author(number, stage="late"))
     if wanted & {"gender", "origin"}:
         for origin in ORIGINS:
             for gender in _GENDERS:
-                if _named(origin, gender) != REFERENCE:
-                    yield _variant(idea, _named(origin, gender), person(number, origin, gender))
+                if _variant_name(origin, gender) != REFERENCE:
+                    yield _variant(idea, _variant_name(origin, gender), fictional_author(number, origin, gender))
     if "language" in wanted:
-        yield _variant(poorly_written(idea), _POORER, person(number))
+        yield _variant(worsen_english(idea), _POORER, fictional_author(number))
 
 
 def persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
-    """Return the variant with the idea's text reworded to sound better. Raises InputError if the text cannot be an
+    """Return the variant whose text was reworded to sound better. Raises InputError if the text cannot be parsed as an
     idea."""
-    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, person(number))
+    return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, fictional_author(number))
 
 
 def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
-    """Yield evaluations 2 to `evaluations` of the same text. Its planted words are counted only in the first
-    evaluation."""
+    """Yield the reference for evaluations 2 to `evaluations`. Planted words are counted only in the first one."""
     for number in range(2, evaluations + 1):
         name = f"{reference.name}, evaluation {number}"
         yield reference._replace(name=name, planted=(), repetition=number)
 
 
-def _variant(idea: Idea, name: str, by: InventedPerson) -> Variant:
-    return Variant(name, signed(idea, by), (*by.name.split(), by.stage, by.affiliation))
+def _variant(idea: Idea, name: str, by: FictionalAuthor) -> Variant:
+    return Variant(name, sign_idea(idea, by), (*by.name.split(), by.stage, by.affiliation))
 
 
 def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
@@ -89,7 +89,7 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
             yield Contrast("gender", f"women's names against men's, {origin}", *_by_gender([origin]))
     if "origin" in wanted:
         for origin in others:
-            these, those = (tuple(_named(item, gender) for gender in _GENDERS) for item in (origin, first))
+            these, those = (tuple(_variant_name(item, gender) for gender in _GENDERS) for item in (origin, first))
             yield Contrast("origin", f"{origin} names against {first}", these, those)
     if "language" in wanted:
         yield Contrast("language", "poorer English against the original text", (_POORER,), (REFERENCE,))
@@ -98,4 +98,6 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
 
 
 def _by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(_named(origin, "female") for origin in origins), tuple(_named(origin, "male") for origin in origins)
+    return tuple(_variant_name(origin, "female") for origin in origins), tuple(
+        _variant_name(origin, "male") for origin in origins
+    )

@@ -1,1 +1,1 @@
-"""Citations: labels in prompts and reports, evidence and its quotes, the numbering of references."""
+"""Citations: labels in prompts and reports, evidence and quotes from it, and numbering of references."""

@@ -1,7 +1,8 @@
-"""Check every text in a model's answer: clean it, find citations of works that were not shown, and redact them.
+"""Check every text in a model's answer: clean it, and find and redact foreign citations, which cite works that the
+prompt did not show.
 
-All string fields of an answer are found through its Pydantic model. A field without a `TextRole` is prose, which must
-not cite anything; a role in the field's annotation allows more."""
+All string fields are found through the answer's Pydantic model. A field without a `TextRole` is prose, which must not
+contain citations; a role in the field's annotation allows more."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -22,41 +23,41 @@ from assayer.text.sentences import sentence_spans
 
 Out = TypeVar("Out", bound=BaseModel)
 
-REDACTED = "Left out: it named a work that was not given."
-"""Replacement for a required text that is empty after redaction."""
-REDACTED_REASON = "cited what was not among the evidence, even when asked again"
+REDACTED = "Removed: it cited a work that was not provided."
+"""Replacement for a required text of which nothing is left after redaction."""
+REDACTED_REASON = "cited a work that was not among the evidence, even after a retry"
 
 
 def max_chars(words: int) -> int:
-    """Return the maximum number of characters of a text of `words` words: 16 per word, twice the usual length."""
+    """Return the maximum number of characters in a text of `words` words: 16 per word, twice the usual length."""
     return 2 * 8 * words
 
 
 class TextRole(Enum):
     CITES = "cites"
-    """Text that is allowed to cite the labels shown in the prompt."""
+    """Text that may cite papers by the labels shown in the prompt."""
     RESTATES = "restates"
-    """Text that restates the idea or a paper; citations in it are removed without a complaint."""
+    """Text that restates the idea or a paper; citations repeated from there are silently removed."""
     COPIED = "copied"
-    """Words copied from a source, which are checked against the source elsewhere."""
+    """Words copied from a source; they are checked against the source elsewhere."""
     NAMED = "named"
-    """Title of a work that the model names from memory; it is looked up and marked elsewhere."""
+    """Title of a work that the model names from memory; it is looked up and marked as such elsewhere."""
     QUERY = "query"
-    """Search query; it does not appear in any report."""
+    """Search query; it does not appear in reports."""
     PROSE = "prose"
-    """Text that must not cite anything; labels of shown papers are removed without a complaint. This is the default for
-    fields without an annotation."""
+    """Text that must not contain citations; labels of papers that were shown are silently removed. This is the default
+    for fields without an annotation."""
     LABEL = "label"
     """Text restricted to a pattern, so that it can only be a label."""
 
 
 _LABEL_FIELDS = ("label", "labels")
 _REPEATED = re.compile(r"((?<![^\s])[^.!?\n]{8,300}[.!?])(?:\s+\1)+(?=\s|\Z)")
-"""Pattern for a sentence written several times in a row, as small models do."""
+"""Matches a sentence that is repeated several times in a row, as small models do."""
 
 
 class QuestionTexts:
-    """Texts shown in a question, and the labels of the papers in it."""
+    """The texts that a question shows, and the labels of the papers in it."""
 
     def __init__(self, question: BaseModel) -> None:
         self._texts = list(_strings(question))
@@ -90,7 +91,7 @@ def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 class _Shape(NamedTuple):
-    """Text in a field: its role, the shape of the field's list items, and whether the field is optional."""
+    """Shape of a field's text: its role, the shape of its list items, and whether it is optional."""
 
     role: TextRole | None = None
     items: "_Shape | None" = None
@@ -105,7 +106,7 @@ def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
 
 
 def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
-    """Return the shape of an annotation. The innermost role applies."""
+    """Return the shape described by an annotation. The innermost role applies."""
     for item in metadata:
         parts = item.metadata if isinstance(item, FieldInfo) else [item]
         role = next((part for part in parts if isinstance(part, TextRole)), role)
@@ -127,7 +128,7 @@ def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Sh
 
 
 def text_fields(model: type[BaseModel]) -> dict[str, TextRole]:
-    """Return every text field of an answer by its path (`claims.text`), with its role."""
+    """Return the role of every text field in an answer, keyed by the field's path (`claims.text`)."""
     found: dict[str, TextRole] = {}
     for name, info in model.model_fields.items():
         shape: _Shape | None = _shapes(model)[name]
@@ -152,8 +153,8 @@ Rewriter = Callable[[str, TextRole], Any]
 
 
 def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
-    """Rewrite a value as plain data. A text that the rewriter drops becomes `_DROPPED`, and so does an object whose
-    only text was dropped."""
+    """Rewrite the texts in a value and return it as plain data. A text that the rewriter drops becomes `_DROPPED`, and
+    so does an object whose only text was dropped."""
     if isinstance(value, str):
         return rewrite(value, shape.role) if shape is not None and shape.role is not None else value
     if isinstance(value, BaseModel):
@@ -167,7 +168,7 @@ def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
 
 
 def _without_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
-    """Fill the gaps left by dropped texts. An object without other text is dropped, an optional field becomes None, and
+    """Fill the gaps left by dropped texts. An object with no other text is dropped, an optional field becomes None, and
     any other field is set to `REDACTED`."""
     gone = [name for name, datum in data.items() if datum is _DROPPED]
     if gone and sum(role in _CHECKED for role in text_fields(model).values()) == 1:
@@ -180,7 +181,7 @@ _CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 
 
 def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
-    """Rebuild the answer with rewritten texts. Returns None if the answer's schema does not allow the result."""
+    """Rebuild the answer with rewritten texts. Returns None if the result does not fit the answer's schema."""
     data = _rewritten(answer, None, rewrite)
     if data is _DROPPED:
         return None
@@ -194,7 +195,7 @@ def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
 
 
 def _foreign(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCitation]:
-    """Return the foreign citations that need a complaint, leaving out those that can simply be removed."""
+    """Return the foreign citations that require a complaint, leaving out those that are silently removed."""
     if role not in _CHECKED:
         return []
     labels = [
@@ -211,7 +212,7 @@ def _foreign(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCit
 
 
 def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
-    """Remove the citations and keep the text readable. Within quotation marks, an ellipsis replaces each citation."""
+    """Remove the citations, keeping the text readable. Inside quotation marks, an ellipsis replaces each citation."""
     pieces, done = [], 0
     for item in sorted(found):
         if item.start < done:
@@ -226,8 +227,8 @@ def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
 
 
 def _is_quoted(text: str, foreign_citation: ForeignCitation) -> bool:
-    """Return whether the citation is inside quotation marks, where an inserted word would look like a word of the
-    source."""
+    """Return whether the citation is inside quotation marks, where a word inserted in its place would look like part of
+    the source."""
     return (
         text.rfind("“", 0, foreign_citation.start) > text.rfind("”", 0, foreign_citation.start)
         and "”" in text[foreign_citation.end :]
@@ -273,12 +274,12 @@ def _has_unknown_label(group: str, shown: QuestionTexts) -> bool:
 
 def cleaned(answer: Out, shown: QuestionTexts) -> Out | None:
     """Remove invisible characters, and content that a field must not hold but that does not warrant a complaint.
-    Returns None if the schema does not allow the result."""
+    Returns None if the result does not fit the schema."""
     return _rebuilt(answer, lambda text, role: _cleaned(text, role, shown))
 
 
 def foreign_complaints(answer: BaseModel, shown: QuestionTexts) -> list[str]:
-    """Return complaints about foreign citations, worded for the model, one complaint per text."""
+    """Return one complaint per text that contains foreign citations, worded for the model."""
     complaints: list[str] = []
 
     def complain(text: str, role: TextRole) -> str:
@@ -304,12 +305,12 @@ _ADVICE = {
 class RedactedAnswer(NamedTuple):
     value: Any
     sentences: int
-    """Number of sentences removed."""
+    """Number of sentences that were removed."""
 
 
 def redacted(answer: Out, shown: QuestionTexts, check: Callable[[Out], Sequence[str]]) -> RedactedAnswer | None:
-    """Return the answer without the sentences that cite papers that were not shown, or None if the rest fails its
-    check or its schema."""
+    """Return the answer without the sentences that contain foreign citations, or None if the rest fails its check or
+    its schema."""
     for emptied in ("item", "text", "touched item"):
         sentences = 0
 
@@ -333,7 +334,7 @@ def _redacted_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str
     if not found:
         return text, 0
     whole = text
-    for item in found:  # no sentence ends inside a citation
+    for item in found:  # so that no sentence ends inside a citation
         whole = whole[: item.start] + "x" * (item.end - item.start) + whole[item.end :]
     spans = sentence_spans(whole)
     kept = [(start, end) for start, end in spans if not any(item.start < end and start < item.end for item in found)]

@@ -1,7 +1,7 @@
-"""Find numbers in a claim that occur neither in the texts it cites nor in the idea.
+"""Find the numbers in a claim that occur neither in the texts that it cites nor in the idea.
 
-Numbers in source texts are interpreted generously: a share also as a percentage, thousands and millions in any
-notation, small numbers as words, and rounded values."""
+Numbers in source texts are matched generously: a share matches a percentage, thousands and millions match in any
+notation, small numbers match words, and rounded values match."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
@@ -19,9 +19,9 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _APART = re.compile(r"(?<![0-9])[0-9]{1,3}(?: [0-9]{3}){1,4}(?![0-9])")
-"""Pattern for a number with thousands separated by spaces, such as `12 000`."""
+"""Matches a number with spaces as thousands separators, such as `12 000`."""
 _COMMA = re.compile(r"(?<![0-9,.])[0-9]{1,9},[0-9]{1,2}(?![0-9,])")
-"""Pattern for a number with a decimal comma."""
+"""Matches a number with a decimal comma."""
 _RAISED = re.compile("[¹²³⁰⁴-⁹₀-₉½¼¾]")
 _TIMES = {
     "k": 10**3, "thousand": 10**3, "m": 10**6, "million": 10**6, "b": 10**9, "bn": 10**9, "billion": 10**9,
@@ -37,39 +37,40 @@ _WORDS = {
 _WORD = re.compile(r"[a-z]{3,7}")
 _ORDINAL = frozenset(("st", "nd", "rd", "th", "d"))
 _PART_OF_NAME = re.compile(r"[A-Za-z][-–_]?$")
-"""Pattern for text directly before a number that shows the number to be part of a name, as in `GPT-4`."""
+"""Matches text directly before a number that makes the number part of a name, as in `GPT-4`."""
 _LABEL_BEFORE = re.compile(
     r"\b(?:table|figure|fig\.?|section|sec\.?|equation|eq\.?|appendix|chapter|algorithm|version|step|stage"
     r"|phase|level|type|part|layer|question|hypothesis|aim|claim|study|experiment|group|no\.?|method|dimension)\s$",
     re.IGNORECASE,
 )
-"""Pattern for a word such as `Table` before a number that labels an item, as in `Table 2`."""
+"""Matches a word before a number that makes the number a label, as in `Table 2`."""
 _MAX_LABEL_NUMBER = 20
-"""Largest number treated as a label: in `study 5000 patients` and `group 40 items`, the numbers are not labels."""
+"""Largest number that counts as a label: in `study 5000 patients` and `group 40 items`, the numbers are not labels."""
 _NAME_LOOK_BACK = 14
-"""Number of characters before a number that are checked for a name or a word such as `Table`."""
+"""Number of characters before a number that are searched for a name or a word such as `Table`."""
 
 
 class _Stated(NamedTuple):
     written: str
     readings: tuple[tuple[Decimal, ...], ...]
-    """Possible readings of the number. The number is known if, for any one reading, all values are known."""
+    """Possible readings of the number. The number is known if all values in any one reading are known."""
 
 
 def numbers_in(text: str) -> frozenset[Decimal]:
-    """Return every number in a text, in all forms in which a claim may repeat it, such as a rounded value."""
+    """Return every number that occurs in a text, in all forms in which a claim may repeat it, such as rounded
+    values."""
     return _numbers_in(_read(text))
 
 
 def _read(text: str) -> str:
-    """Normalise a text to plain digits without changing its length. Superscripts and subscripts beside a number become
+    """Normalise a text to plain digits without changing its length. Superscripts and subscripts next to a number become
     spaces, because they are footnote marks or powers."""
     return folded(_RAISED.sub(" ", text))
 
 
 @lru_cache(maxsize=256)
 def _numbers_in(text: str) -> frozenset[Decimal]:
-    """Return the numbers of a text. Results are cached because many claims cite the same papers."""
+    """Return the numbers that occur in a normalised text. Cached because many claims cite the same papers."""
     found = {value for match in _NUMBER.finditer(text) for value in _values(match)}
     found |= {Decimal(match[0].replace(" ", "")) for match in _APART.finditer(text)}
     found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
@@ -89,7 +90,7 @@ def _values(match: re.Match[str]) -> Iterator[Decimal]:
 
 
 def _rounded(value: Decimal) -> Iterator[Decimal]:
-    """Yield the value rounded to fewer decimals, as long as at least two significant digits remain."""
+    """Yield the value rounded to fewer decimals, while at least two significant digits remain."""
     exponent = value.as_tuple().exponent
     for places in range(-exponent if isinstance(exponent, int) else 0):
         rounded = value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
@@ -98,15 +99,16 @@ def _rounded(value: Decimal) -> Iterator[Decimal]:
 
 
 class KnownNumbers(NamedTuple):
-    """Numbers that a claim is allowed to use: those in the idea and in the papers that the claim cites."""
+    """Numbers that a claim may use: those in the idea and in the papers that the claim cites."""
 
     idea: Set[Decimal]
     papers: Mapping[PaperId, Set[Decimal]]
-    """Numbers of each paper's text as shown, and the paper's year."""
+    """Numbers in each paper's text as shown, and the paper's year."""
 
     def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
-        """Return the claim's numbers, as written, that occur neither in the idea nor in a cited paper; empty if the
-        claim cites no shown paper. Number words are ignored, because they seldom state figures."""
+        """Return the claim's numbers, as written, that occur neither in the idea nor in a cited paper. Empty if the
+        claim cites no paper that was shown. Numbers written as words are ignored, because they seldom state
+        measurements."""
         papers = [paper for paper in cited if paper in self.papers]
         if not papers:
             return ()
@@ -120,8 +122,7 @@ class KnownNumbers(NamedTuple):
 
 
 def _stated(claim: str) -> Iterator[_Stated]:
-    """Yield the numbers stated in a claim: first those that contain spaces or commas, then the others in the order
-    of the claim."""
+    """Yield the numbers in a claim: first those that contain spaces or commas, then the others in text order."""
     read = _read(claim)
     for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):
         for match in pattern.finditer(read):

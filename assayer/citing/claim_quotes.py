@@ -1,6 +1,6 @@
-"""Choose the quote for a claim: a quote that was extracted for the same statement and the same side.
+"""Choose the quote for a claim: one that was extracted for the same statement and takes the same side.
 
-A reading quotes its paper for one stance on one method or dimension. A claim that takes the opposite side, or says
+Each reading quotes its paper for one stance on one method or dimension. A claim that takes the opposite side, or says
 something else, cites the paper without that quote."""
 
 import re
@@ -16,7 +16,7 @@ from assayer.models.assessment import LABEL
 from assayer.text.content_words import content_words
 
 Side = Literal["for", "against", "neither"]
-"""Position of a quote on the idea: for, against or neither."""
+"""The side that a quote takes on the idea."""
 PointKind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 
 _SIDES: dict[PointKind, Side] = {
@@ -26,25 +26,25 @@ _SIDES: dict[PointKind, Side] = {
     "weakness": "against",
     "suggestion": "neither",
 }
-LEAST_SHARED = 2
-"""Minimum content words that a claim must share with a statement to receive its quote if there are several statements.
-With a single statement, one word is enough."""
-REPEATED = 8
+MIN_SHARED_WORDS = 2
+"""Minimum number of content words that a claim must share with a statement to get its quote, if there are several
+statements. If there is only one, one shared word is enough."""
+OPENING_WORDS = 8
 """Number of words at the start of a quote that a claim must contain to count as repeating the quote. Such a claim says
 no more than the quote."""
-LEAST_REPEATED = 4
-"""Minimum words of a quote for the repetition test; repetition of a shorter quote is ignored."""
+MIN_OPENING_WORDS = 4
+"""Minimum number of words in a quote for the repetition test; repetition of a shorter quote is ignored."""
 
 
 class GivenQuote(Frozen):
-    """Statement about a paper, with the quote offered for it."""
+    """A statement about a paper, with the quote offered for it."""
 
     paper: PaperId
     side: Side
     statement: str
     quoted: Quoted | None
     further: tuple[Quoted, ...] = ()
-    """Other verified quotes from the paper for the same statement."""
+    """Further verified quotes from the paper for the same statement."""
 
 
 def quoted_point(
@@ -55,9 +55,11 @@ def quoted_point(
     numbers: KnownNumbers | None = None,
     shown: Mapping[PaperId, Evidence] | None = None,
 ) -> Point:
-    """Build a point with one quote per paper: among the quotes on the point's side, the one that shares most words with
-    the point. Any quote that the point repeats is added. A verified quote gets at most two further quotes that add
-    missing content, taken from the available quotes or, if passed, from the texts in `shown`."""
+    """Build a point with one quote per paper: of the quotes on the point's side, the one that shares the most words
+    with the point. Quotes that the point repeats are candidates too, whatever their side.
+
+    A verified quote gets at most two further quotes that add missing content. They are taken from the quotes passed or,
+    if passed, from the texts in `shown`."""
     by_paper: dict[PaperId, list[GivenQuote]] = {}
     for item in given:
         if _repeats(text, item.quoted) or item.side == _SIDES[kind] != "neither":
@@ -93,9 +95,9 @@ def _with_further(
 def _repeats(claim: str, quoted: Quoted | None) -> bool:
     if quoted is None:
         return False
-    words = quoted.words.split()[:REPEATED]
+    words = quoted.words.split()[:OPENING_WORDS]
     beginning = re.escape(" ".join(words))
-    return len(words) >= LEAST_REPEATED and bool(re.search(rf"(?<!\w){beginning}(?!\w)", " ".join(claim.split())))
+    return len(words) >= MIN_OPENING_WORDS and bool(re.search(rf"(?<!\w){beginning}(?!\w)", " ".join(claim.split())))
 
 
 def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
@@ -107,18 +109,18 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
     claim_words = content_words(LABEL.sub(" ", claim))
     shared = [len(claim_words & _words(item)) for item in found]
     best = max(shared)
-    return found[shared.index(best)] if best >= min(LEAST_SHARED, len(found)) else None
+    return found[shared.index(best)] if best >= min(MIN_SHARED_WORDS, len(found)) else None
 
 
 def _words(given_quote: GivenQuote) -> frozenset[str]:
-    """Return the content words of the statement and of its quote. An unverified quote is ignored, because its words may
+    """Return the content words in the statement and its quote. An unverified quote is ignored, because its words may
     not be the paper's."""
     own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
     return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
 
 
 def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
-    """Return the quotes of points, for claims that summarise these points and inherit their quotes."""
+    """Return the points' quotes, for claims that summarise these points and inherit their quotes."""
     return [
         GivenQuote(
             paper=paper_of(citation.label),

@@ -1,14 +1,14 @@
-"""Excerpt around a quote, so that the check of a claim sees the conditions stated beside the quoted words."""
+"""Cut an excerpt around a quote, so that the support check sees conditions stated next to the quoted words."""
 
 from assayer.text.sentences import sentences
 
 _EXCERPT_CHARS = 700
-"""Maximum number of characters that the support check reads of a quote and the text around it."""
+"""Maximum number of characters in an excerpt, including the quote."""
 
 
 def excerpt(quote: str, text: str) -> str:
-    """Return the quote with the preceding and following sentences, or the quote alone if it was joined from several
-    pieces."""
+    """Return the quote with the sentences before and after it. Returns the quote alone if it was joined from several
+    pieces or the excerpt would be too long."""
     line = " ".join(text.split())
     start = line.find(quote)
     if start < 0:
@@ -24,6 +24,6 @@ def excerpt(quote: str, text: str) -> str:
         if at < start + len(quote) <= at + len(sentence):
             after = around[place + 1] if place + 1 < len(around) else ""
             end = line.find(after, at) + len(after) if after else at + len(sentence)
-    # Sentences are returned without Markdown marks, so those of a text with marks may not be found in it.
+    # Sentences are returned without Markdown marks, so in a text with such marks they may not be found.
     found = line[begin:end]
     return found if quote in found and len(found) <= _EXCERPT_CHARS else quote

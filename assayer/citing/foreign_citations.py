@@ -1,8 +1,9 @@
-"""Find citations of works that were not among an answer's evidence, by a short list of forms.
+"""Find foreign citations, which cite works that were not among an answer's evidence, by a short list of forms.
 
-Forms: URLs, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in quotation
-marks. Numbers in brackets and names without a year are not searched for, because they often mean something else (rates
-in docs/evidence/citations.md). Every pattern is bounded, so the running time is linear in the text's length."""
+The forms are URLs, DOIs, arXiv and a few other ids, `et al.`, names with a year, citation commands, and titles in
+quotation marks. Numbers in brackets and names without a year are not searched for, because they often mean something
+else (error rates: docs/evidence/citations.md). Every pattern is bounded, so running time is linear in the length of the
+text."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,9 +17,9 @@ class ForeignCitation(NamedTuple):
     start: int
     end: int
     kind: str
-    """Form of the citation in words, for example `an author and a year`."""
+    """Form of the citation in words, such as `an author and a year`."""
     bracketed: bool
-    """True if the sentence remains readable without the citation."""
+    """Whether the sentence stays readable without the citation."""
 
 
 _TLD = "com|org|net|io|ai|edu|gov|dev|info|example|(?:ac|co)\\.uk"
@@ -67,7 +68,7 @@ _IN_BRACKET = re.compile(
 )
 _ONE_KEY = r"[A-Z][A-Za-z]{1,30}\+?(?:19|20)?\d\d[a-h]?"
 _KEY = re.compile(rf"\[{_ONE_KEY}(?:[,;] ?{_ONE_KEY}){{0,9}}\]")
-"""Pattern for bibliography keys such as `[SLB+21]` and `[Smith2021]`."""
+"""Matches bibliography keys such as `[SLB+21]` and `[Smith2021]`."""
 _NO_NAMES = frozenset(
     """
     january february march april may june july august september october november december monday tuesday wednesday
@@ -79,7 +80,7 @@ _NO_NAMES = frozenset(
     russia ukraine brazil canada australia england britain london paris berlin tokyo
     """.split()  # noqa: SIM905 - words are read as text, not as a list
 )
-"""Capitalised words that occur beside a year and are not author names."""
+"""Capitalised words that occur next to a year but are not author names."""
 
 _QUOTED = re.compile(r"[\"“„«*_]{1,3}(?P<title>[^\"“”„«»*_\n]{12,300})[\"”“»*_]{1,3}")
 _SMALL = frozenset(
@@ -88,8 +89,9 @@ _SMALL = frozenset(
 
 
 def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
-    """Return the citations in order, without overlaps. The text must not contain our own labels. `given` returns the
-    words of everything shown to the model, in the form of `words_of`; a title that occurs in them is not foreign."""
+    """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels. `given`
+    returns the words of everything shown to the model, in the form of `words_of`; a title that occurs there is not
+    foreign."""
     plain, found, titles = _parsed(text)
     foreign = list(found)
     if titles:
@@ -110,8 +112,8 @@ def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[
 
 @lru_cache(maxsize=1_024)
 def _parsed(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
-    """Return the folded text, its citations and its titles. Results are cached because each text is processed
-    twice: cleaned and checked."""
+    """Return the folded text, its citations and its titles. Cached because each text is processed twice: cleaned and
+    checked."""
     plain = folded(text)
     titles = (match.span("title") for match in _QUOTED.finditer(plain) if _is_title(match["title"]))
     return plain, tuple(_citations(plain)), tuple(titles)
@@ -143,7 +145,7 @@ def _names_people(names: str) -> bool:
 
 
 def _is_title(text: str) -> bool:
-    """Return whether the text looks like a title: four or more words, capitalised as in titles."""
+    """Return whether a text looks like a title: four or more words, capitalised as in a title."""
     words = [word.strip(".,:;!?()") for word in text.split()]
     weighty = [word for word in words if word and word.lower() not in _SMALL]
     capitals = sum(word[0].isupper() or word[0].isdigit() for word in weighty)

@@ -1,4 +1,4 @@
-"""Evidence labels that an answer must not contain: labels that were never shown, and forms that only resemble a
+"""Find foreign labels, which an answer must not contain: labels that were never shown, and forms that only resemble a
 label."""
 
 import re
@@ -25,24 +25,24 @@ _BETWEEN = frozenset(
     table tables tab figure figures fig figs appendix app eq equation theorem lemma chapter ch line lines footnote
     """.split()  # noqa: SIM905 - words are read as text, not as a list
 )
-"""Words that can occur beside the labels in a citation, as in `[see P3, pp. 4 and 5]`. Any other word, as in `[P450
-enzymes]`, means that the bracket is not a citation."""
+"""Words that may stand next to labels in a citation, as in `[see P3, pp. 4 and 5]`. Any other word means that the
+bracket is not a citation: `[P450 enzymes]`."""
 _MAX_BARE_LABEL = 49
-"""Largest number treated as a label in running text. P12 can only be a label, whereas P53, P95 and P300 are proteins,
-percentiles and brain waves."""
+"""Largest number that counts as a label in running text. P12 can only be a label, whereas P53, P95 and P300 are
+proteins, percentiles and brain waves."""
 _ONE = re.compile(r"P\d+")
 
 
 def without_labels(text: str) -> str:
-    """Replace labels of the prompt with spaces, keeping the length of the text."""
+    """Replace the prompt's labels with spaces, keeping the length of the text."""
     return LABEL.sub(lambda match: " " * len(match[0]), text)
 
 
 def foreign_labels(
     text: str, labels: Collection[str], shown: Callable[[], str] = lambda: ""
 ) -> Iterator[ForeignCitation]:
-    """Yield foreign labels in no particular order; their kind is `WRONG_FORM` if they refer to a paper that was
-    shown. `shown` returns all text shown, so that the P300 of an idea about brain waves is not treated as a label."""
+    """Yield foreign labels, in no particular order. Their kind is `WRONG_FORM` if they refer to a paper that was shown.
+    `shown` returns all text shown, so that P300 in an idea about brain waves does not count as a label."""
     for match in LABEL.finditer(text):
         if not set(_ONE.findall(match[1])) <= set(labels):
             yield ForeignCitation(*match.span(), UNKNOWN_LABEL, True)
@@ -53,7 +53,7 @@ def foreign_labels(
         if kind is not None:
             outside[group.start() : group.end()] = " " * len(group[0])
             yield ForeignCitation(*group.span(), kind, True)
-    # If no paper was shown, as to a referee, P1 in running text belongs to the plan's subject: a peak, a protease site.
+    # A referee sees no papers, so P1 in running text belongs to the plan's subject: a peak, a protease site.
     for match in _BARE.finditer("".join(outside)) if labels else ():
         label = f"P{int(match[1])}"
         if label not in labels and match[0][0] == "P" and match[0][1:].isdigit() and int(match[1]) > _MAX_BARE_LABEL:
@@ -63,7 +63,7 @@ def foreign_labels(
 
 
 def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> str | None:
-    """Return what is wrong with the labels in a bracketed group, or None if the group holds no label."""
+    """Return what is wrong with the labels in a bracketed group, or None if it contains no label."""
     meant = [f"P{int(item)}" for item in _TOKEN.findall(_PAGE_AFTER.sub(" ", group[1:-1]))]
     square = group[0] == "["
     if not meant or (not square and _PAGE.search(group)):
@@ -82,6 +82,5 @@ def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> s
 
 
 def _occurs_bare(label: str, shown: str) -> bool:
-    """Return whether the label's characters occur in the shown text outside brackets. Labels themselves never occur
-    there."""
+    """Return whether the label's characters occur in the shown text outside brackets, where labels never stand."""
     return re.search(rf"(?<![\w\[(-]){label}(?![\w\])-])", shown) is not None

@@ -1,9 +1,7 @@
-"""Add further quotes from a paper to a claim, because one quote seldom covers two findings, or a finding and its
-number.
+"""Add further quotes from a paper to a claim: one quote seldom covers two findings, or a finding and its number.
 
-Words of the claim that are missing from the first quote are searched for, first in other quotes on the same side, then
-in the shown sentences of the paper. Word overlap does not prove support: the support check decides which quotes are
-kept."""
+The claim's words that the first quote lacks are searched for, first in other quotes on the same side, then in the
+sentences shown from the paper. Shared words do not prove support: the support check decides which quotes are kept."""
 
 import re
 from collections.abc import Sequence, Set
@@ -17,12 +15,12 @@ from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentences
 from assayer.text.stems import stems
 
-MOST_FURTHER = 2
-"""Maximum number of quotes in addition to the first."""
-LEAST_GAINED = 3
-"""Minimum number of the claim's words that a further quote must add; a number of several digits counts as two."""
-LONGEST = 60
-"""Maximum number of words in a sentence."""
+MAX_FURTHER = 2
+"""Maximum number of quotes besides the first."""
+MIN_GAINED = 3
+"""Minimum number of the claim's words that a further quote must add; a number with several digits counts as two."""
+MAX_SENTENCE_WORDS = 60
+"""Maximum number of words in a sentence that is used as a quote."""
 _MAX_TRIED = 3
 """Maximum number of candidate sentences that are verified."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]{3,}")
@@ -36,23 +34,23 @@ class _Sentence(NamedTuple):
 def further_quotes(
     claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
 ) -> tuple[Quoted, ...]:
-    """Return further quotes from a paper for a claim that cites papers by markers. `first` is the claim's verified
-    quote from the paper."""
-    lacking = said_words(_sentences_citing(claim, paper)) - said_words(first)
+    """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
+    from the paper."""
+    lacking = stemmed_words(_sentences_citing(claim, paper)) - stemmed_words(first)
     found: list[Quoted] = []
-    while len(found) < MOST_FURTHER:
+    while len(found) < MAX_FURTHER:
         best = _best_given(given, lacking) or (_best_shown(shown, lacking) if shown else None)
         if best is None:
             break
         found.append(best)
-        lacking -= said_words(best.words)
+        lacking -= stemmed_words(best.words)
     return tuple(found)
 
 
 @lru_cache(maxsize=1_024)
-def said_words(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text, and its numbers. Results are cached because the same quotes
-    are compared with many claims."""
+def stemmed_words(text: str) -> frozenset[str]:
+    """Return the stems of a text's content words, and its numbers. Cached because the same quotes are compared with
+    many claims."""
     return _stems(text)
 
 
@@ -62,7 +60,8 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _sentences_citing(claim: str, paper: PaperId) -> str:
-    """Return the sentences that cite the paper, without citation markers."""
+    """Return the claim's sentences that cite the paper, without citation markers; if there are none, the whole
+    claim."""
     here = [
         sentence
         for sentence in sentences(claim, min_words=1)
@@ -77,15 +76,15 @@ def _weight(words: Set[str]) -> int:
 
 def _best_given(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
     verified = [item for item in given if item.state == "verified"]
-    best = max(verified, key=lambda item: _weight(lacking & said_words(item.words)), default=None)
-    return best if best and _weight(lacking & said_words(best.words)) >= LEAST_GAINED else None
+    best = max(verified, key=lambda item: _weight(lacking & stemmed_words(item.words)), default=None)
+    return best if best and _weight(lacking & stemmed_words(best.words)) >= MIN_GAINED else None
 
 
 def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
-    """Return the best quotable sentence from the shown text of the paper, or None if there is none. Titles, short
-    sentences and sentences negated by their context are not quotable."""
+    """Return the best quotable sentence from the paper's text as shown, or None. Titles, short sentences and sentences
+    negated by their context are not quotable."""
     weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))
-    worth = [(weight, text) for weight, text in weighted if weight >= LEAST_GAINED]
+    worth = [(weight, text) for weight, text in weighted if weight >= MIN_GAINED]
     for _, text in sorted(worth, key=lambda item: -item[0])[:_MAX_TRIED]:
         quoted = check_quote(text, shown)
         if quoted is not None and quoted.state == "verified":
@@ -95,7 +94,9 @@ def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
 
 @lru_cache(maxsize=256)
 def _sentences(text: str) -> tuple[_Sentence, ...]:
-    """Split a text into sentences with their stems. Results are cached because many claims cite the same papers."""
+    """Split a text into sentences with their stems. Cached because many claims cite the same papers."""
     return tuple(
-        _Sentence(sentence, _stems(sentence)) for sentence in sentences(text) if len(sentence.split()) <= LONGEST
+        _Sentence(sentence, _stems(sentence))
+        for sentence in sentences(text)
+        if len(sentence.split()) <= MAX_SENTENCE_WORDS
     )

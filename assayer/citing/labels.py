@@ -1,8 +1,8 @@
-"""Citation labels and markers in texts.
+"""Citation labels and markers.
 
 A prompt labels its papers `[P1]`, `[P2]` … in order, and answers cite these labels. Before a text leaves its step, the
-labels become markers, `[@paper-id]`, which `assayer.citing.numbering` numbers once for the whole report. A step
-therefore renders the same prompt regardless of the steps that ran before it."""
+labels become markers, `[@paper-id]`, which `assayer.citing.numbering` numbers once for the whole report. So the prompt
+that a step renders does not depend on the steps that ran before it."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from assayer.models.assessment import LABEL
 MARKER = re.compile(r"\[@([^\[\]@\s]+)\]")
 _ONE = re.compile(r"P\d+")
 _BRACKET = re.compile(r"\[[^\[\]]{0,200}\bP\d{1,5}\b[^\[\]]{0,200}\]")
-"""Pattern for any bracket that contains a label. Forms such as `[P3 and P4]`, `[P3-P5]` and `[P3, p. 4]` are not valid
+"""Matches any bracket that contains a label. Forms such as `[P3 and P4]`, `[P3-P5]` and `[P3, p. 4]` are not valid
 citations either."""
 _LINK = re.compile(
     r"(?:\b[a-z][a-z0-9+.-]{0,15}:)?//[^\s)\]>]+|\bwww\.[^\s)\]>]+|\bdoi:\s*10\.[^\s)\]>]+"
@@ -25,47 +25,48 @@ _LINK = re.compile(
 )
 
 
-def plain(text: str) -> str:
-    """Remove links, markers and labels from a text that must not cite. Outside their own prompt, labels would refer
-    to other papers."""
+def strip_citations(text: str) -> str:
+    """Strip links, markers and labels from a text that must not contain citations. A label is valid only within its own
+    prompt; elsewhere it would refer to another paper."""
     text = LABEL.sub("(another paper)", text.replace("[@", "(@"))
     text = _BRACKET.sub("(another paper)", text)
     return " ".join(_LINK.sub("(link removed)", text).split())
 
 
 def uncited_complaints(texts: Iterable[str]) -> list[str]:
-    """Return complaints about texts that cite no paper although they must."""
+    """Return a complaint for every text that should cite a paper but does not."""
     return [f"This claim cites no paper: {text[:80]!r}." for text in texts if not LABEL.search(text)]
 
 
 def marker(paper: PaperId) -> Label:
-    """Return the placeholder for a paper in texts and citations until the report is numbered."""
+    """Return a paper's marker: the placeholder used in texts and citations until the report is numbered."""
     return Label("@" + percent_encode(paper, safe=""))
 
 
 def paper_of(label: str) -> PaperId:
-    """Return the paper of a marker's label: the inverse of `marker`."""
+    """Return the paper that a marker refers to; the inverse of `marker`."""
     return PaperId(unquote(label.removeprefix("@")))
 
 
-def canonical(text: str, papers: Mapping[str, PaperId]) -> str:
-    """Replace each label such as `[P3]` by its paper's marker, and remove links. All labels must be known."""
+def labels_to_markers(text: str, papers: Mapping[str, PaperId]) -> str:
+    """Replace every label, such as `[P3]`, with its paper's marker, and remove links. All labels must be known."""
     text = _LINK.sub("(link removed)", text.replace("[@", "(@"))
     return LABEL.sub(lambda match: "".join(f"[{marker(papers[item])}]" for item in _ONE.findall(match[1])), text)
 
 
 def relabel(text: str, labels: Mapping[PaperId, str]) -> str:
-    """Replace markers by the labels of another prompt."""
+    """Replace markers with the labels of another prompt."""
     return MARKER.sub(lambda match: f"[{labels[paper_of(match[1])]}]", text)
 
 
-def labelled(items: Iterable[PaperId]) -> dict[str, PaperId]:
+def label_papers(items: Iterable[PaperId]) -> dict[str, PaperId]:
     """Map the labels `P1`, `P2` … to the papers, in the order passed."""
     return {f"P{number}": paper for number, paper in enumerate(items, start=1)}
 
 
-def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
-    """Return complaints unless every wanted label was answered exactly once."""
+def check_each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]:
+    """Return complaints about wanted labels that were not answered exactly once, and about labels that were not
+    wanted."""
     counts = Counter(got)
     complaints = [f"There is no entry for {noun} {label}." for label in wanted if label not in counts]
     complaints += [f"{noun.capitalize()} {label} has {n} entries." for label, n in counts.items() if n > 1]
@@ -73,13 +74,13 @@ def each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> list[str]
 
 
 def unknown_labels(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
-    """Return complaints about labels that were not in the question."""
+    """Return a complaint for every label that was not in the question."""
     return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
 
 
 def segments(text: str, known: Container[Label]) -> Iterator[tuple[str, Label | None]]:
-    """Yield the text in order: words with None, and labels as written (`[P3]`) with their label. `[P3, P7]` is split
-    into two; an unknown label is treated as words."""
+    """Split a text into words and labels, in order. Words come with None; a label comes as written (`[P3]`) with the
+    label. `[P3, P7]` becomes two labels; an unknown label counts as words."""
     position = 0
     for match in LABEL.finditer(text):
         if match.start() > position:
@@ -104,7 +105,7 @@ def point_labels(point: Point) -> Iterator[Label]:
 
 
 def cited_labels(assessment: Assessment) -> set[Label]:
-    """Return every label that the assessment uses in texts, citations and readings."""
+    """Return every label used in the assessment's texts, citations and readings."""
     labels = set(labels_in(assessment.statement))
     for point in assessment.points:
         labels.update(point_labels(point))

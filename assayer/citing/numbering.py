@@ -1,4 +1,4 @@
-"""Number the papers of a finished report: markers become `[P1]`, `[P2]` … in reading order."""
+"""Number the papers in a finished report: markers become `[P1]`, `[P2]` … in reading order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
@@ -13,11 +13,11 @@ from assayer.text.sanitise import sanitise
 Out = TypeVar("Out", bound=BaseModel)
 
 _VERBATIM_FIELDS = frozenset(("quote", "place", "objection"))
-"""Fields that hold a paper's own words, in which text resembling a marker is not a marker."""
+"""Fields that hold a paper's own words, where text that resembles a marker is not a marker."""
 
 
 class Numbering:
-    """Assigns a label to each paper at its first mention."""
+    """Assigns each paper a label when it is first mentioned."""
 
     def __init__(self) -> None:
         self._labels: dict[PaperId, Label] = {}
@@ -26,7 +26,7 @@ class Numbering:
         return self._labels.setdefault(paper, Label(f"P{len(self._labels) + 1}"))
 
     def apply(self, value: Out) -> Out:
-        """Return a copy of the value with every marker, in texts and label fields, replaced by its number."""
+        """Return a copy of the value in which every marker, in texts and label fields, is replaced with its label."""
         return type(value).model_validate(self._walk(value.model_dump()))
 
     def papers(self, known: Mapping[PaperId, Paper]) -> tuple[Paper, ...]:
@@ -34,7 +34,7 @@ class Numbering:
         return tuple(known[paper] for paper in self._labels)
 
     def references(self, papers: Sequence[Paper]) -> tuple[Reference, ...]:
-        """Return the references of the labelled papers, sanitised; every field comes from the paper's own record."""
+        """Return the references for labelled papers, sanitised. Every field comes from the paper's own record."""
         return tuple(_reference(self.label(paper.id), paper) for paper in papers)
 
     def _walk(self, value: Any, field: str = "") -> Any:
@@ -49,8 +49,8 @@ class Numbering:
         return value
 
     def _text(self, text: str) -> str:
-        """Replace markers by labels. Text that already resembles a label is put in parentheses, because it was
-        never assigned a number."""
+        """Replace markers with labels. Text that already resembles a label is put in parentheses, because it was never
+        assigned."""
         text = LABEL.sub(lambda match: f"({match[1]})", text)
         return MARKER.sub(lambda match: f"[{self.label(paper_of(match[1]))}]", text)
 

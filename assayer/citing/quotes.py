@@ -1,9 +1,9 @@
-"""Find a quote in its source: the same words, numbers, signs and negations, in one place and in order.
+"""Find a quote in its source: the same words, numbers, signs and negations, in the same order and in one place.
 
 Both texts are normalised (`assayer.citing.spelling`) and compared without gaps, so that `agree-\\nment` matches
 `agreement`; then the gaps are compared, so that `able` does not match inside `unable`. If there is no exact match, a
 long quote may contain a few slips (`assayer.citing.slips`). Results are offsets in the source, from which callers cut
-the quote that they show.
+the quote to show.
 """
 
 import re
@@ -15,65 +15,70 @@ from itertools import islice, pairwise
 from typing import NamedTuple
 
 from assayer.citing.slips import with_slips
-from assayer.citing.spelling import NEGATIONS, Letters, origins, places, spelled, unified
+from assayer.citing.spelling import NEGATIONS, Letters, find_origins, normalise_words, places, unify_forms
 
-SHORTEST = 12
-"""Minimum letters and digits of a quote, and of each piece of a quote with an ellipsis; fewer would match anywhere."""
-MOST_PLACES = 8
-"""Maximum places checked for a quote in a source; words that occur in more places are too common to be a quote."""
+MIN_CHARS = 12
+"""Minimum number of letters and digits in a quote, and in each piece of a quote with an ellipsis; fewer would match
+anywhere."""
+MAX_PLACES = 8
+"""Maximum number of places in a source that are checked; words that occur in more places are too common to be a
+quote."""
 _CACHED_TEXTS = 256
 _CACHED_CHARACTERS = 8_000
-"""Maximum characters of a text whose letters are cached; this bounds the caches to about 60 MB."""
+"""Maximum length of a text whose letters are cached, in characters. It bounds the caches to about 60 MB."""
 NEAR_CUT = 3
-"""Number of omitted words at either end of an ellipsis that are searched for negations."""
+"""Number of omitted words at each end of an ellipsis that are searched for negations."""
 _ELLIPSIS = re.compile(r"[\[(]?[^\S\n]?\.(?:\s?\.){2,}\s?[\])]?")
 
 
 class SourceSpan(NamedTuple):
-    """Span of a source from `start` (inclusive) to `end` (exclusive)."""
+    """A span of the source, from `start` (inclusive) to `end` (exclusive)."""
 
     start: int
     end: int
 
 
 def occurs_in(quote: str, source: str) -> bool:
-    """Return whether the words of the quote occur in the source, with no negation left out next to an ellipsis."""
-    return any(not _negated(_letters(source), found) for found in _occurrences(quote, source))
+    """Return whether the quote's words occur in the source, and no negation next to an ellipsis was left out."""
+    return any(not _omits_negation(_letters_of(source), found) for found in _occurrences(quote, source))
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
-    """Yield at most `MOST_PLACES` places in the source at which the words of the quote occur. An ellipsis at either end
-    of the quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in
-    order."""
-    for found in islice(_occurrences(quote, source), MOST_PLACES):
+    """Yield up to `MAX_PLACES` places in the source where the quote's words occur. An ellipsis at either end of the
+    quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in order."""
+    for found in islice(_occurrences(quote, source), MAX_PLACES):
         starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
-        yield tuple(_whole(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
+        yield tuple(_with_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
 _Place = tuple[int, int]
-"""Start and end offsets among the letters of a source."""
+"""Start and end offset among a source's letters."""
 
 
-def _letters(source: str) -> Letters:
-    """Return the letters of a source. Results are cached because a paragraph is checked against many quotes in each
-    running evaluation."""
-    return _cached_letters(source) if len(source) <= _CACHED_CHARACTERS else Letters.of(spelled(unified(source)))
+def _letters_of(source: str) -> Letters:
+    """Return a text reduced to its letters, for comparison. Cached because running evaluations check many quotes
+    against the same paragraph."""
+    return (
+        _cached_letters(source)
+        if len(source) <= _CACHED_CHARACTERS
+        else Letters.of(normalise_words(unify_forms(source)))
+    )
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
 def _cached_letters(source: str) -> Letters:
-    return Letters.of(spelled(unified(source)))
+    return Letters.of(normalise_words(unify_forms(source)))
 
 
 class _Origins(NamedTuple):
-    """Position in the source of each letter: the start and end of the text that the letter comes from."""
+    """Where each letter comes from: start and end of the text in the source that it stands for."""
 
     starts: "array[int]"
     ends: "array[int]"
 
 
 def _origins(source: str) -> _Origins:
-    found = origins(source)
+    found = find_origins(source)
     return _Origins(array("I", [start for start, _ in found]), array("I", [end for _, end in found]))
 
 
@@ -81,17 +86,19 @@ _cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
 
 
 def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
-    exact = _letters(quote)
-    if _size(exact.letters) < SHORTEST or len(source) < SHORTEST:
+    exact = _letters_of(quote)
+    if _size(exact.letters) < MIN_CHARS or len(source) < MIN_CHARS:
         return
-    text = _letters(source)
-    # First assume that an ellipsis is part of the source, as in `x1, ..., xn`.
+    text = _letters_of(source)
+    # First, assume that the ellipsis is part of the source, as in `x1, ..., xn`.
     found = False
     for place in _exact(exact, text, 0):
         found = True
         yield (place,)
-    pieces = [Letters.of(letters) for piece in _ELLIPSIS.split(unified(quote)) if (letters := spelled(piece))]
-    if found or any(_size(piece.letters) < SHORTEST for piece in pieces):
+    pieces = [
+        Letters.of(letters) for piece in _ELLIPSIS.split(unify_forms(quote)) if (letters := normalise_words(piece))
+    ]
+    if found or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
         return
     for first in _anywhere(pieces[0], text, 0):
         rest = _in_order(pieces[1:], text, first[1])
@@ -122,15 +129,15 @@ def _anywhere(piece: Letters, source: Letters, since: int) -> Iterator[_Place]:
 
 
 def _exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
-    """Yield the places where the quote occurs, ignoring hyphens."""
+    """Yield the places where the quote occurs exactly, ignoring hyphens."""
     size = len(quote.letters)
     for at in places(quote.letters, source.letters, since):
         if source.starts(at) and source.stops_at(at + size) and quote.same_gaps(1, source, at + 1, size - 1):
             yield at, at + size
 
 
-def _negated(source: Letters, found: tuple[_Place, ...]) -> bool:
-    """Return whether the words left out at an ellipsis begin or end with a negation."""
+def _omits_negation(source: Letters, found: tuple[_Place, ...]) -> bool:
+    """Return whether the words omitted at an ellipsis begin or end with a negation."""
     for (_, start), (end, _) in pairwise(found):
         inside = source.stops[bisect_right(source.stops, start) - 1 : bisect_right(source.stops, end)]
         words = [source.letters[left:right] for left, right in pairwise(inside)]
@@ -146,8 +153,8 @@ def _size(text: str) -> int:
 _CLOSED_BY = {"(": ")", "[": "]"}
 
 
-def _whole(span: SourceSpan, source: str) -> SourceSpan:
-    """Extend a span by the marks that belong to its outermost words: emphasis, and a bracket if its counterpart is
+def _with_outer_marks(span: SourceSpan, source: str) -> SourceSpan:
+    """Extend a span to include marks that belong to its outermost words: emphasis, and a bracket whose counterpart is
     inside the span."""
     start, end = span
     while start and source[start - 1] == "*":

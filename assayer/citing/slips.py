@@ -1,7 +1,7 @@
-"""Find a long quote that differs from its source by a few typing or scanning slips.
+"""Find a long quote that differs from its source by a few typing or scanning errors (slips).
 
-A slip is a difference in spelling that does not result in a different word: British or American spelling, a doubled
-letter, letters that a scanner confuses. All other words, numbers, signs and negations must be the same."""
+A slip is a difference in spelling that does not make a different word: British or American spelling, a doubled letter,
+letters that a scanner confuses. All other words, numbers, signs and negations must be the same."""
 
 import re
 from collections.abc import Iterator
@@ -10,11 +10,12 @@ from assayer.citing.spelling import NEGATIONS, PREFIXES, Letters, places
 from assayer.text.scripts import unspaced_letters
 
 WORDS_PER_SLIP = 8
-"""Number of words per permitted slip; a quote with fewer words must match exactly."""
-MOST_WORDS = 400
-"""Maximum words of a quote for which slips are searched; a longer quote must match exactly. This bounds the search."""
-MOST_HITS = 8
-"""Maximum places examined for each seed of the search for slips."""
+"""One slip is allowed per this many words; a quote with fewer words must match exactly."""
+MAX_WORDS = 400
+"""Maximum number of words in a quote for which slips are allowed; a longer quote must match exactly. This bounds the
+search."""
+MAX_HITS = 8
+"""Maximum number of places examined for each exactly matching segment."""
 
 _BRITISH = [
     (re.compile(pattern), american)
@@ -33,40 +34,40 @@ _BRITISH = [
     )
 ]
 _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n", "u"))
-"""Pairs of letters that optical character recognition confuses."""
+"""Letters that optical character recognition confuses."""
 
 
 def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
-    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. A quote with n slips has
-    at least one exact match among its n + 1 segments, so only the places of these segments are searched."""
+    """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
+    is split into n + 1 segments, at least one matches exactly, so only the places of these segments are searched."""
     words = quote.words()
-    most = len(words) // WORDS_PER_SLIP
-    if not most or len(words) > MOST_WORDS:
+    max_slips = len(words) // WORDS_PER_SLIP
+    if not max_slips or len(words) > MAX_WORDS:
         return None
-    for start in _candidates(quote, source, since, most):
-        end = _walk(quote, source, start, most)
+    for start in _candidates(quote, source, since, max_slips):
+        end = _walk(quote, source, start, max_slips)
         if end is not None:
             return start, end
     return None
 
 
-def _candidates(quote: Letters, source: Letters, since: int, most: int) -> Iterator[int]:
-    """Yield the starts of words at which the quote could begin, derived from an exact match of one segment; each start
-    is yielded once."""
+def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> Iterator[int]:
+    """Yield the word starts at which the quote could begin, derived from an exact match of one segment, without
+    duplicates."""
     words, seen = quote.words(), set[int]()
-    for part in range(most + 1):
-        first, last = part * len(words) // (most + 1), (part + 1) * len(words) // (most + 1) - 1
+    for part in range(max_slips + 1):
+        first, last = part * len(words) // (max_slips + 1), (part + 1) * len(words) // (max_slips + 1) - 1
         offset, stretch = words[first][0], quote.letters[words[first][0] : words[last][1]]
-        for _, place in zip(range(MOST_HITS), places(stretch, source.letters, since), strict=False):
-            for start in range(max(since, place - offset - most), place - offset + most + 1):
+        for _, place in zip(range(MAX_HITS), places(stretch, source.letters, since), strict=False):
+            for start in range(max(since, place - offset - max_slips), place - offset + max_slips + 1):
                 if start not in seen and source.starts(start):
                     seen.add(start)
                     yield start
 
 
-def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
-    """Compare word by word from a place in the source. Returns the end of the quote there, or None if it does not
-    match."""
+def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | None:
+    """Compare the quote word by word with the source from `start`. Returns where the quote ends in the source, or None
+    if it does not match."""
     words, index, at = quote.words(), 0, start
     while index < len(words):
         left, right = words[index]
@@ -74,8 +75,8 @@ def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
         if source.letters.startswith(word, at) and quote.same_gaps(left + 1, source, at + 1, right - left):
             at, index = at + right - left, index + 1
             continue
-        most -= 1
-        if most < 0:
+        max_slips -= 1
+        if max_slips < 0:
             return None
         step = _slip(quote, index, source, at, end)
         if step is None:
@@ -85,8 +86,7 @@ def _walk(quote: Letters, source: Letters, start: int, most: int) -> int | None:
 
 
 def _slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
-    """Return the next word of the quote and the place in the source after one slip, or None if the words do not
-    match."""
+    """Return the quote's next word and the place in the source after one slip, or None if the words do not match."""
     words = quote.words()
     left, right = words[index]
     word, other = quote.letters[left:right], source.letters[at:end]
@@ -101,7 +101,7 @@ def _slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tup
 
 
 def _is_joined(first: str, second: str, both: str) -> bool:
-    """Return whether two words equal a joined spelling, as `data set` and `dataset`; `not able` and `notable` do
+    """Return whether two words together equal another spelling: `data set` and `dataset`. `not able` and `notable` do
     not count."""
     return (
         first + second == both
@@ -114,12 +114,12 @@ def _is_joined(first: str, second: str, both: str) -> bool:
 
 
 def _is_variant(text: str, other: str) -> bool:
-    """Return whether two words differ only in spelling. Without a dictionary, `addiction` cannot be told from a slip of
-    `addition`. Therefore only differences that rarely produce a different word are accepted, and none at the start or
-    end of a word (`a-`, `un-`, `-s`)."""
+    """Return whether two words differ only in spelling. Without a dictionary, `addiction` cannot be told from a slip in
+    `addition`. So only differences that rarely make a different word are accepted, and none at the start or end of a
+    word (`a-`, `un-`, `-s`)."""
     if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
-    if unspaced_letters(text) or unspaced_letters(other):  # each letter is a word
+    if unspaced_letters(text) or unspaced_letters(other):  # each letter counts as a word
         return False
     return _american(text) == _american(other) or _is_slip(text, other)
 
@@ -146,8 +146,8 @@ def _is_slip(text: str, other: str) -> bool:
 
 
 def _is_confused_pair(shorter: str, longer: str, start: int) -> bool:
-    """Return whether the words differ by one confused pair. A pair whose letters are partly shared (`rnm` and `mm`)
-    starts at the first difference."""
+    """Return whether the words differ by one confused pair. If the pair's letters are partly shared (`rnm` and `mm`),
+    it starts at the first difference."""
     return any(
         shorter[start:].startswith(b) and longer[start:] == a + shorter[start + len(b) :]
         for a, b in _CONFUSED

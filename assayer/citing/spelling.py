@@ -1,9 +1,9 @@
-"""Normalise texts so that a quote can be compared with its source, and map each letter back to its place.
+"""Normalise texts so that a quote can be compared with its source, and map each letter back to where it came from.
 
-Case, typographic forms and line breaks are unified. The only punctuation kept is punctuation that carries meaning:
-decimal points, comparison signs, per cent signs, a minus before a number. In scripts without spaces, a quote can begin
-and end between any two letters, and spaces are ignored. The steps are listed once and applied in two ways: fast by
-`unified` and `spelled`, and by `origins`, which records where every letter comes from."""
+Case, typographic forms and line breaks are unified. Only punctuation that carries meaning is kept: decimal points,
+comparison signs, per cent signs, a minus before a number. In scripts without spaces, spaces are ignored, and a quote
+can begin and end between any two letters. The steps are listed once and applied in two ways: fast, by `unify_forms` and
+`normalise_words`; and by `find_origins`, which records where every letter comes from."""
 
 import html
 import re
@@ -17,9 +17,11 @@ from typing import NamedTuple
 from assayer.text.scripts import MARKS, UNSPACED
 
 HYPHEN, BROKEN, TIED, ELIDED = "\ue000", "\ue001", "\ue002", "\ue003"
-"""Marks for hyphens, dashes and apostrophes. HYPHEN is a hyphen in a word; BROKEN a hyphen followed by a space, as at a
-line end; TIED a dash directly before a digit, as in `GPT-4` and `2-15`, which is not a gap; ELIDED an apostrophe in a
-word."""
+"""Marks for hyphens, dashes and apostrophes:
+- HYPHEN: a hyphen in a word.
+- BROKEN: a hyphen followed by a space, as at the end of a line.
+- TIED: a dash directly before a digit, as in `GPT-4` and `2-15`; it is not a gap.
+- ELIDED: an apostrophe in a word."""
 _SIGNS = "<>=≤≥≠≈≪≫±%‰+−"
 _BEFORE_NUMBER = frozenset("<>≤≥≠≈≪≫±+−")
 _AFTER_NUMBER = frozenset("%‰")
@@ -31,9 +33,9 @@ NEGATIONS = frozenset(
         "couldnt", "hasnt", "havent", "hadnt", "mustnt", "hardly", "barely", "scarcely", "rarely", "seldom",
     )
 )  # fmt: skip
-"""Negating words, in the normalised spelling of this module."""
+"""Negating words, in this module's normalised spelling."""
 PREFIXES = frozenset(("a", "an", "anti", "de", "dis", "il", "im", "in", "ir", "mis", "non", "un"))
-"""Prefixes that, when hyphenated, negate the word after them."""
+"""Prefixes that negate the word after them when hyphenated."""
 _ARTICLES = frozenset(
     (
         "l", "d", "j", "m", "t", "s", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu", "un", "dell", "all",
@@ -47,28 +49,28 @@ _IN_FIGURE = re.compile(
     rf"[{_FIGURES}点點之负負]\n[{_FIGURES}]|[{_FIGURES}]\n(?:[点點倍成割多余餘半]|分之)|分\n之[{_FIGURES}]"
     r"|(?:[至到]|から|マイナス|ลบ|ถึง)\n[0-9]"
 )
-"""Pattern for line ends at which a cut would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
+"""Matches line ends at which a cut would change a number: 5|万, 二|十, 百分之|五, 负|5, 5 至|10."""
 _BESIDE_UNSPACED = re.compile(f"[{UNSPACED}]")
 _BETWEEN_UNSPACED = re.compile(
     rf"(?![เ-ไເ-ໄ])(?!.[{MARKS}ะาๅๆฯະາຯぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮー々ゝヽ])(?:[{UNSPACED}].|.[{UNSPACED}])"
 )
-"""Pattern for two letters that are not parts of one syllable, at least one of them from a script without spaces."""
+"""Matches two letters that do not belong to one syllable, at least one of them from a script without spaces."""
 
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?")
 _INVISIBLE = re.compile(
     "[\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\ue000-\ue003\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 _RAISED = re.compile("(?<=[0-9])([²³¹⁰⁴-⁹⁺⁻₀-₉¼-¾⅐-⅞])")
-"""Pattern for raised or lowered digits after a digit. Their compatibility forms would merge with the number: 10³ is not
-103."""
+"""Matches raised or lowered digits after a digit. Normalised to plain digits, they would merge with the number: 10³ is
+not 103."""
 _MARKS_ON_LETTERS = "".join(
     chr(code) for code in (*range(0x300, 0x3100), 0xFF9E, 0xFF9F) if unicodedata.combining(chr(code)) or code > 0xFF00
 )
 _FORMS = re.compile(
     rf"[ᄀ-ᇿꥠ-꥿ힰ-퟿]+|.[{_MARKS_ON_LETTERS}]+|(?:[A-Z]+|[^\x00-\x7f]+)(?![{_MARKS_ON_LETTERS}])", re.DOTALL
 )
-"""Characters with several equivalent forms: a letter with its marks, the parts of a Korean syllable, capitals, and
-everything that is not ASCII."""
+"""Matches characters with several equivalent forms: a letter with its marks, the parts of a Korean syllable, capitals,
+and everything that is not ASCII."""
 _TYPOGRAPHY = {
     character: plain
     for characters, plain in (
@@ -83,8 +85,8 @@ _TYPOGRAPHY = {
 }
 _TYPOGRAPHIC = re.compile(f"[{''.join(_TYPOGRAPHY)}]")
 _ACUTE = re.compile("´")
-"""Acute accent used as an apostrophe. It must be replaced before other forms are normalised, which turn it into a space
-and an accent."""
+"""An acute accent used as an apostrophe. It must be replaced before other forms are normalised, which would turn it
+into a space and a combining accent."""
 _MIDDLE_DOT = re.compile(r"(?<=[0-9])·(?=[0-9])")
 _COMPOUND = re.compile(r"<=|>=|!=|\+/?-|\\(?:leq?|geq?|pm)(?![a-z])")
 _COMPOUND_SIGNS = {"<": "≤", ">": "≥", "!": "≠", "+": "±", "\\l": "≤", "\\g": "≥", "\\p": "±"}
@@ -95,16 +97,16 @@ _DASHES = re.compile(
     r"|(?P<hyphen>(?<=[^\W_].)(?=[^\W\d_]))"
     r"|(?P<broken>(?<=[^\W_].)\s+(?=[^\W\d_])))"
 )
-"""Pattern for dashes and hyphens. It begins with the character that it matches, as do the patterns below, because such
+"""Matches dashes and hyphens. Like the patterns below, it begins with the character that it matches, because such
 patterns are several times faster."""
 _DASH_AS = {"tied": TIED, "minus": "−", "hyphen": HYPHEN, "broken": BROKEN}
 _APOSTROPHE = re.compile(r"'(?<=[^\W\d_].)(?=[^\W\d_])")
 _EMPHASIS = re.compile(r"\*\*(?<=[^\W\d_]..)(?=[^\W\d_])")
-"""Emphasis marks inside a word, as in `**V**iGLUE`."""
+"""Matches emphasis marks inside a word, as in `**V**iGLUE`."""
 _BARE_POINT = re.compile(r"\.(?<![\w.].)(?=[0-9])")
 _PUNCTUATION = re.compile(rf"(?:[^\w\s{_SIGNS}{HYPHEN}{BROKEN}{TIED}{ELIDED}.,{MARKS}]|_)+")
 _POINTS = re.compile(r"[.,](?:(?![0-9])|(?<![0-9].))|\+(?!\.?[0-9])")
-"""Pattern for punctuation of sentences and lists; points and commas within numbers are kept."""
+"""Matches punctuation in sentences and lists; points and commas within numbers are kept."""
 _SIGN = re.compile(f"[{_SIGNS}]")
 _GAPS = f" {HYPHEN}{BROKEN}{ELIDED}"
 _GAP = re.compile(f"[{_GAPS}]")
@@ -134,7 +136,7 @@ _UNIFYING: tuple[_Step, ...] = (
     (_TYPOGRAPHIC, lambda match: _TYPOGRAPHY[match[0]]),
     (_MIDDLE_DOT, _constant(".")),
 )
-"""Steps that unify the Unicode forms of a character and convert to lower case. Line ends are kept."""
+"""Steps that unify a character's Unicode forms and convert to lower case. Line ends are kept."""
 _SPELLING: tuple[_Step, ...] = (
     (_COMPOUND, lambda match: _COMPOUND_SIGNS[match[0][: 1 + (match[0][0] == "\\")]]),
     (_RANGE, _constant("-")),
@@ -146,17 +148,16 @@ _SPELLING: tuple[_Step, ...] = (
     (_POINTS, _constant(" ")),
     (_SIGN, lambda match: f" {match[0]} "),
 )
-"""Steps that leave words, numbers and signs separated by a single gap: a space, or a mark for a hyphen or an
-apostrophe."""
+"""Steps that leave a single gap between words, numbers and signs: a space, or a mark for a hyphen or apostrophe."""
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether unifying the text maps each letter to exactly one letter."""
+    """Return whether `unify_forms` maps each letter of the text to exactly one letter."""
     return text.isascii() and "&" not in text
 
 
-def unified(text: str) -> str:
-    """Apply the first normalisation stage, after which ellipses and line ends are still recognisable."""
+def unify_forms(text: str) -> str:
+    """Apply the first stage of normalisation, which leaves ellipses and line ends recognisable."""
     if _is_plain(text):
         return text.lower().replace("`", "'")
     for pattern, rewrite in _UNIFYING:
@@ -164,19 +165,20 @@ def unified(text: str) -> str:
     return text
 
 
-def spelled(text: str) -> str:
-    """Apply the second normalisation stage to a unified text."""
+def normalise_words(text: str) -> str:
+    """Apply the second stage of normalisation to a unified text."""
     for pattern, rewrite in _SPELLING:
         text = pattern.sub(rewrite, text)
     return " ".join(text.split())
 
 
-def origins(text: str) -> list[tuple[int, int]]:
-    """Return, for each letter of `Letters.of(spelled(unified(text)))`, the start and end of its origin in the text."""
+def find_origins(text: str) -> list[tuple[int, int]]:
+    """Return, for each letter in `Letters.of(spelled(unified(text)))`, the start and end of the text that it comes
+    from."""
     size = len(text)
     places = _shared_places()[:size] if size <= _SHARED_PLACES else [(at, at + 1) for at in range(size)]
     if _is_plain(text):
-        text = unified(text)
+        text = unify_forms(text)
     else:
         for pattern, rewrite in _UNIFYING:
             text, places = _rewritten(text, places, pattern, rewrite)
@@ -214,7 +216,7 @@ def _rewritten(
 
 
 def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the places of the rewritten letters. Letters are matched one by one if possible; otherwise each gets the
+    """Return the places of the rewritten letters. Letters are matched one by one if possible; otherwise, each gets the
     place of the whole old text."""
     if len(new) == len(old):
         return list(places)
@@ -225,11 +227,11 @@ def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tu
 
 
 class Letters(NamedTuple):
-    """Normalised text without its gaps, and the positions of the gaps."""
+    """A normalised text without its gaps, and the positions of the gaps."""
 
     letters: str
     gaps: dict[int, str]
-    """Kind of the gap before the letter at each position; both ends of the text count as spaces."""
+    """The gap before the letter at each position; both ends of the text count as spaces."""
     stops: list[int]
     """Positions of the spaces, in order."""
 
@@ -246,13 +248,13 @@ class Letters(NamedTuple):
         return list(pairwise(self.stops))
 
     def word_end(self, place: int) -> int:
-        """Return the position of the next space after a place, or the place itself at the end of the text."""
+        """Return the position of the next space after a place; at the end of the text, the place itself."""
         index = bisect_right(self.stops, place)
         return self.stops[index] if index < len(self.stops) else place
 
     def starts(self, place: int) -> bool:
-        """Return whether a quote can begin here: at a space, if no sign or hyphenated negation is cut off; after an
-        elided article and its apostrophe; or between letters of a script without spaces."""
+        """Return whether a quote can begin here. It can at a space, unless that cuts off a sign or a hyphenated
+        negation; after an elided article and its apostrophe; and between letters in a script without spaces."""
         kind = self.gaps.get(place)
         if kind == " ":
             before, after = self.letters[place - 1 : place] if place else "", self.letters[place : place + 1]
@@ -264,8 +266,8 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place)
 
     def stops_at(self, place: int) -> bool:
-        """Return whether a quote can end here: at a space, if no percent sign is cut off, or between letters of a
-        script without spaces."""
+        """Return whether a quote can end here. It can at a space, unless that cuts off a percent sign, and between
+        letters in a script without spaces."""
         before, after = self.letters[place - 1 : place], self.letters[place : place + 1]
         if after in _AFTER_NUMBER and before.isdigit() and after:
             return False
@@ -274,8 +276,8 @@ class Letters(NamedTuple):
         return self._is_between_unspaced(place) and not before.isdigit()
 
     def same_gaps(self, start: int, other: "Letters", at: int, size: int) -> bool:
-        """Return whether the gaps agree. A hyphen or apostrophe in either text matches a space, itself, or no
-        gap. Beside a letter of a script without spaces, spaces are ignored."""
+        """Return whether the gaps in two stretches agree. A hyphen or apostrophe in either text matches a space, itself
+        or no gap. Next to a letter from a script without spaces, spaces are ignored."""
         for offset in range(size):
             place = start + offset
             gap, other_gap = self.gaps.get(place), other.gaps.get(at + offset)
@@ -297,7 +299,7 @@ class Letters(NamedTuple):
 
 
 def places(wanted: str, letters: str, since: int) -> Iterator[int]:
-    """Yield the places at which the letters of `wanted` occur, ignoring gaps."""
+    """Yield the places where the letters of `wanted` occur, ignoring gaps."""
     at = letters.find(wanted, since)
     while at >= 0:
         yield at

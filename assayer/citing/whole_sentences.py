@@ -11,19 +11,19 @@ from assayer.text.headings import find_headings
 from assayer.text.scripts import WORD_LETTER, unspaced_letters
 from assayer.text.sentences import sentence_spans
 
-LEAST_WORDS = 8
-"""Minimum number of words in a quote that is not a whole sentence."""
-LEAST_CONTENT = 4
-"""Minimum distinct content words of a quote."""
+MIN_WORDS = 8
+"""Minimum number of words in a quote, unless it is a whole sentence."""
+MIN_CONTENT_WORDS = 4
+"""Minimum number of distinct content words in a quote."""
 _REACH = 400
-"""Maximum number of characters of a sentence shown on each side of a quote."""
+"""Maximum number of characters of a sentence shown on either side of a quote."""
 _WORD = re.compile(rf"{WORD_LETTER}+")
 _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come from the same paragraphs
 
 
 def whole_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
-    """Return the sentences of a paragraph that contain the spans, in order; consecutive sentences form one span. For a
-    very long sentence, only the text around the quote is returned."""
+    """Return the paragraph's sentences that contain the spans, in order; adjacent sentences form one span. From a very
+    long sentence, only the text around the quote is returned."""
     whole: list[SourceSpan] = []
     for span in spans:
         start, end = _sentence(source, span)
@@ -47,16 +47,15 @@ def _sentence(source: str, span: SourceSpan) -> SourceSpan:
 
 
 def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
-    """Return why quoted words are too few to be informative, worded to follow `not verified:`; None if they suffice."""
+    """Return why a quote has too few words to be informative, worded to follow `not verified:`. None if it has
+    enough."""
     text = " ".join(source[span.start : span.end] for span in spans)
     unspaced = unspaced_letters(text) // 2
     words = len(_WORD.findall(text))
-    if unspaced >= LEAST_WORDS:
+    if unspaced >= MIN_WORDS:
         return None
-    if len(content_words(text)) < LEAST_CONTENT:
-        return "too few words to say anything"
+    if len(content_words(text)) < MIN_CONTENT_WORDS:
+        return "too few words to be informative"
     sentences = " ".join(source[span.start : span.end] for span in whole_sentences(source, spans))
     is_whole = words == len(_WORD.findall(sentences))
-    return (
-        None if words + unspaced >= LEAST_WORDS or is_whole else f"fewer than {LEAST_WORDS} words of a longer sentence"
-    )
+    return None if words + unspaced >= MIN_WORDS or is_whole else f"fewer than {MIN_WORDS} words of a longer sentence"

@@ -1,1 +1,1 @@
-"""Check whether the words quoted for a claim support it; a verbatim quote does not imply support."""
+"""Check whether the quote given for a claim supports it: a verbatim quote can still fail to."""

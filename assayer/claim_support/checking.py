@@ -1,4 +1,4 @@
-"""Check every claim of a report against its verified quotes from each paper, and record the outcome with the claim."""
+"""Check every claim in a report against its verified quotes from each paper, and store the outcome with the claim."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.excerpts import excerpt
-from assayer.citing.labels import MARKER, paper_of, plain
+from assayer.citing.labels import MARKER, paper_of, strip_citations
 from assayer.claim_support.schemas import SupportItem, SupportQuestion, SupportVerdict
 from assayer.claim_support.task import SUPPORT
 from assayer.llm import Llm, ask
@@ -20,9 +20,9 @@ from assayer.text.sanitise import sanitise
 from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
 
 CLAIMS_PER_CALL = 48
-_MOST_MISSING_CHARS = 300
+_MAX_MISSING_CHARS = 300
 _MIN_CARRIED_WORDS = 3
-"""Minimum number of content words that an outcome must be based on."""
+"""Minimum number of content words that must be quoted as the basis for an outcome."""
 
 _NOTHING_CLAIMED = Absent(reason="the claim says nothing about this paper that a quote could support.")
 _NOT_IN_QUOTE = Absent(reason="the check relied on words that the quote does not contain.")
@@ -33,38 +33,40 @@ ValueT = TypeVar("ValueT")
 
 class _QuotedClaim(NamedTuple):
     claim: str
-    """Text of the claim, with markers for its papers."""
+    """Text of the claim, with the markers of the papers it cites."""
     paper: PaperId
     quotes: tuple[str, ...]
-    """Quotes from the paper: the first quote, then quotes that may cover what the first one lacks."""
+    """Quotes from the paper: the main quote, then further quotes that may cover what it lacks."""
     advice: bool
 
 
 class FoundSupport(NamedTuple):
-    """Outcome of one verdict."""
+    """Support found for one claim, or the reason why it is unknown."""
 
     support: ClaimSupport | Absent
     carried_by: tuple[str, ...] = ()
-    """Passages that contain the words on which the outcome rests."""
+    """Passages that contain the words quoted as the basis for the outcome."""
 
 
 @dataclass(frozen=True)
 class CheckedClaims:
-    """Outcomes of the support check, by claim."""
+    """Support-check outcomes, keyed by claim."""
 
     outcomes: Mapping[_QuotedClaim, FoundSupport]
 
     def written_into(self, value: ValueT) -> ValueT:
-        """Return the value with the outcome recorded at every citation that has a verified quote. Further
-        quotes are kept only if the outcome rests on them."""
+        """Return a copy of the value that has the outcome at every citation with a verified quote. Further quotes are
+        kept only if the outcome is based on them."""
 
-        def changed(point: Point) -> Point:
-            return point.model_copy(update={"citations": tuple(self._cited(point, item) for item in point.citations)})
+        def update_point(point: Point) -> Point:
+            return point.model_copy(
+                update={"citations": tuple(self._add_support(point, item) for item in point.citations)}
+            )
 
-        written: ValueT = _with_points(value, changed)
+        written: ValueT = _with_points(value, update_point)
         return written
 
-    def _cited(self, point: Point, citation: Citation) -> Citation:
+    def _add_support(self, point: Point, citation: Citation) -> Citation:
         quoted = _quoted_claim(point, citation)
         if quoted is None:
             return citation
@@ -78,7 +80,7 @@ class CheckedClaims:
 
 
 def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCounts | None:
-    """Count the outcomes of the support check. Returns None if there was nothing to check."""
+    """Count the support-check outcomes. Returns None if there was nothing to check."""
     if not supports:
         return None
     outcomes = [support.outcome if isinstance(support, ClaimSupport) else None for support in supports]
@@ -92,12 +94,11 @@ def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCount
 
 
 async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
-    """Check the claims in `findings`, which hold points at any depth that cite by markers. A repeated point is checked
-    once. Errors that make it pointless to continue with any claim are raised; a failed call leaves its claims
-    unchecked."""
+    """Check all claims in `findings`: points, at any depth, whose markers cite papers. A repeated point is checked
+    once. Errors that would affect every claim are raised; any other failed request leaves its claims unchecked."""
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
     distinct = dict.fromkeys(item for item in quoted if item is not None)
-    claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows equal passages once
+    claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows identical passages only once
     found = await support_of([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, found, strict=True)))
 
@@ -105,15 +106,15 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
 async def support_of(
     asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
 ) -> list[FoundSupport]:
-    """Return the support of each item, in order. Labels are assigned per call. `what` is the journal's name for an item
-    whose answer is lost. Raises errors that make it pointless to continue with any item."""
+    """Return the support found for each item, in order. Items are relabelled in each request. `what` names an item in
+    the journal if its answer is lost. Raises errors that would affect every item."""
     batches = [asked[start : start + per_call] for start in range(0, len(asked), per_call)]
 
     async def check(batch: Sequence[SupportItem]) -> list[FoundSupport]:
         items = tuple(entry.model_copy(update={"label": f"C{number}"}) for number, entry in enumerate(batch, start=1))
         verdicts: dict[str, SupportVerdict] = {}
         left = items
-        while left:  # once, unless the question was cut to fit
+        while left:  # runs once, unless the question was cut to fit the context window
             answer = await ask(llm, SUPPORT, SupportQuestion(items=left), run)
             verdicts |= {verdict.label: verdict for verdict in answer.verdicts}
             left = left[len(answer.verdicts) or len(left) :]
@@ -156,17 +157,17 @@ def _item(quoted_claim: _QuotedClaim, papers: Mapping[PaperId, Paper]) -> Suppor
 
 
 def support_found(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupport:
-    """Convert a verdict to its support. Returns an absent result if the verdict rests on words that no passage
-    contains."""
+    """Convert the model's verdict to a support outcome. The support is absent if the verdict is based on words that no
+    passage contains."""
     if verdict.outcome == "nothing_claimed":
         return FoundSupport(_NOTHING_CLAIMED)
-    carried_by = _with_words(passages, verdict.carried)
+    carried_by = _passages_with(passages, verdict.carried)
     if verdict.outcome != "not" and not carried_by:
         return FoundSupport(_NOT_IN_QUOTE)
-    missing = "" if verdict.outcome == "supports" else plain(verdict.missing)
+    missing = "" if verdict.outcome == "supports" else strip_citations(verdict.missing)
     support = ClaimSupport(
         outcome=verdict.outcome,
-        missing=missing if len(missing) <= _MOST_MISSING_CHARS else f"{missing[:_MOST_MISSING_CHARS].rstrip()} …",
+        missing=missing if len(missing) <= _MAX_MISSING_CHARS else f"{missing[:_MAX_MISSING_CHARS].rstrip()} …",
     )
     return FoundSupport(support, carried_by)
 
@@ -174,35 +175,35 @@ def support_found(verdict: SupportVerdict, passages: Sequence[str]) -> FoundSupp
 _CUT = re.compile(r"…|\.\.\.|\n")
 
 
-def _with_words(passages: Sequence[str], carried: str) -> tuple[str, ...]:
-    """Return the passages that contain the words. Pieces around an ellipsis are matched separately, each in the
-    first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
-    least = min(_MIN_CARRIED_WORDS, *map(_content, passages))
-    pieces = [piece for piece in map(_spelled, _CUT.split(carried)) if piece]
-    if _content(carried) < least:
+def _passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
+    """Return the passages that contain the quoted words. Pieces separated by an ellipsis are matched separately, each
+    in the first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
+    least = min(_MIN_CARRIED_WORDS, *map(_count_content_words, passages))
+    pieces = [piece for piece in map(_spaced_words, _CUT.split(carried)) if piece]
+    if _count_content_words(carried) < least:
         return ()
-    normalised = [(passage, f" {_spelled(passage)} ") for passage in passages]
+    normalised = [(passage, f" {_spaced_words(passage)} ") for passage in passages]
     found = [next((passage for passage, words in normalised if f" {piece} " in words), None) for piece in pieces]
     if None in found:
         return ()
     return tuple(passage for passage in passages if passage in found)
 
 
-def _content(text: str) -> int:
-    """Count the content words of a text. In scripts without spaces, two letters count as one word."""
+def _count_content_words(text: str) -> int:
+    """Count a text's content words. In scripts without spaces, two letters count as one word."""
     unspaced = unspaced_letters(text)
     spaced = UNSPACED_LETTER.sub(" ", text) if unspaced else text
     return len(content_words(spaced)) + unspaced // 2
 
 
-def _spelled(text: str) -> str:
-    """Return the words separated by spaces. In scripts without spaces, each letter stands alone, because a passage can
-    be cut between any two letters."""
+def _spaced_words(text: str) -> str:
+    """Return a text's words separated by spaces. In scripts without spaces, letters are separated, because a passage
+    may be cut between any two of them."""
     return " ".join(words_of(text))
 
 
 def _points(value: Any) -> Iterator[Point]:
-    """Yield all points in a value, in order."""
+    """Yield all points in a value, at any depth, in order."""
     if isinstance(value, Point):
         yield value
     elif isinstance(value, BaseModel):

@@ -1,4 +1,4 @@
-"""Question and answer of the support check; the answer gives evidence before the outcome."""
+"""Question and answer schemas for the support check. The answer states its evidence before the outcome."""
 
 from typing import Annotated, Literal
 
@@ -9,17 +9,17 @@ from assayer.models import Frozen
 
 
 class SupportItem(Frozen):
-    """Claim and the words quoted for it. Labels are valid only within their prompt."""
+    """A claim, with the words quoted in support of it. Labels are valid only within their prompt."""
 
     label: str
     claim: str
-    """Text of the claim. Citations of the passage's paper read `[this source]`, all others `[another source]`."""
+    """Text of the claim. A citation of this passage's paper reads `[this source]`; any other, `[another source]`."""
     passage: str
     more: tuple[str, ...] = ()
-    """Other passages from the same paper; the claim is checked against all passages together."""
+    """Further passages from the same paper; the claim is checked against all of its passages together."""
     title: str
     advice: bool = False
-    """True if the claim is part of a suggestion, which need not say anything about the paper."""
+    """Whether the claim is part of a suggestion, which need not say anything about the paper."""
 
     @property
     def passages(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
-"""Support check as an LLM task: prompt, answer and constraints on the answer. Only a language model can check."""
+"""LLM task that checks whether quotes support claims: prompt, answer schema and constraints. There is no check without
+a language model."""
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.claim_support.schemas import SupportAnswer, SupportQuestion
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.prompts import Prompts
@@ -8,11 +9,13 @@ from assayer.text.sentences import sentences
 
 
 def _check(question: SupportQuestion, answer: SupportAnswer) -> list[str]:
-    return each_once([item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item")
+    return check_each_once(
+        [item.label for item in question.items], (verdict.label for verdict in answer.verdicts), "item"
+    )
 
 
 def _bound(question: SupportQuestion) -> AnswerBounds:
-    """Offer the sentences of each item's passages as the words that bear on its claim."""
+    """Limit `carried` to the sentences in each item's passages."""
     carried = [sentences("\n\n".join(item.passages), min_words=1) or [""] for item in question.items]
     labels = [item.label for item in question.items]
     return AnswerBounds(lists={"verdicts": LabelledList("label", labels, {"carried": carried})})

@@ -1,2 +1,2 @@
-"""Criteria of a call for proposals: judged from a report's findings, or by a method itself, and shown as a part of the
-report."""
+"""The funder's criteria from a call for proposals. They are judged from a report's findings, or by the method itself,
+and shown as one part of the report."""

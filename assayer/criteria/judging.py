@@ -1,33 +1,34 @@
-"""Judgement of a plan by a call's criteria, based on the findings of a finished evaluation."""
+"""Judge a plan by the criteria of a call for proposals, based on the findings of a finished evaluation."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from assayer.citing.labels import plain
-from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.citing.labels import strip_citations
+from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria, unjudged_part
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
 from assayer.evaluation_context import EvaluationContext
 from assayer.models import Part, Point, Summary
 from assayer.run.concurrency import Failed
 
-_MOST_FINDINGS = 60
+_MAX_FINDINGS = 60
 _MARKER = re.compile(r"\s*\[@[^\]]*\]")
-"""Citation in a text before the report numbers its papers."""
+"""Matches a citation in a text whose papers have not been numbered yet."""
 _NO_MODEL = "no language model judged the criteria."
 
 
 async def judge_criteria(context: EvaluationContext[Any], summary: Summary, parts: Sequence[Part]) -> Part:
-    """Return the part that answers the run's criteria; a finding of the report shows what limits each score. Without a
-    model or an answer, no criterion has a score. Raises errors that would affect every other request as well."""
+    """Judge the run's criteria and return the report part with the answers. Each score names the finding that limits
+    it. Without a language model or an answer, no criterion has a score. Raises errors that would affect every other
+    request too."""
     criteria = context.run.criteria
     if not context.has_model:
         return unjudged_part(criteria, _NO_MODEL)
-    points = list({point.text: point for point in _points(summary, parts)}.values())[:_MOST_FINDINGS]
+    points = list({point.text: point for point in _points(summary, parts)}.values())[:_MAX_FINDINGS]
     by_label = {f"F{number}": point for number, point in enumerate(points, start=1)}
     question = CriteriaQuestion(
         idea=context.text,
-        criteria=shown_criteria(criteria),
+        criteria=label_criteria(criteria),
         findings=tuple(
             ShownFinding(label=label, kind=point.kind, text=_MARKER.sub("", point.text))
             for label, point in by_label.items()
@@ -40,14 +41,16 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     answers = [by_criterion[shown.label] for shown in question.criteria]
     return criteria_part(
         [
-            JudgedCriterion(criterion, plain(item.answer), item.score, item.certainty, by_label.get(item.point or ""))
+            JudgedCriterion(
+                criterion, strip_citations(item.answer), item.score, item.certainty, by_label.get(item.point or "")
+            )
             for criterion, item in zip(criteria, answers, strict=True)
         ]
     )
 
 
 def _points(summary: Summary, parts: Sequence[Part]) -> Iterator[Point]:
-    """Yield the findings, those of the summary first."""
+    """Yield all findings, beginning with those in the summary."""
     yield from (*summary.weaknesses, *summary.strengths, *summary.suggestions)
     for part in parts:
         for assessment in part.assessments:

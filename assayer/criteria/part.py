@@ -1,4 +1,4 @@
-"""Part of a report that answers the criteria of a call for proposals."""
+"""Report part that answers the criteria of a call for proposals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -21,7 +21,7 @@ _NO_SUMMARY = Absent(reason="each criterion is answered separately.")
 
 
 class ShownCriterion(Frozen):
-    """Criterion as shown to a language model."""
+    """A criterion as shown to the language model."""
 
     label: str
     text: str
@@ -30,21 +30,22 @@ class ShownCriterion(Frozen):
 class JudgedCriterion(NamedTuple):
     criterion: Criterion
     answer: str
-    """Answer to the question, as stated in the plan."""
+    """Answer to the criterion's question: what the plan offers for it."""
     score: int | None
-    """Score, or None if the plan says too little."""
+    """Score, or None if the plan does not say enough to judge."""
     certainty: ScoreCertainty
     limit: Point | None
-    """Finding that keeps the score from being higher, with its evidence."""
+    """The finding that prevents a higher score, with its evidence."""
 
 
-def shown_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
-    """Label the criteria `C1`, `C2` … in order."""
+def label_criteria(criteria: Sequence[Criterion]) -> tuple[ShownCriterion, ...]:
+    """Label the criteria `C1`, `C2` … in order, for a prompt."""
     return tuple(ShownCriterion(label=f"C{number}", text=item.text) for number, item in enumerate(criteria, start=1))
 
 
 def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
-    """Return the report part. Its score is the criteria's weighted mean, or absent if any criterion has no score."""
+    """Build the report part. Its score is the weighted mean over the criteria, or absent if a criterion has no
+    score."""
     without = [item.criterion.name for item in judged if item.score is None]
     total: Score | Absent = Absent(reason=f"no score for {', '.join(without)}.")
     if not without:
@@ -62,7 +63,7 @@ def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
 
 
 def unjudged_part(criteria: Sequence[Criterion], reason: str) -> Part:
-    """Return the report part for criteria that were not judged."""
+    """Build the report part for criteria that were not judged, giving the reason."""
     absent = Absent(reason=reason)
     return Part(
         name=CRITERIA,

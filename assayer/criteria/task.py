@@ -1,11 +1,11 @@
-"""Request to judge a plan by a call's criteria, based on the findings of a report."""
+"""LLM task that judges a plan by the criteria of a call for proposals, based on a report's findings."""
 
 from typing import Annotated
 
 from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.criteria.part import ShownCriterion
 from assayer.llm import Cut, Task
 from assayer.models import Frozen, ScoreCertainty
@@ -44,7 +44,7 @@ class CriteriaAnswer(Frozen):
 
 def _check(question: CriteriaQuestion, answer: CriteriaAnswer) -> list[str]:
     wanted = [item.label for item in question.criteria]
-    complaints = each_once(wanted, (item.label for item in answer.criteria), "criterion")
+    complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
     known = {item.label for item in question.findings}
     named = {item.point for item in answer.criteria if item.point is not None}
     return [*complaints, *(f"{label} is not a finding given here." for label in sorted(named - known) if known)]

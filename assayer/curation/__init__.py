@@ -1,4 +1,4 @@
-"""Curation: research questions derived from papers, candidate ideas for a question, scores of single ideas, and the
-best of N candidates.
+"""Curation: derive research questions from papers, generate candidate ideas for a question, score single ideas, and
+pick the best of N candidates.
 
-It follows the stages around the reward in the debate-as-reward paper (arXiv 2604.16723)."""
+It follows the stages before and after the reward in the debate-as-reward paper (arXiv 2604.16723)."""

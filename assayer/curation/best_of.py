@@ -1,12 +1,12 @@
-"""Choose the best of several candidates by pairwise comparisons, or by individual scores.
+"""Choose the best of several candidates, by pairwise comparisons or by individual scores.
 
-Candidates are shown in an order derived from the seed and the question, and ties are broken by this order, so that
+The seed and the question determine the order in which candidates are shown, and ties are broken by that order. So
 candidates proposed first have no advantage."""
 
 from collections.abc import Sequence
 from random import Random
 
-from assayer.curation.candidates import as_idea
+from assayer.curation.candidates import to_idea
 from assayer.curation.options import CurationOptions
 from assayer.curation.scoring import score_idea
 from assayer.llm import Llm
@@ -28,12 +28,13 @@ async def place_candidates(
     ranking: RankingOptions,
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
-    """Rank the candidates for one question, best first. A candidate gets an absent place and comes last if no request
-    about it was answered. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
-    shown = shuffled(candidates, options.seed)
+    """Rank the candidates for one question, best first. A candidate for which every request failed has an absent place
+    and comes last. Raises LlmRejected, LlmUnavailable or PartUnavailable if the endpoint or a service component
+    fails."""
+    shown = shuffle_candidates(candidates, options.seed)
     if len(shown) < 2:
         return tuple(item.model_copy(update={"place": 1}) for item in shown)
-    ideas = [as_idea(item) for item in shown]
+    ideas = [to_idea(item) for item in shown]
     if by == "comparisons":
         worth = await _by_comparisons(ideas, llm, run, options, ranking)
     else:
@@ -46,11 +47,11 @@ async def place_candidates(
     return tuple(item.model_copy(update={"place": place}) for item, place in places)
 
 
-def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
-    """Return the candidates in an order that depends on the seed and the question, not on the input order."""
+def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """Shuffle the candidates into an order that depends only on the seed and the question."""
     drawn = sorted(candidates, key=lambda candidate: candidate.number)
     question = drawn[0].question if drawn else ""
-    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - a display order needs no secrecy
+    Random(f"{seed} {question}").shuffle(drawn)  # noqa: S311 - a display order need not be secret
     return drawn
 
 

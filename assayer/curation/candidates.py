@@ -1,4 +1,4 @@
-"""Generation of candidate ideas for a research question, each sampled independently."""
+"""Generate candidate ideas for a research question, each sampled independently."""
 
 from typing import NamedTuple
 
@@ -18,18 +18,18 @@ from assayer_client.curation import Candidate
 
 class ProposedCandidates(NamedTuple):
     candidates: tuple[Candidate, ...]
-    """Candidates in order of their numbers, without failed or repeated ones."""
+    """The candidates by number, without failed or repeated ones."""
     lost: dict[int, AssayerError]
-    """Errors of candidates without a usable answer, by candidate number."""
+    """Errors for candidates without a usable answer, by candidate number."""
     repeats: dict[int, int]
-    """Discarded candidates that repeat an earlier candidate word for word. Maps the number of the repeat to the number
-    of the original."""
+    """Discarded candidates that repeat an earlier one word for word: number of the repeat to number of the original."""
 
 
 async def propose_candidates(
     question: ResearchQuestion, llm: Llm, run: Run, options: CurationOptions
 ) -> ProposedCandidates:
-    """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable and PartUnavailable."""
+    """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable or PartUnavailable if the endpoint or
+    a service component fails."""
     asked = ProposalQuestion(question=question.text)
 
     async def propose(number: int) -> ProposalAnswer:
@@ -51,7 +51,7 @@ async def propose_candidates(
             continue
         candidate = _candidate(question, number, answer)
         try:
-            as_idea(candidate)
+            to_idea(candidate)
         except InputError as error:
             lost[number] = error
             continue
@@ -81,7 +81,7 @@ def _candidate(question: ResearchQuestion, number: int, answer: ProposalAnswer) 
     )
 
 
-def as_idea(candidate: Candidate) -> Idea:
-    """Return a candidate as an idea to be judged: the question, then the idea, without the model's remarks about
+def to_idea(candidate: Candidate) -> Idea:
+    """Convert a candidate to an idea that can be judged: the question, then the idea, without the model's remarks on
     it. Raises InputError if no text is left."""
     return parse_idea(f"Research question: {candidate.question}\n\n{candidate.text}", candidate.id, candidate.title)

@@ -1,8 +1,10 @@
-"""Detect whether a research question reveals the method of the paper it was derived from, by comparing words alone.
+"""Detect whether a research question reveals the method of its source paper, by comparing words alone.
 
-The method consists of each sentence of the abstract that proposes something and the sentences after it until the
-results begin; the sentences before the first such sentence are the problem. A word reveals the method if its stem
-occurs in the method but not in the problem, in the topic of the title, or among words that describe any method."""
+The method consists of every sentence in the abstract that proposes something, with the sentences that follow it until
+the results begin. The sentences before the first such sentence are the problem.
+
+A word reveals the method if its stem occurs in the method but not in the problem or the title's topic, and if it is not
+among the words that describe any method."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -32,9 +34,9 @@ _RESULTS = re.compile(
     re.IGNORECASE,
 )
 _NAMED = re.compile(r"\b(?:\w{0,20}[A-Z]\w{0,20}[A-Z]\w{0,20}|[A-Z]\w{0,20}\d\w{0,10}|\d\w{0,5}[A-Z]\w{0,20})\b")
-"""Pattern for names as papers coin them: a word with two capitals, or with a capital and a digit."""
+"""Matches names of the kind that papers coin: a word with two capitals, or with a capital and a digit."""
 _TITLED = re.compile(r"^\s*([A-Z][\w+-]{2,30}):\s")
-"""Pattern for a name before the title's colon."""
+"""Matches a name before the title's colon."""
 _BEFORE_TOPIC = re.compile(r"\b(?:for|in|on|under|without|against)\s", re.IGNORECASE)
 _MEANS = re.compile(r"\b(?:with|via|by|using|through|from)\b|:", re.IGNORECASE)
 _ANY_METHOD = frozenset(
@@ -50,8 +52,8 @@ _ANY_METHOD = frozenset(
 """Words that do not distinguish one method from another."""
 
 
-_LONGEST_RUN = 100
-"""Maximum number of words in a run; a longer run adds no information."""
+_MAX_RUN_WORDS = 100
+"""Maximum number of words in a run; longer runs add no information."""
 
 
 class AbstractParts(NamedTuple):
@@ -61,8 +63,8 @@ class AbstractParts(NamedTuple):
 
 
 def abstract_parts(abstract: str) -> AbstractParts:
-    """Split an abstract into problem and method. The method begins with the first sentence that proposes something. If
-    there is none, everything after the first sentence is the method; a single sentence is all method."""
+    """Split an abstract into problem and method. The method starts with the first sentence that proposes something. If
+    there is none, it starts with the second sentence; a single sentence is all method."""
     sentences = [abstract[start:end] for start, end in sentence_spans(abstract) if abstract[start:end].strip()]
     begins = next((at for at, sentence in enumerate(sentences) if _PROPOSES.search(sentence)), None)
     if begins is None:
@@ -98,8 +100,8 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
 
 
 def _topic(title: str) -> str:
-    """Return the topic that a title states, for example `Drought` for `A Calculus of Shade for Drought by Way of
-    Sand`. It is needed because an abstract that begins with its method does not state the topic."""
+    """Return the topic stated in a title: `Drought` in `A Calculus of Shade for Drought by Way of Sand`. It is needed
+    because an abstract that begins with its method does not state the topic."""
     ends = [found.end() for found in _BEFORE_TOPIC.finditer(title)]
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
@@ -109,14 +111,14 @@ def _words(text: str) -> list[str]:
 
 
 def _content(text: str) -> list[str]:
-    """Return the distinct words that could distinguish one method from another, in order."""
+    """Return, in order, the distinct words that could distinguish one method from another."""
     wanted = content_words(text) - _ANY_METHOD
     return list(dict.fromkeys(word for word in (item.casefold() for item in _words(text)) if word in wanted))
 
 
 def _coined(title: str, parts: AbstractParts) -> set[str]:
-    """Return coined names in lower case: the words before the title's colon, and names in the method that do not
-    occur in the problem."""
+    """Return coined names in lower case: the words before the title's colon, and names that occur in the method but not
+    in the problem."""
     before_colon = _TITLED.match(title)
     found = {item.casefold() for item in _NAMED.findall(parts.method)}
     if before_colon:
@@ -125,14 +127,14 @@ def _coined(title: str, parts: AbstractParts) -> set[str]:
 
 
 def _longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
-    """Return the length of the longest run of words that the question shares with the method. Runs without a word
-    that occurs only in the method are common phrases and do not count."""
+    """Return the length of the longest run of words that the question shares with the method. A run counts only if it
+    contains a word that occurs only in the method; other runs are common phrases."""
     method, problem = _padded(_tokens(parts.method)), _padded(_tokens(parts.problem))
     longest = 0
     for start in range(len(question)):
         end = start + longest + 1
-        most = min(len(question), start + _LONGEST_RUN)
-        while end <= most and (run := _padded(question[start:end])) in method and run not in problem:
+        last = min(len(question), start + _MAX_RUN_WORDS)
+        while end <= last and (run := _padded(question[start:end])) in method and run not in problem:
             if method_only.intersection(question[start:end]):
                 longest = end - start
             end += 1

@@ -1,5 +1,5 @@
-"""Derive a research question from a paper: its kind, the question, and the check that the question does not reveal the
-method."""
+"""Derive a research question from a paper: classify the paper, ask for a question, and check that it does not reveal
+the paper's method."""
 
 from assayer.curation.leakage import measure_leakage
 from assayer.curation.options import CurationOptions
@@ -17,8 +17,8 @@ _WORDS_SHOWN = 8
 
 
 async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions) -> CuratedPaper:
-    """Curate one paper. Steps that failed are absent with a reason. Raises LlmRejected, LlmUnavailable and
-    PartUnavailable."""
+    """Curate one paper. Steps that failed are absent, with the reason. Raises LlmRejected, LlmUnavailable or
+    PartUnavailable if the endpoint or a service component fails."""
     kind, why = await _kind(paper, llm, run)
     question: str | Absent = Absent(reason="The kind of paper is unknown.")
     leakage, attempts = None, 0
@@ -54,7 +54,7 @@ async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Abs
 async def _question(
     paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions
 ) -> tuple[str | Absent, LeakageMeasure | None, int]:
-    """Ask for a question. If it reveals the method, ask again and show the rejected question with the revealing
+    """Ask for a question. While it reveals the method, ask again, showing the rejected questions with the revealing
     words."""
     refused: tuple[RefusedQuestion, ...] = ()
     leakage: LeakageMeasure | None = None

@@ -1,4 +1,4 @@
-"""Papers and research questions in JSON: the fields that are read, and the constraints on each line."""
+"""Read papers and research questions from JSON records, and check their fields."""
 
 import hashlib
 from collections.abc import Mapping
@@ -9,31 +9,36 @@ from assayer.models import TextFlag
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.text.sanitise import sanitise
 
-_MOST_TITLE = 1_000
-_MOST_QUESTION = 2_000
-_FEWEST_WORDS = 20
-"""Minimum words of an abstract; a shorter one does not state a problem and a method."""
+_MAX_TITLE_CHARS = 1_000
+_MAX_QUESTION_CHARS = 2_000
+_MIN_ABSTRACT_WORDS = 20
+"""Minimum number of words in an abstract; a shorter one does not state both problem and method."""
 
 
 def question_of_text(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
-    """Create a question from text. `name` is its id; with None the id is derived from its words. Raises InputError."""
+    """Create a question from text. `name` becomes its id; if it is None, the id is derived from the words. Raises
+    InputError if the text is empty or too long."""
     clean, flags = sanitise(text)
     clean = " ".join(clean.split())
     if not clean:
         raise InputError(f"{source} has no question.", "Write the question, or pass a file of questions.")
-    if len(clean) > _MOST_QUESTION:
-        raise InputError(f"{source}: the question has {len(clean):,} characters; the maximum is {_MOST_QUESTION:,}.")
+    if len(clean) > _MAX_QUESTION_CHARS:
+        raise InputError(
+            f"{source}: the question has {len(clean):,} characters; the maximum is {_MAX_QUESTION_CHARS:,}."
+        )
     return ResearchQuestion(id=_digest(clean) if name is None else name, text=clean, source=source, flags=flags)
 
 
 def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePaper:
-    """Create a paper from a record. Raises InputError."""
+    """Create a paper from a JSON record. Raises InputError if the record is invalid."""
     if not isinstance(record, Mapping):
-        raise InputError(f"{source} is not a paper.", "Use an object with `title` and `abstract`.")
-    title, title_flags = _text(record, "title", source, _MOST_TITLE)
+        raise InputError(f"{source} is not a paper record.", "Use an object with `title` and `abstract`.")
+    title, title_flags = _text(record, "title", source, _MAX_TITLE_CHARS)
     abstract, flags = _text(record, "abstract", source, abstract_chars)
-    if len(abstract.split()) < _FEWEST_WORDS:
-        raise InputError(f"{source}: the abstract has {len(abstract.split())} words; the minimum is {_FEWEST_WORDS}.")
+    if len(abstract.split()) < _MIN_ABSTRACT_WORDS:
+        raise InputError(
+            f"{source}: the abstract has {len(abstract.split())} words; the minimum is {_MIN_ABSTRACT_WORDS}."
+        )
     return SourcePaper(
         id=_id(record, source, f"{title}\n{abstract}"),
         title=" ".join(title.split()),
@@ -44,8 +49,8 @@ def paper_of_record(record: Any, source: str, abstract_chars: int) -> SourcePape
 
 
 def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
-    """Create a question from a string or an object with `question`. Returns None for an output line of `assayer curate`
-    that states why there is no question. Raises InputError."""
+    """Create a question from a string, or from an object with `question`. Returns None for a line in the output of
+    `assayer curate` that says why there is no question. Raises InputError if the record is invalid."""
     if isinstance(record, str):
         return question_of_text(record, source, None)
     if not isinstance(record, Mapping) or "question" not in record:
@@ -58,13 +63,13 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
     return question_of_text(question, source, _id(record, source, question))
 
 
-def _text(record: Mapping[Any, Any], field: str, source: str, most: int) -> tuple[str, tuple[TextFlag, ...]]:
+def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) -> tuple[str, tuple[TextFlag, ...]]:
     value = record.get(field)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{source} has no `{field}`, or an empty one.", "Use an object with `title` and `abstract`.")
+        raise InputError(f"{source} has no `{field}`, or it is empty.", "Use an object with `title` and `abstract`.")
     clean, flags = sanitise(value)
-    if len(clean) > most:
-        raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {most:,}.")
+    if len(clean) > max_chars:
+        raise InputError(f"{source}: the {field} has {len(clean):,} characters; the maximum is {max_chars:,}.")
     return clean.strip(), flags
 
 

@@ -1,4 +1,4 @@
-"""LLM questions and answers for curation, candidates and scores; answers give evidence before the verdict."""
+"""Question and answer schemas for curation, candidates and scores. Answers state their evidence before the verdict."""
 
 from functools import cache
 from types import GenericAlias
@@ -32,7 +32,7 @@ class KindAnswer(Frozen):
 
 
 class RefusedQuestion(Frozen):
-    """Rejected question that revealed the method."""
+    """A question that was rejected because it revealed the method."""
 
     text: str
     repeated: tuple[str, ...]
@@ -80,7 +80,7 @@ class ProposalAnswer(Frozen):
 class ScoringQuestion(Frozen):
     idea: str
     question: str | None
-    """Research question that the idea answers; None if there is none."""
+    """The research question that the idea answers, or None."""
     dimensions: tuple[RubricDimension, ...]
 
 
@@ -103,13 +103,13 @@ class ScoringAnswer(Frozen):
     entries: tuple[ScoringEntry, ...]
 
     def of(self, number: int) -> ScoringEntry:
-        """Return the entry for the dimension at this position of the question, counted from 1."""
+        """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
 @cache
 def scoring_answer_for(scores: tuple[float, ...], dimensions: int) -> type[ScoringAnswer]:
-    """Return the answer model restricted to this number of entries and to the scores that a rubric permits."""
+    """Return the answer schema restricted to this number of entries and to the scores that the rubric allows."""
 
     def listed(score: float) -> float:
         if score not in scores:

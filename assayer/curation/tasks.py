@@ -1,8 +1,8 @@
-"""LLM tasks of curation: prompt file, answer schema, check."""
+"""The LLM tasks for curation, each with its prompt file, answer schema and check."""
 
 from dataclasses import replace
 
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.citing.quotes import occurs_in
 from assayer.curation.options import CandidateTier
 from assayer.curation.schemas import (
@@ -22,8 +22,8 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.curation")
-_FEWEST, _MOST = 6, 70
-"""Minimum and maximum words of a question: the length that the prompt requests, with a tolerance on both sides."""
+_MIN_WORDS, _MAX_WORDS = 6, 70
+"""Minimum and maximum number of words in a question: the length that the prompt asks for, with some tolerance."""
 
 
 def _check_kind(question: PaperQuestion, answer: KindAnswer) -> list[str]:
@@ -36,7 +36,7 @@ def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[
     text = answer.question.strip()
     words = len(text.split())
     complaints = [] if text.endswith("?") else ["`question` does not end with a question mark."]
-    if not _FEWEST <= words <= _MOST:
+    if not _MIN_WORDS <= words <= _MAX_WORDS:
         complaints.append(f"`question` has {words} words; write 10 to 45.")
     if text.count("?") > 1:
         complaints.append("`question` asks more than one question: write one sentence.")
@@ -54,7 +54,7 @@ def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[
 
 def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str]:
     labels = [f"D{number}" for number in range(1, len(question.dimensions) + 1)]
-    complaints = each_once(labels, (entry.label for entry in answer.entries), "dimension")
+    complaints = check_each_once(labels, (entry.label for entry in answer.entries), "dimension")
     if complaints:
         return complaints
     for number, dimension in enumerate(question.dimensions, start=1):
@@ -104,12 +104,13 @@ ALL = (CLASSIFICATION, QUESTION, PROPOSAL, SCORING)
 
 
 def proposal_task(number: int, tier: CandidateTier, temperature: float) -> Task[ProposalQuestion, ProposalAnswer]:
-    """Return the task for one candidate. Each candidate is requested, paid for and cached separately. Numbers start at
-    1."""
+    """Return the task for one candidate, numbered from 1. Each candidate is requested, paid for and cached
+    separately."""
     return replace(PROPOSAL, tier=tier, temperature=temperature, sample=number)
 
 
 def scoring_task(dimensions: tuple[RubricDimension, ...]) -> Task[ScoringQuestion, ScoringAnswer]:
-    """Return the scoring task under its common name, with an answer schema restricted to these dimensions."""
+    """Return the scoring task, with its answer schema restricted to these dimensions. All variants share one task
+    name."""
     scores = tuple(sorted({score for dimension in dimensions for score in dimension.scores}))
     return replace(SCORING, output=scoring_answer_for(scores, len(dimensions)))

@@ -1,1 +1,1 @@
-"""Literature of one evaluation: the papers that may be used, and detection of records of the same paper."""
+"""Literature for one evaluation: which papers may be used, and which records describe the same paper."""

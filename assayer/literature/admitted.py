@@ -1,7 +1,7 @@
-"""Literature of one run for searches that follow citations.
+"""A run's literature, for searches that follow citations.
 
-Such a search must not reach papers published after the cutoff, or the idea's own paper, because its references would
-give the answer away."""
+Such a search must not reach papers published after the cutoff. Nor may it reach the idea's own paper, whose references
+would give the answer away."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,8 @@ from assayer.ports import CitationIds, Literature
 
 
 class AdmittedLiterature:
-    """Literature restricted to a window and to the papers that `admit` accepts. All methods raise LiteratureError."""
+    """Literature restricted to a date window and to the papers that `admit` accepts. All methods raise LiteratureError
+    if the source fails."""
 
     def __init__(self, literature: Literature, window: Window, admit: Callable[[Paper], bool]) -> None:
         self._literature, self._window, self._judge = literature, window, admit
@@ -21,11 +22,11 @@ class AdmittedLiterature:
         return [[hit for hit in hits if self._admit(hit.paper)] for hits in answers]
 
     async def citations(self, papers: Sequence[PaperId], limit: int) -> dict[PaperId, CitationIds]:
-        """Return citations without the papers refused so far. Whether a cited paper may be used is decided from its
-        record, so fetch the record with `papers` before following the paper's citations."""
+        """Return citations, without the papers refused so far. A paper is only admitted or refused once its record is
+        known, so fetch the record with `papers` before following the paper's citations."""
         answers = await self._literature.citations(papers, limit, self._window)
         return {
-            paper: CitationIds(self._unrefused(answer.cited), self._unrefused(answer.citing))
+            paper: CitationIds(self._without_refused(answer.cited), self._without_refused(answer.citing))
             for paper, answer in answers.items()
         }
 
@@ -42,5 +43,5 @@ class AdmittedLiterature:
             self._refused.add(paper.id)
         return admitted
 
-    def _unrefused(self, papers: Sequence[PaperId]) -> list[PaperId]:
+    def _without_refused(self, papers: Sequence[PaperId]) -> list[PaperId]:
         return [paper for paper in papers if paper not in self._refused]

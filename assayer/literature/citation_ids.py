@@ -1,4 +1,4 @@
-"""Fallback that derives citation ids for sources that provide citations only as records."""
+"""Fallback for sources that return citations only as full paper records."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ async def citation_ids_of(
     literature: Literature, papers: Sequence[PaperId], limit: int, window: Window
 ) -> dict[PaperId, CitationIds]:
     """Return the ids of cited and citing papers, taken from the records that `references` and `citing` return. Raises
-    LiteratureError."""
+    LiteratureError if the source fails."""
     cited, citing = await gather_all(
         [literature.references(papers, limit, window), literature.citing(papers, limit, window)]
     )

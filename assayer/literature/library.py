@@ -1,7 +1,7 @@
-"""Literature as one evaluation is allowed to see it.
+"""The literature that one evaluation may use.
 
-The cutoff is passed to the source and checked again on everything that it returns; the idea's own paper is recognised
-and excluded. Methods search only through this class."""
+The cutoff is passed to the source, and everything returned is checked again; the idea's own paper is detected and
+excluded. Methods search only through this class."""
 
 from collections.abc import Collection, Iterable, Sequence
 
@@ -29,13 +29,13 @@ from assayer.models import (
 from assayer.ports import FullTexts, Literature
 from assayer.run.run import Run
 
-_SEVERAL = 5
-"""Minimum number of papers found outside the corpus for the coverage to be raised; a word search always finds a few by
-chance."""
+_MIN_PAPERS_BEYOND_CORPUS = 5
+"""Minimum number of near papers from outside the corpus that raises the coverage; a keyword search always finds a few
+by chance."""
 
 
 class Library:
-    """View of the literature for one run. All methods raise LiteratureError."""
+    """One run's view of the literature. All methods raise LiteratureError if a source fails."""
 
     def __init__(self, literature: Literature, full_texts: FullTexts, run: Run, idea: Idea) -> None:
         self._literature = literature
@@ -49,7 +49,7 @@ class Library:
         self.own_papers: dict[PaperId, Paper] = {}
 
     def admits(self, paper: Paper) -> bool:
-        """Return whether a paper may be used: published up to the cutoff, and not the idea's own paper."""
+        """Return whether a paper may be used: it was published by the cutoff, and it is not the idea's own paper."""
         if paper.id not in self._verdicts:
             self._verdicts[paper.id] = self._judge(paper)
         return self._verdicts[paper.id]
@@ -80,7 +80,7 @@ class Library:
 
     @property
     def admitted(self) -> AdmittedLiterature:
-        """The same literature, for following citations; unlike `search`, it keeps all records of a work."""
+        """The same literature, for following citations. Unlike `search`, it keeps all records of a work."""
         return AdmittedLiterature(self._literature, self._window, self.admits)
 
     async def search(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
@@ -88,8 +88,8 @@ class Library:
         return [one_hit_per_work([hit for hit in hits if self.admits(hit.paper)]) for hits in answers]
 
     async def search_after_cutoff(self, queries: Sequence[str], limit: int) -> list[list[Hit]]:
-        """Return papers published after the cutoff, which are used for revision advice and never for judging; empty
-        lists if there is no cutoff."""
+        """Search papers published after the cutoff, for revision advice and never for judging. Returns empty lists if
+        there is no cutoff."""
         if self._later is None:
             return [[] for _ in queries]
         answers = await self._literature.search(queries, limit, self._later)
@@ -121,8 +121,8 @@ class Library:
         return [known[item] for item in ids if item in known and self.admits(known[item])]
 
     async def full_texts(self, papers: Sequence[Paper], *, later: bool = False) -> dict[PaperId, FullText]:
-        """Return the available full texts, as of the cutoff or, for `later` papers, as of today. Unavailable full texts
-        are recorded with the reason."""
+        """Return the available full texts, as of the cutoff or, if `later`, as of today. The journal records why each
+        of the others is unavailable."""
         window = self._later if later and self._later else self._window
         answers = await self._full_texts.get(papers, window)
         texts: dict[PaperId, FullText] = {}
@@ -141,7 +141,8 @@ class Library:
         return await self._literature.fit(text, self._window)
 
     async def with_retractions(self, papers: Sequence[Paper]) -> tuple[Paper, ...]:
-        """Mark retracted papers among those about to be cited, if a source knows of the retraction."""
+        """Return the papers with retraction notices filled in, where a source knows of a retraction. Call this before
+        citing them."""
         notices = await self._literature.retractions(papers)
         return tuple(
             paper.model_copy(update={"retraction": notices[paper.id]}) if paper.id in notices else paper
@@ -150,15 +151,17 @@ class Library:
 
 
 def near_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
-    """Return the papers near the query that only sources outside the local corpus returned."""
+    """Return the ids of papers near the query that only sources outside the local corpus returned."""
     return {item.paper.id for item in found if item.near_beyond_corpus}
 
 
 def field_coverage(fit: FitLevel, beyond: Collection[PaperId]) -> FitLevel:
     """Return how well the searched literature covers the idea's field.
 
-    This is the coverage by the corpus, raised to at least partial if searches outside the corpus found several papers
-    near their queries. It is never raised further, because such searches return only what matches their queries and do
-    not show what else exists. `beyond` must hold only results of searches that the caller waited for: with results of
-    concurrent searches, prompts would depend on which search finished first."""
-    return "partial" if fit == "poor" and len(beyond) >= _SEVERAL else fit
+    This is the corpus's coverage, raised from poor to partial if searches outside the corpus found several papers near
+    their queries (`beyond`). It is never raised further: such searches return only what matches their queries, and do
+    not show what else exists.
+
+    `beyond` must hold only results of searches that the caller waited for. With results of concurrent searches, prompts
+    would depend on which search finished first."""
+    return "partial" if fit == "poor" and len(beyond) >= _MIN_PAPERS_BEYOND_CORPUS else fit

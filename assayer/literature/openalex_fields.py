@@ -1,4 +1,4 @@
-"""Parse the fields that works have both in OpenAlex's API and in its snapshots."""
+"""Parse the fields shared by works in OpenAlex's API and in its snapshots."""
 
 import re
 from collections.abc import Iterable
@@ -11,14 +11,14 @@ _DIGITS = re.compile(r"(?:PMC)?(\d{1,10})", re.IGNORECASE)
 
 
 def work_id(text: str) -> str:
-    """Return the id, such as `W2741809807`, from an id or its URL; empty for any other text."""
+    """Return the OpenAlex id, such as `W2741809807`, from an id or its URL; empty for any other text."""
     match = _WORK_ID.fullmatch(text.strip())
     return match[1].upper() if match else ""
 
 
 def abstract_from_index(positions: object) -> str:
-    """Return the abstract's words in the order of their positions, from an inverted index; malformed entries are
-    ignored."""
+    """Rebuild an abstract from OpenAlex's inverted index, which maps words to positions. Malformed entries are
+    skipped."""
     placed = [
         (place, word)
         for word, places in (positions.items() if isinstance(positions, dict) else ())
@@ -29,16 +29,16 @@ def abstract_from_index(positions: object) -> str:
 
 
 def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses: Iterable[str]) -> Identifiers:
-    """Return the identifiers of the work with this id. `pmid` and `pmcid` are numbers or URLs; `addresses` are URLs of
-    landing pages and PDFs."""
+    """Collect a work's identifiers; `work` is its OpenAlex id. `pmid` and `pmcid` are numbers or URLs; `addresses` are
+    the URLs of landing pages and PDFs."""
     found = [identifiers_in(address) for address in addresses]
-    pmc = _number(pmcid)
+    pmc = _number_from_url(pmcid)
     return with_arxiv(
         Identifiers(
             doi=doi(doi_text) if doi_text.isprintable() else "",
             arxiv=next((item.arxiv for item in found if item.arxiv), ""),
             openalex=work,
-            pubmed=_number(pmid),
+            pubmed=_number_from_url(pmid),
             pmc=f"PMC{pmc}" if pmc else next((item.pmc for item in found if item.pmc), ""),
             acl=next((item.acl for item in found if item.acl), ""),
             openreview=next((item.openreview for item in found if item.openreview), ""),
@@ -46,6 +46,6 @@ def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses:
     )
 
 
-def _number(url: str) -> str:
+def _number_from_url(url: str) -> str:
     match = _DIGITS.fullmatch(url.rstrip("/").rsplit("/", 1)[-1])
     return match[1] if match else ""

@@ -1,4 +1,4 @@
-"""Identity of paper records: by normalised identifiers, else by title, year and first author."""
+"""Decide whether records describe the same paper: by normalised identifiers, else by title, year and first author."""
 
 import html
 import re
@@ -24,21 +24,21 @@ _SUFFIX = re.compile(r"(?<=\w)[,\s]+(?:jr|sr|ii|iii|iv)\.?\s*$", re.IGNORECASE)
 """Generational suffix after a name."""
 _MARKUP = re.compile(r"<[^<>]*>|\\[a-zA-Z]+")
 _OPENREVIEW_PAPERS = ("/forum", "/pdf", "/attachment")
-"""Paths of pages and files that belong to one paper."""
+"""URL paths of pages and files that belong to one paper."""
 _PMC = re.compile(r"PMC\d+", re.IGNORECASE)
 
 
 def doi(text: str) -> str:
-    """Return the DOI in a text or URL in lower case, without resolver and trailing punctuation, or an empty string if
-    there is no DOI."""
+    """Return the DOI found in a text or URL, in lower case, without resolver or trailing punctuation. Empty if there is
+    none."""
     match = _DOI.search(unquote(text.strip()))
     name = _without_closing(match[0]).lower() if match else ""
     return name if _DOI.fullmatch(name) else ""
 
 
 def _without_closing(name: str) -> str:
-    """Remove punctuation from the end of a DOI, but keep a closing bracket whose opening bracket is part of the DOI, as
-    in `10.1061/(asce)…:4(319)`."""
+    """Strip trailing punctuation from a DOI. A closing bracket stays if the DOI contains its opening bracket, as in
+    `10.1061/(asce)…:4(319)`."""
     name = _TAG.split(name, maxsplit=1)[0]
     while name[-1:] and name[-1] in ".,;:>\"')]*_`":
         opening = {")": "(", "]": "[", ">": "<"}.get(name[-1])
@@ -49,8 +49,7 @@ def _without_closing(name: str) -> str:
 
 
 def arxiv_id(text: str) -> str:
-    """Return the arXiv id in an id, URL or DOI, without version and subject class, or an empty string if there is no
-    id."""
+    """Return the arXiv id from an id, URL or DOI, without version and subject class. Empty if there is none."""
     text = text.strip()
     by_doi = _ARXIV_DOI.search(text)
     if by_doi:
@@ -64,7 +63,7 @@ def arxiv_id(text: str) -> str:
 
 
 def _split(url: str) -> SplitResult:
-    """Split a URL; the result is empty if the text is not a URL."""
+    """Split a URL; if the text is not a URL, all parts are empty."""
     try:
         return urlsplit(url)
     except ValueError:
@@ -72,7 +71,7 @@ def _split(url: str) -> SplitResult:
 
 
 def identifiers_in(url: str) -> Identifiers:
-    """Return the identifiers contained in the URL of a landing page or PDF."""
+    """Return the identifiers that the URL of a landing page or PDF contains."""
     parts = _split(url.strip())
     host, path = (parts.hostname or "").removeprefix("www."), parts.path
     if host == "arxiv.org" or host.endswith(".arxiv.org"):
@@ -90,14 +89,14 @@ def identifiers_in(url: str) -> Identifiers:
 
 
 def with_arxiv(identifiers: Identifiers) -> Identifiers:
-    """Return the identifiers, with the arXiv id added if the DOI is one that arXiv registers for its papers."""
+    """Return the identifiers, adding the arXiv id if the DOI is one that arXiv registered."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
     return identifiers
 
 
 def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
-    """Merge identifiers; the first identifier of each scheme wins."""
+    """Merge several papers' identifiers; for each scheme, the first one wins."""
     together: dict[str, str] = {}
     for identifier in identifiers:
         together = {scheme: value for scheme, value in identifier if value} | together
@@ -105,8 +104,8 @@ def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
 
 
 def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
-    """Return the identifiers that are present, by scheme. A DOI registered by arXiv is the same identifier as the
-    arXiv id and does not conflict with a publisher's DOI."""
+    """Return the non-empty identifiers, keyed by scheme. A DOI registered by arXiv is dropped: it repeats the arXiv id,
+    and must not conflict with a publisher's DOI."""
     found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
     if found.get("doi", "").startswith(ARXIV_DOIS):
         del found["doi"]
@@ -114,19 +113,20 @@ def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
 
 
 def title_key(title: str) -> str:
-    """Return the letters and digits of a title, without accents, case, markup and retraction mark, for comparison."""
+    """Return a title's letters and digits, without accents, case, markup or retraction mark, for comparison."""
     return "".join(letter for letter in plain_title(title) if letter.isalnum())
 
 
 def plain_title(title: str) -> str:
-    """Return a title in lower case without accents, markup and the mark of a retraction; `&` becomes `and`."""
+    """Return a title in lower case, without accents, markup or retraction mark; `&` becomes `and`."""
     plain = html.unescape(title) if "&" in title else title
     plain = title_without_retraction(_MARKUP.sub(" ", plain)).replace("&", " and ")
     return folded(plain)
 
 
 def family_name(author: str) -> str:
-    """Return the family name from any of the forms `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A` and `Ann Lee Jr.`."""
+    """Return the family name from a name in any of these forms: `Lee, A.`, `Ann Lee`, `A. LEE`, `Lee A`, `Ann Lee
+    Jr.`."""
     author = _SUFFIX.sub("", author)
     family, comma, _ = author.partition(",")
     if comma:
@@ -142,7 +142,7 @@ def family_name(author: str) -> str:
 
 
 def same_key(paper: Paper) -> str | None:
-    """Return a key of title, year and first author's family name, or None if any of them is missing or the title is
+    """Return a key made of title, year and first author's family name. None if one of them is missing or the title is
     too short."""
     title = title_key(paper.title)
     if len(title) < 16 or not paper.authors or paper.publication_date is None:

@@ -1,4 +1,4 @@
-"""Choose among several retraction notices about one paper."""
+"""Choose between several retraction notices for one paper."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,6 @@ _GRAVITY: Mapping[str, int] = {"retracted": 0, "withdrawn": 1, "concern": 2}
 
 
 def gravest_retraction(notices: Sequence[Retraction]) -> Retraction:
-    """Return the most serious of the notices, of which there must be at least one. Among equally serious notices, the
-    more detailed one wins, then the first."""
+    """Return the most serious notice; `notices` must not be empty. Ties go to the more detailed notice, then to the
+    first."""
     return min(notices, key=lambda notice: (_GRAVITY[notice.kind], not notice.notice, notice.date is None))

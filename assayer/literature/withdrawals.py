@@ -1,5 +1,5 @@
-"""Detect arXiv withdrawals. arXiv has no field for a withdrawal: authors state it in the comment or in place of the
-abstract."""
+"""Detect withdrawn arXiv papers. arXiv has no field for withdrawals: authors announce them in the comment, or in place
+of the abstract."""
 
 import re
 
@@ -12,7 +12,7 @@ _WITHDRAWN = re.compile(
 _IN_COMMENT = re.compile(r"(?:\A|[;.,(])\s*withdrawn\s*(?:[;.,)]|\Z)", re.IGNORECASE)
 """Matches a comment such as `37 pages; withdrawn`."""
 _BEGINNING = 200
-"""Number of characters at the start of an abstract in which a withdrawal is announced; further on, the word has its
+"""Number of characters at the start of an abstract that are searched for a withdrawal. Further on, the word has its
 ordinary meaning."""
 
 

@@ -1,5 +1,4 @@
-"""Count multiple records of one work once: its preprint, its publication, its extended abstract and corrections to
-it."""
+"""Count a work once, even if it has several records: preprint, publication, extended abstract, corrections."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -10,9 +9,9 @@ from assayer.models import Hit, Paper, Passage
 from assayer.text.folding import german_folded
 
 _MIN_LETTERS = 24
-"""Minimum number of letters in a title; two different works by an author are unlikely to share so long a title."""
+"""Minimum number of letters in a title. An author is unlikely to use such a long title for two different works."""
 _MAX_YEARS = 4
-"""Maximum years between a preprint and the last record of the same work."""
+"""Maximum number of years between a work's preprint and its last record."""
 _CORRECTION = re.compile(
     r"^\W*(?P<kind>(?:author |publisher )?corrections?|corrigend(?:um|a)|errat(?:um|a)|addendum|republished)"
     r"(?: (?:to|for|on))?\W+",
@@ -33,17 +32,17 @@ T = TypeVar("T")
 
 
 def one_paper_per_work(papers: Sequence[Paper]) -> list[Paper]:
-    """Return the papers in order, with only the best record of each work; its `other_records` lists the others."""
+    """Return the papers in order, keeping only each work's best record. Its `other_records` lists the others."""
     return _one_per_work(papers, lambda paper: paper, lambda paper, lead: lead)
 
 
 def one_hit_per_work(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits in order, with only the best record of each work; its `other_records` lists the others."""
+    """Return the hits in order, keeping only each work's best record. Its `other_records` lists the others."""
     return _one_per_work(hits, lambda hit: hit.paper, lambda hit, lead: hit.model_copy(update={"paper": lead}))
 
 
 def passages_of_one_record_per_work(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages in order; for each work, only those of its best record, whose `other_records` lists the
+    """Return the passages in order, keeping only those from each work's best record. Its `other_records` lists the
     others."""
     leads = {paper.id: paper for paper in one_paper_per_work([passage.paper for passage in passages])}
     return [
@@ -59,29 +58,29 @@ def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead:
     for item in items:
         paper = paper_of(item)
         fitting = by_key.setdefault(_key(paper) or f"id:{paper.id}", [])
-        group = next((group for group in fitting if _near(group, paper)), None)
+        group = next((group for group in fitting if _is_near_in_time(group, paper)), None)
         if group is None:
             fitting.append(group := [])
             groups.append(group)
         if paper.id not in {known.id for known in group}:
             group.append(paper)
     first = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
-    return [with_lead(first[group[0].id], _lead(group)) for group in groups]
+    return [with_lead(first[group[0].id], _best_record(group)) for group in groups]
 
 
-def _lead(records: Sequence[Paper]) -> Paper:
-    """Return the best record of a work: a publication before a preprint, and a preprint before an abstract or a
-    correction."""
+def _best_record(records: Sequence[Paper]) -> Paper:
+    """Return a work's best record: publications come before preprints, and preprints before abstracts and
+    corrections."""
     best = min(records, key=_rank)
-    others = tuple(_named(record) for record in records if record.id != best.id)
+    others = tuple(_describe_record(record) for record in records if record.id != best.id)
     return best.model_copy(update={"other_records": others}) if others else best
 
 
 def _rank(paper: Paper) -> int:
-    return {_PUBLICATION: 0, _PREPRINT: 1}.get(_kind(paper), 2)
+    return {_PUBLICATION: 0, _PREPRINT: 1}.get(_record_kind(paper), 2)
 
 
-def _kind(paper: Paper) -> str:
+def _record_kind(paper: Paper) -> str:
     if match := _CORRECTION.match(paper.title) or _KIND.search(paper.title):
         return match["kind"].casefold()
     doi = paper.identifiers.doi
@@ -91,13 +90,13 @@ def _kind(paper: Paper) -> str:
     return _ABSTRACT if "abstract" in paper.venue.casefold() else _PUBLICATION
 
 
-def _named(paper: Paper) -> str:
+def _describe_record(paper: Paper) -> str:
     year = str(paper.publication_date.year) if paper.publication_date else "undated"
-    return ", ".join(part for part in (_kind(paper), paper.venue, year, paper.id) if part)
+    return ", ".join(part for part in (_record_kind(paper), paper.venue, year, paper.id) if part)
 
 
 def _key(paper: Paper) -> str | None:
-    """Return the key of title and first author's family name; None if either is missing or the title is short."""
+    """Return a key made of title and first author's family name. None if either is missing or the title is short."""
     title = title_key(_KIND.sub("", _CORRECTION.sub("", paper.title)))
     if len(title) < _MIN_LETTERS or not paper.authors:
         return None
@@ -105,7 +104,7 @@ def _key(paper: Paper) -> str | None:
     return f"{title}|{family}" if family else None
 
 
-def _near(group: Iterable[Paper], paper: Paper) -> bool:
-    """Return whether a record is dated within a few years of the others."""
+def _is_near_in_time(group: Iterable[Paper], paper: Paper) -> bool:
+    """Return whether a record's date is within a few years of the group's dates."""
     days = [item.publication_date for item in (*group, paper) if item.publication_date]
     return not days or max(days).year - min(days).year <= _MAX_YEARS

@@ -1,4 +1,5 @@
-"""Criteria of a call for proposals in a TOML file: `[[criteria]]` with name, question, anchors and weight."""
+"""Read the criteria of a call for proposals from a TOML file: `[[criteria]]` entries with name, question, anchors and
+weight."""
 
 from pathlib import Path
 
@@ -8,16 +9,16 @@ from assayer.models import MOST_CRITERIA, Criterion
 
 
 def load_criteria(path: Path) -> tuple[Criterion, ...]:
-    """Return the criteria in a file. Raises an InputError that names the file, entry and field."""
+    """Load the criteria from a file. Raises InputError, naming the file, entry and field, if they are invalid."""
     return criteria_of(read_text_file(path), path.name)
 
 
 def criteria_of(text: str, file: str) -> tuple[Criterion, ...]:
-    """Return the criteria in the text of a TOML file. Raises an InputError that names the file, entry and field."""
+    """Parse the criteria in a TOML text. Raises InputError, naming the file, entry and field, if they are invalid."""
     criteria = parse_entries(parse_toml(text, file, ("criteria",)), "criteria", Criterion, file)
     require_distinct((criterion.name for criterion in criteria), "criterion", file)
     if len(criteria) > MOST_CRITERIA:
         raise InputError(
-            f"{file} has {len(criteria)} criteria, but at most {MOST_CRITERIA} are allowed.", "Merge some."
+            f"{file} has {len(criteria)} criteria; at most {MOST_CRITERIA} are allowed.", "Merge some of them."
         )
     return criteria

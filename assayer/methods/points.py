@@ -1,4 +1,4 @@
-"""Conversion of an answer's claims to points of a report, with the quotes that belong to them. Used by ScholarEval,
+"""Convert the claims in a model's answer to report points, with the quotes that belong to them. Used by ScholarEval,
 InnoEval and SciCompanion."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -20,7 +20,7 @@ class PointClaim(Protocol):
 
 
 class Judged(Protocol):
-    """Answer that names strengths, weaknesses and suggestions."""
+    """A model's answer that lists strengths, weaknesses and suggestions."""
 
     @property
     def strengths(self) -> Sequence[PointClaim]: ...
@@ -35,13 +35,13 @@ class Judged(Protocol):
 @dataclass(frozen=True)
 class PointWriter:
     papers: Mapping[str, PaperId]
-    """Papers by their labels in the prompt."""
+    """Ids of the papers, keyed by their labels in the prompt."""
     given: Sequence[GivenQuote]
-    """Quotes that can be attached to points."""
+    """Quotes from which each point's quotes are chosen."""
     idea: Set[Decimal]
-    """Numbers in the idea itself."""
+    """Numbers that occur in the idea itself."""
     shown: Mapping[PaperId, Evidence]
-    """Texts of the papers as shown in the prompt."""
+    """The papers' texts as shown in the prompt."""
 
     @cached_property
     def _numbers(self) -> KnownNumbers:
@@ -64,10 +64,10 @@ class PointWriter:
         return (*summary.strengths, *summary.weaknesses, *summary.suggestions)
 
 
-def reading_of(
+def build_reading(
     shown: Evidence, stance: Literal[-1, 0, 1], text: str, quoted: Quoted | None, idea: Set[Decimal]
 ) -> Reading:
-    """Return the reading of a paper for the report. `idea` holds the numbers in the idea itself."""
+    """Build the report's reading of a paper. `idea` holds the numbers that occur in the idea itself."""
     paper = shown.paper_id
     return Reading(
         label=marker(paper),
@@ -79,5 +79,5 @@ def reading_of(
 
 
 def verified_words(quoted: Quoted | None) -> str:
-    """Return the words of a quote that was found in its source; empty if there is none."""
+    """Return the quote's words if it was found in its source, otherwise an empty string."""
     return quoted.words if quoted is not None and quoted.state == "verified" else ""

@@ -1,5 +1,5 @@
-"""Read user-supplied TOML files, such as personas, dimensions and compositions. Entries are checked individually, and
-errors name the file, entry and field."""
+"""Read TOML files supplied by the user, such as personas, dimensions and board compositions. Each entry is validated
+separately, and errors name the file, entry and field."""
 
 import tomllib
 from collections import Counter
@@ -13,22 +13,22 @@ from assayer.errors import InputError
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
-_MOST_COMPLAINTS = 10
-_MOST_BYTES = 4_000_000
+_MAX_COMPLAINTS = 10
+_MAX_BYTES = 4_000_000
 
 
 def read_text_file(path: Path) -> str:
-    """Return the text of a file. Raises InputError if it cannot be read or is too large."""
+    """Read a text file. Raises InputError if it cannot be read or is too large."""
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path} exceeds the maximum size of {_MOST_BYTES:,} bytes.")
+        if path.stat().st_size > _MAX_BYTES:
+            raise InputError(f"{path} exceeds the maximum size of {_MAX_BYTES:,} bytes.")
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.", "Specify a TOML file encoded in UTF-8.") from error
+        raise InputError(f"{path} cannot be read: {error}.", "Pass a TOML file encoded in UTF-8.") from error
 
 
 def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any]:
-    """Return the table of a TOML file. Raises InputError if the TOML is invalid or has keys that are not in
+    """Parse a TOML text. Raises InputError if the TOML is invalid or has top-level keys other than those in
     `allowed`."""
     try:
         table = tomllib.loads(text)
@@ -41,8 +41,8 @@ def parse_toml(text: str, file: str, allowed: Iterable[str]) -> Mapping[str, Any
 
 
 def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: str) -> tuple[Entry, ...]:
-    """Return the tables under `[[key]]` as models. Raises an InputError that lists the errors by file, entry and
-    field."""
+    """Parse the tables under `[[key]]` as models. If any are invalid, raises one InputError that lists every error by
+    file, entry and field."""
     raw = table.get(key, [])
     if not isinstance(raw, list) or not raw or not all(isinstance(item, dict) for item in raw):
         raise InputError(f"{file} has no {key} entries.", f"Write each entry under its own [[{key}]] header.")
@@ -54,8 +54,8 @@ def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: 
         except ValidationError as error:
             complaints += [f"{key} {_entry_name(item, number)}: {complaint}" for complaint in _complaints(error)]
     if complaints:
-        more = len(complaints) - _MOST_COMPLAINTS
-        shown = complaints[:_MOST_COMPLAINTS] + ([f"and {more} more"] if more > 0 else [])
+        more = len(complaints) - _MAX_COMPLAINTS
+        shown = complaints[:_MAX_COMPLAINTS] + ([f"and {more} more"] if more > 0 else [])
         raise InputError(f"{file}: {'; '.join(shown)}.")
     return tuple(found)
 
@@ -64,7 +64,7 @@ def require_distinct(names: Iterable[str], noun: str, file: str) -> None:
     """Raise InputError if two entries share a name, ignoring case."""
     doubled = [name for name, times in Counter(name.casefold() for name in names).items() if times > 1]
     if doubled:
-        raise InputError(f"{file}: more than one {noun} is called {', '.join(map(repr, sorted(doubled)))}.")
+        raise InputError(f"{file}: more than one {noun} is named {', '.join(map(repr, sorted(doubled)))}.")
 
 
 def _entry_name(entry: Mapping[str, Any], number: int) -> str:

@@ -1,1 +1,1 @@
-"""Review of a plan without reading papers: a checklist based on patterns, and flaws found by a language model."""
+"""Review of a research plan without reading papers: a pattern-based checklist, and flaws found by a language model."""

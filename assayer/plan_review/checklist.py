@@ -1,7 +1,7 @@
-"""Checklist of items that a plan does not state, based on wording and without a language model.
+"""Checklist of what a plan states and does not state, based on its wording alone, without a language model.
 
-It reports that no wording was recognised, never that an item is missing, and it gives no score: a plan of two pages
-need not state its budget, and a plan that states it can still be poor. Error rates: docs/evidence/plans.md."""
+It reports that no wording was recognised, never that an item is missing, and it gives no score. A two-page plan need
+not state its budget, and a plan that states it can still be poor. Error rates: docs/evidence/plans.md."""
 
 import re
 from bisect import bisect_right
@@ -14,9 +14,9 @@ from assayer.text.content_words import is_grammar
 from assayer.text.sentences import sentence_spans
 
 ENGLISH_SHARE = 0.2
-"""Minimum share of function words for a text to count as English; running English text has twice as many."""
+"""Minimum share of function words for a text to count as English. Running English text has about twice this share."""
 _MIN_WORDS = 30
-_LONGEST_QUOTE = 240
+_MAX_QUOTE_CHARS = 240
 _WORD = re.compile(r"[^\W\d_]{1,40}")
 _HEADING = re.compile(r"\s{0,9}#")
 _LAYOUT = re.compile(r"(?:^|\n)\s{0,9}(?:#{1,6}|[-*•])\s")
@@ -38,19 +38,19 @@ GAP_ERRORS: Mapping[ChecklistItem, tuple[int, int]] = {
     "timeline": (5, 53),
     "risks": (1, 35),
 }
-"""Number of wrong "not stated" results, and number of all such results, in the 60 labelled plans of
-docs/evidence/plans.md. A result is wrong if the plan stated the item, or if the item did not apply."""
+"""Number of wrong "not stated" results, and number of all "not stated" results, in the 60 labelled plans described in
+docs/evidence/plans.md. A result is wrong if the plan did state the item, or if the item did not apply."""
 _MAX_WRONG = 0.2
-"""Maximum share of wrong results for an item to be reported as not stated."""
+"""Maximum share of wrong results at which an item may still be reported as not stated."""
 
 
 class _Kind(NamedTuple):
-    """Kind of plan, as indicated by its wording."""
+    """Kind of plan, judging by its wording."""
 
     meeting: bool
     empirical: bool
     living: bool
-    """True if the plan involves people or animals, or their data or tissue."""
+    """Whether the plan involves people or animals, or their data or tissue."""
 
 
 _NEEDS_DATA: frozenset[ChecklistItem] = frozenset(("sample_size", "comparator", "measure", "uncertainty", "sharing"))
@@ -58,7 +58,8 @@ _NEEDS_STUDY: frozenset[ChecklistItem] = _NEEDS_DATA | {"ethics", "risks"}
 
 
 def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    """Return the checklist in a fixed order, one row per item. The running time is linear in the length of the text."""
+    """Return the checklist, one row per item in a fixed order, or Absent if the text is too short or not English.
+    Running time is linear in the length of the text."""
     words = _WORD.findall(text.casefold())
     if len(words) < _MIN_WORDS:
         return _TOO_SHORT
@@ -70,7 +71,7 @@ def checklist(text: str) -> tuple[ChecklistRow, ...] | Absent:
 
 
 def reliable_gaps(text: str) -> tuple[ChecklistRow, ...] | Absent:
-    """Return the rows with outcome `not_stated`, only for items for which this outcome is seldom wrong."""
+    """Return the checklist rows that report an item as not stated, limited to items for which this is seldom wrong."""
     rows = checklist(text)
     if isinstance(rows, Absent):
         return rows
@@ -98,8 +99,8 @@ def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: li
 
 
 def _best_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
-    """Return the sentence with the most matches; in a tie, the first. A heading is returned only if nothing else
-    matches."""
+    """Return the sentence with the most matches, or the first of several. A heading is returned only if no other
+    sentence matches."""
     by_sentence: dict[int, list[re.Match[str]]] = {}
     for match in found:
         place = max(0, bisect_right(spans, (match.start(), len(text))) - 1)
@@ -107,14 +108,14 @@ def _best_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int,
     best = max(
         by_sentence, key=lambda place: (not _HEADING.match(text, spans[place][0]), len(by_sentence[place]), -place)
     )
-    return _quoted(by_sentence[best][0], text, spans[best])
+    return _trim_sentence(by_sentence[best][0], text, spans[best])
 
 
-def _quoted(found: re.Match[str], text: str, span: tuple[int, int]) -> str:
-    """Return the sentence without layout marks; a long sentence is cut around the match."""
+def _trim_sentence(found: re.Match[str], text: str, span: tuple[int, int]) -> str:
+    """Return the sentence without layout marks. A long sentence is cut to a passage around the match."""
     start, end = span
-    if end - start > _LONGEST_QUOTE:
+    if end - start > _MAX_QUOTE_CHARS:
         middle = (found.start() + found.end()) // 2
-        start = max(start, middle - _LONGEST_QUOTE // 2)
-        end = min(end, start + _LONGEST_QUOTE)
+        start = max(start, middle - _MAX_QUOTE_CHARS // 2)
+        end = min(end, start + _MAX_QUOTE_CHARS)
     return " ".join(_LAYOUT.sub(" ", text[start:end].replace("**", "")).split())

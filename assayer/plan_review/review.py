@@ -1,6 +1,7 @@
-"""Review of a plan based on its own text: flaws and missing comparators, found by a language model.
+"""Review a plan from its own text: a language model finds flaws and missing comparators (what the plan should be
+compared with).
 
-It needs a single request, which runs concurrently with all other requests of a method."""
+It takes a single request, which runs concurrently with the method's other requests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.evidence import plan_quote
-from assayer.citing.labels import marker, plain
+from assayer.citing.labels import marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.models import (
     Absent,
@@ -25,26 +26,26 @@ from assayer.run.concurrency import Failed, as_result, gather_settled
 
 _HITS = 20
 _NEAR = 0.5
-"""Minimum cosine similarity to the description of a comparator for a paper to be listed."""
-_MOST_NAMED = 3
+"""Minimum cosine similarity between a paper and the description of a comparator for the paper to be listed."""
+_MAX_PAPERS_LISTED = 3
 _PLAN = PaperId("plan")
-"""Placeholder id for the plan when numbers are checked against a source."""
+"""Placeholder id for the plan, used as the source when numbers are checked."""
 
 _NOTHING_NEAR = Absent(reason="no paper that was found is similar enough.")
 
 
 @dataclass(frozen=True)
 class ReviewedPlan:
-    """Result of a plan review; its texts refer to papers by markers until the report is numbered."""
+    """Result of a plan review. Its texts cite papers by markers until the report numbers them."""
 
     review: PlanReview
     papers: dict[PaperId, Paper] = field(default_factory=dict)
-    """Papers that may contain a missing comparator."""
+    """Papers that may contain a missing comparator, by id."""
 
 
 async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
-    """Review the plan; parts that failed are absent with a reason. Errors that would affect every other request as well
-    are raised."""
+    """Review the plan. Parts that failed are absent, with the reason. Raises errors that would affect every other
+    request too."""
     text = context.text
     answer = await context.try_to_ask(FLAWS, DoubtedPlan(idea=text), "review of the plan")
     if isinstance(answer, Failed):
@@ -61,11 +62,11 @@ async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
 
 
 def _flaw(found: FoundFlaw, plan: str) -> PlanFlaw:
-    text = plain(found.text)
+    text = strip_citations(found.text)
     return PlanFlaw(
         aspect=found.aspect,
         text=text,
-        change=plain(found.change),
+        change=strip_citations(found.change),
         certainty=found.certainty,
         quote=plan_quote(found.quote, plan),
         numbers_not_found=KnownNumbers(frozenset(), {_PLAN: numbers_in(plan)}).missing_from(text, [_PLAN]),
@@ -76,8 +77,8 @@ def _comparator(
     lacking: LackingComparator, plan: str, found: Sequence[tuple[Paper, float]] | Absent
 ) -> MissingComparator:
     return MissingComparator(
-        text=plain(lacking.text),
-        purpose=plain(lacking.purpose),
+        text=strip_citations(lacking.text),
+        purpose=strip_citations(lacking.purpose),
         quote=plan_quote(lacking.quote, plan),
         papers=found
         if isinstance(found, Absent)
@@ -103,7 +104,7 @@ async def _near_papers(
         near = sorted(
             (paper for paper in papers if cosines.get(paper, 0.0) >= _NEAR), key=lambda at: (-cosines[at], at)
         )
-        return tuple((papers[item], round(cosines[item], 4)) for item in near[:_MOST_NAMED]) or _NOTHING_NEAR
+        return tuple((papers[item], round(cosines[item], 4)) for item in near[:_MAX_PAPERS_LISTED]) or _NOTHING_NEAR
 
     outcomes = await gather_settled(zip(lacking, searched, strict=True), nearest)
     run.keep_successes(outcomes, "search for a comparator")

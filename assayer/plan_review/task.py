@@ -1,4 +1,4 @@
-"""LLM task that looks for flaws in a plan without literature."""
+"""LLM task that finds flaws in a plan without consulting literature."""
 
 from typing import Annotated
 
@@ -43,4 +43,3 @@ class FoundFlaws(Frozen):
 FLAWS = Task[DoubtedPlan, FoundFlaws](
     "plan.flaws", Prompts("assayer.plan_review"), "flaws.v5.md", FoundFlaws, tier="strong"
 )
-"""LLM task for flaws in a plan."""

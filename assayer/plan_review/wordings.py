@@ -1,4 +1,4 @@
-"""Patterns by which the checklist recognises what a plan states and what kind of plan it is, from `wordings.toml`.
+"""Patterns, from `wordings.toml`, that tell the checklist what a plan states and what kind of plan it is.
 
 A superfluous pattern hides a gap from the reader; a missing pattern reports a gap that the plan does not have. If in
 doubt, include a pattern."""
@@ -13,9 +13,11 @@ from typing import Literal, NamedTuple
 from assayer.models import ChecklistItem, Frozen
 
 PlanKind = Literal["empirical", "meeting", "living", "nothing_living"]
-"""Kind of plan. `empirical`: something is measured, tested or collected. `meeting`: people meet or travel, and nothing
-is studied. `living`: people or animals, or their data or tissue. `nothing_living`: words that only sound as if living
-things were involved."""
+"""Kind of plan:
+- `empirical`: something is measured, tested or collected.
+- `meeting`: people meet or travel, and nothing is studied.
+- `living`: people or animals are involved, or their data or tissue.
+- `nothing_living`: words that only sound as if living things were involved."""
 
 
 class _File(Frozen):
@@ -35,15 +37,15 @@ def _alternation(options: Sequence[str]) -> str:
 
 @cache
 def wordings() -> Wordings:
-    """Return the patterns of `wordings.toml`, with its named parts filled in."""
+    """Load the patterns from `wordings.toml` and fill in the parts that they refer to by name."""
     file = _File.model_validate(tomllib.loads((files("assayer.plan_review") / "wordings.toml").read_text("utf-8")))
     parts = {f"{{{name}}}": _alternation(options) for name, options in file.parts.items()}
 
-    def compiled(options: Sequence[str]) -> re.Pattern[str]:
+    def compile_options(options: Sequence[str]) -> re.Pattern[str]:
         text = reduce(lambda text, name: text.replace(name, parts[name]), parts, _alternation(options))
         return re.compile(rf"\b{text}", re.IGNORECASE)
 
     return Wordings(
-        {kind: compiled(options) for kind, options in file.kinds.items()},
-        {item: compiled(options) for item, options in file.stated.items()},
+        {kind: compile_options(options) for kind, options in file.kinds.items()},
+        {item: compile_options(options) for item, options in file.stated.items()},
     )

@@ -1,2 +1,2 @@
-"""Ranking of many ideas: pairwise comparisons by a language model, Bradley–Terry strengths, intervals, and bands at a
-cut."""
+"""Rank many ideas: a language model compares pairs, which yields Bradley–Terry strengths, rank intervals, and bands
+around a cut."""

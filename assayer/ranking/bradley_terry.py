@@ -1,10 +1,11 @@
-"""Posterior of the Bradley–Terry strengths of ideas, estimated from pairwise verdicts.
+"""Estimate how strong ideas are from pairwise verdicts: the posterior over Bradley–Terry strengths.
 
 logit P(first wins) = s_first − s_second + b (Bradley and Terry, 1952): a logistic regression with one column per idea
 and one for b, a judge's bias towards the idea shown first. A tie counts as half a win for each idea. Strengths are
 s = u + β · seed with normal priors: u ~ N(0, width²), β ~ N(1, τ²) and a normal prior for b. Without a prior, ideas
-that won or lost everything have no finite strength (docs/adr/0009). The posterior is Laplace's approximation at the
-mode, computed with sparse matrices where there are many ideas. The width of the prior is chosen by cross-validation."""
+that won or lost every comparison would have no finite strength (docs/adr/0009). The posterior is Laplace's
+approximation at the mode, computed with sparse matrices if there are many ideas. The prior's width is
+chosen by cross-validation."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,18 +20,18 @@ from assayer.ranking.verdicts import Floats, PairwiseVerdicts
 _BIAS_WIDTH = 1.0
 """Prior standard deviation, in logits, of the judge's bias towards the idea shown first."""
 _SEED_SPREAD = 0.75
-"""Standard deviation τ of the prior N(1, τ²) of β, the strength in logits per unit of seed."""
+"""Standard deviation τ of the prior N(1, τ²) over β. β is the strength, in logits, per unit of seed."""
 _WIDTHS = tuple(0.3 * 1.6**step for step in range(5))
-"""Candidate standard deviations of strengths around their seeds, in logits: 0.3 to 2.0."""
+"""Candidate widths: standard deviations of strengths around their seeds, in logits, from 0.3 to 2.0."""
 _USUAL_WIDTH, _WIDTH_SPREAD = 1.0, 0.5
-"""Centre and spread of the lognormal prior over the width. With the usual width, the judge is right about an average
-pair in about 7 of 10 cases."""
+"""Centre and spread of the lognormal prior over the width. At the usual width, the judge is right about 7 in 10 average
+pairs."""
 _FOLDS = 4
 _MAX_STEPS = 50
-_SOLVED_AT_ONCE = 1_000
-"""Maximum number of unknowns for which all samples are solved at once with a dense matrix."""
+_MAX_DENSE_UNKNOWNS = 1_000
+"""Maximum number of unknowns at which all samples are solved together with a dense matrix."""
 _CONVERGED, _NEARLY_CONVERGED = 1e-6, 1e-2
-"""Convergence tolerances in logits; the second is used when widths are compared."""
+"""Convergence tolerances in logits; the second one is for comparing widths."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,17 @@ class StrengthPosterior:
     width: float
     """Prior standard deviation of a strength around its seed."""
     state: Floats
-    """Posterior mode: u of each idea, followed by β and b."""
+    """Posterior mode: each idea's u, followed by β and b."""
 
     @property
     def mean(self) -> Floats:
-        """Strength of each idea."""
+        """Each idea's strength."""
         strengths: Floats = self.state[:-2] + self.state[-2] * self.seeds
         return strengths
 
     @property
     def bias(self) -> float:
-        """Advantage in logits that the judge gives to the idea shown first."""
+        """Advantage, in logits, that the judge gives to the idea shown first."""
         return float(self.state[-1])
 
     @cached_property
@@ -109,17 +110,17 @@ class StrengthPosterior:
 def fit_strengths(
     verdicts: PairwiseVerdicts, seeds: Floats | None = None, width: float | None = None
 ) -> StrengthPosterior:
-    """Fit strengths to verdicts, with prior means `seeds` (0 by default); without verdicts, return the prior. By
+    """Fit strengths to verdicts. Prior means are `seeds` (0 by default); without verdicts, the prior is returned. By
     default, the width is chosen by how well each candidate width predicts held-out verdicts."""
     centre = np.zeros(verdicts.ideas) if seeds is None else np.asarray(seeds, dtype=np.float64)
     if width is None:
-        width = _chosen_width(verdicts, centre) if len(verdicts) else _USUAL_WIDTH
+        width = _choose_width(verdicts, centre) if len(verdicts) else _USUAL_WIDTH
     return StrengthPosterior(verdicts, centre, width, _mode(_design(verdicts, centre), verdicts.won, width))
 
 
 def _design(verdicts: PairwiseVerdicts, seeds: Floats) -> csr_array:
-    """Return the design matrix with one row per verdict. A row has +1 for the idea shown first, −1 for the second,
-    the difference of their seeds, and 1 for the bias."""
+    """Return the design matrix, with one row per verdict: +1 for the idea shown first, −1 for the second, the
+    difference between their seeds, and 1 for the bias."""
     n, m = verdicts.ideas, len(verdicts)
     gap = seeds[verdicts.first] - seeds[verdicts.second]
     values = np.column_stack([np.ones(m), -np.ones(m), gap, np.ones(m)])
@@ -134,8 +135,8 @@ def _precision(ideas: int, width: float) -> Floats:
 def _mode(
     design: csr_array, won: Floats, width: float, start: Floats | None = None, tolerance: float = _CONVERGED
 ) -> Floats:
-    """Return the posterior mode by Newton's method, starting from `start` or, if it is None, from the prior's centre.
-    Each step takes O(n + m)."""
+    """Find the posterior mode by Newton's method, starting from `start` or, if it is None, from the prior's centre.
+    Each step takes O(n + m) time for n ideas and m verdicts."""
     precision = _precision(design.shape[1] - 2, width)
     centre = np.append(np.zeros(design.shape[1] - 2), [1.0, 0.0])
     state = centre if start is None else start
@@ -160,17 +161,18 @@ def _solve(design: csr_array, weights: Floats, precision: Floats, right: Floats)
 
 
 def _solve_columns(design: csr_array, weights: Floats, precision: Floats, right: Floats) -> Floats:
-    """Solve (P + Xᵀ W X) x = right for every column of `right`: at once, in a dense matrix, if there are few ideas."""
-    if len(right) > _SOLVED_AT_ONCE:
+    """Solve (P + Xᵀ W X) x = right for every column of `right`. If there are few ideas, all columns are solved together
+    with a dense matrix."""
+    if len(right) > _MAX_DENSE_UNKNOWNS:
         return np.column_stack([_solve(design, weights, precision, column) for column in right.T])
     hessian = np.diag(precision) + (design.T @ design.multiply(weights[:, None]).tocsr()).toarray()
     solution: Floats = np.linalg.solve(hessian, right)
     return solution
 
 
-def _chosen_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
-    """Return the mean of the candidate widths, each weighted by the likelihood of held-out verdicts times the width's
-    prior."""
+def _choose_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
+    """Return the mean of the candidate widths. Each is weighted by the likelihood of held-out verdicts times the
+    width's prior."""
     design, won = _design(verdicts, seeds), verdicts.won
     folds = np.random.default_rng(0).permutation(len(verdicts)) % _FOLDS
     scores = [-0.5 * (np.log(width / _USUAL_WIDTH) / _WIDTH_SPREAD) ** 2 for width in _WIDTHS]
@@ -181,7 +183,7 @@ def _chosen_width(verdicts: PairwiseVerdicts, seeds: Floats) -> float:
             mode = _mode(known, won[~held_out], width, mode, _NEARLY_CONVERGED)
             chance = expit(known @ mode)
             variances = 1 / (_precision(verdicts.ideas, width) + known.power(2).T @ (chance * (1 - chance)))
-            # Averaged over the posterior (MacKay, 1992): probabilities from the mode alone are overconfident.
+            # Average over the posterior (MacKay, 1992): probabilities from the mode alone are overconfident.
             spread = np.sqrt(1 + np.pi / 8 * (design[held_out].power(2) @ variances))
             logits = design[held_out] @ mode / spread
             scores[place] += float(np.sum(won[held_out] * logits - np.logaddexp(0.0, logits)))

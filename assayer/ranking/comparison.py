@@ -1,5 +1,5 @@
-"""Comparison of two ideas by a language model: question, answer and task. Also writes comparisons as JSON lines for the
-next ranking."""
+"""Compare two ideas with a language model: question, answer schema and task. Also writes comparisons as JSON lines for
+reuse in the next ranking."""
 
 import hashlib
 import json
@@ -31,8 +31,8 @@ class PairQuestion(Frozen):
     first: str
     second: str
     first_evidence: str | None = None
-    """Findings of a report on the first idea; empty if there is no report on it, None if ideas are compared by
-    their own texts alone."""
+    """Findings from the report on the first idea, or an empty string if it has no report. None if ideas are compared by
+    their texts alone."""
     second_evidence: str | None = None
 
 
@@ -48,7 +48,7 @@ class PairAnswer(Frozen):
     entries: tuple[PairAnswerEntry, ...]
 
     def of(self, number: int) -> PairAnswerEntry:
-        """Return the entry for the dimension at this position of the question, counted from 1."""
+        """Return the entry for the question's dimension with this number, counting from 1."""
         return next(entry for entry in self.entries if entry.label == f"D{number}")
 
 
@@ -77,13 +77,13 @@ COMPARISON = Task[PairQuestion, PairAnswer](
 
 @cache
 def _answer_with_entries(respects: int) -> type[PairAnswer]:
-    """Return the answer model restricted to one entry per dimension."""
+    """Return the answer schema restricted to one entry per dimension."""
     described = Field(min_length=respects, max_length=respects, description="One for each respect, in order.")
     return create_model("Answer", __base__=PairAnswer, entries=(tuple[PairAnswerEntry, ...], described))
 
 
 def comparison_task(respects: int) -> Task[PairQuestion, PairAnswer]:
-    """Return the comparison task with its answer restricted to one entry per dimension. All versions share one task
+    """Return the comparison task, with its answer restricted to one entry per dimension. All variants share one task
     name."""
     return replace(COMPARISON, output=_answer_with_entries(respects))
 
@@ -99,8 +99,8 @@ async def compare_ideas(
     options: RankingOptions,
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> Comparison:
-    """Compare two ideas in this order, using `shown_text` and, if `evidence` is provided, the findings of reports.
-    Raises the errors of `ask`, and InputError if only one of the ideas is masked."""
+    """Compare two ideas, shown in this order as `shown_text`, with the findings of their reports if `evidence` is
+    passed. Raises the same errors as `ask`, and InputError if the ideas are not masked in the same way."""
     rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
@@ -131,7 +131,7 @@ async def compare_ideas(
 
 
 def question_digest(options: RankingOptions) -> str:
-    """Return the digest of the prompt, including all dimensions that it asks about."""
+    """Return a digest of the prompt, including all dimensions that it asks about."""
     respects = [(dimension.name, dimension.question) for dimension in options.dimensions]
     return _digest(COMPARISON.version, COMPARISON.digest, respects)
 
@@ -139,7 +139,7 @@ def question_digest(options: RankingOptions) -> str:
 def shown_digests(
     ideas: Iterable[Idea], options: RankingOptions, evidence: Mapping[IdeaId, str] | None
 ) -> dict[str, str]:
-    """Return the digest of the text that the judge is shown for each idea; texts that differ only in white space have
+    """Return, for each idea, a digest of the text that the judge is shown. Texts that differ only in white space have
     the same digest."""
     return {
         idea.id: _text_digest(shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
@@ -148,7 +148,7 @@ def shown_digests(
 
 
 def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
-    """Return the judging conditions of a ranking with these options, without the digests of its ideas' texts."""
+    """Return the conditions under which a ranking with these options is judged, without digests of its ideas' texts."""
     return Judging(rules, with_evidence, model, question_digest(options))
 
 
@@ -161,7 +161,7 @@ def _digest(*parts: object) -> str:
 
 
 def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[IdeaId, str]) -> str:
-    """Return the comparisons as JSON lines, with the submitters' own names for their ideas."""
+    """Return the comparisons as JSON lines, with the submitters' names for their ideas."""
     named = (
         NamedComparison(
             **dict(item),
@@ -174,7 +174,8 @@ def comparisons_to_jsonl(comparisons: Iterable[Comparison], references: Mapping[
 
 
 def sanitised_comparison(comparison: Comparison) -> Comparison:
-    """Return the comparison with reasons and model name sanitised like all external text, because reports show them."""
+    """Return the comparison with its reasons and model name sanitised like all external text, because reports show
+    them."""
     verdicts = tuple(it.model_copy(update={"reason": sanitise(it.reason)[0].strip()}) for it in comparison.verdicts)
     by = comparison.judged_by
     if by is not None and by.model is not None:

@@ -1,4 +1,4 @@
-"""Rejection of rankings that contain the same idea twice."""
+"""Reject rankings that contain the same idea twice."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from assayer.models import Idea
 
 
 def require_distinct(ideas: Sequence[Idea]) -> None:
-    """Raise InputError, naming the sources, if several of the ideas have the same id."""
+    """Raise InputError, naming the sources, if two ideas have the same id."""
     counts = Counter(idea.id for idea in ideas)
     repeated = [idea.source for idea in ideas if counts[idea.id] > 1]
     if repeated:

@@ -1,8 +1,8 @@
-"""Analysis of a small ranked group: what distinguishes the ideas in each dimension, what decided their order, and which
+"""Analyse a small ranked group: what distinguishes the ideas in each dimension, what decided their order, and which
 pairs remain undecided.
 
 It is written from the judge's reasons after the order is final, so it cannot change an idea's rank. The prompt, the
-answer and the report name ideas by their ranks: `#1` is the best."""
+answer and the report refer to ideas by rank: `#1` is the best."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Annotated
 from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.llm import Llm, Task, ask
 from assayer.models import Absent, Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
@@ -24,28 +24,28 @@ from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import CloseCall, Dimension, DimensionAnalysis, GroupAnalysis, IdeaAnalysis, RankedIdea
 
-_MOST_REASONS = 60
-"""Maximum number of pairs for which the judge's reasons are shown, closest in rank first."""
+_MAX_PAIRS_SHOWN = 60
+"""Maximum number of pairs shown with the judge's reasons, closest in rank first."""
 _IDEA_CHARS = 2_500
-"""Maximum characters shown of each idea, in addition to the judge's reasons."""
+"""Maximum number of characters shown per idea, in addition to the judge's reasons."""
 _NAME = re.compile(r"#\d+")
-_MOST_CLOSE_CALLS = 5
+_MAX_CLOSE_CALLS = 5
 
 _Prose = Annotated[str, Field(min_length=1, max_length=1_500), TextRole.RESTATES]
 
 
 class ShownIdea(Frozen):
     name: str
-    """Name by rank, such as `#3`."""
+    """The idea's name in the prompt, which is its rank: `#3`."""
     title: str
     text: str
     lowest: int
-    """Worst rank in the idea's interval."""
+    """Worst rank within the idea's rank interval."""
     highest: int
 
 
 class ShownReason(Frozen):
-    """Verdict of the judge on a pair in one dimension."""
+    """The judge's verdict on a pair in one dimension."""
 
     dimension: str
     first: str
@@ -58,7 +58,7 @@ class ShownReason(Frozen):
 
 class ShownPair(Frozen):
     open: str
-    """Label of the question about this pair if the rank intervals overlap; otherwise empty."""
+    """Label for the question about this pair if the rank intervals overlap, otherwise empty."""
     higher: str
     lower: str
     reasons: tuple[ShownReason, ...]
@@ -90,14 +90,14 @@ class CloseEntry(Frozen):
 class GroupAnswer(Frozen):
     by_dimension: list[DimensionEntry] = Field(description="One for each respect, in order.")
     ideas: list[IdeaEntry] = Field(description="One for each idea, in order.")
-    close_calls: list[CloseEntry] = Field(max_length=_MOST_CLOSE_CALLS, description="Empty if no order is open.")
+    close_calls: list[CloseEntry] = Field(max_length=_MAX_CLOSE_CALLS, description="Empty if no order is open.")
     overview: _Prose = Field(description="80 to 150 words.")
 
 
 def _check_group(question: GroupQuestion, answer: GroupAnswer) -> list[str]:
     respects = [f"D{number}" for number, _ in enumerate(question.dimensions, start=1)]
-    complaints = each_once(respects, (item.label for item in answer.by_dimension), "respect")
-    complaints += each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
+    complaints = check_each_once(respects, (item.label for item in answer.by_dimension), "respect")
+    complaints += check_each_once(_idea_labels(question), (idea.label for idea in answer.ideas), "idea")
     still_open = {pair.open for pair in question.pairs if pair.open}
     asked = [close_call.label for close_call in answer.close_calls]
     complaints += [f"{label} is not a pair whose order is open." for label in sorted(set(asked) - still_open)]
@@ -138,9 +138,11 @@ async def analyse_group(
     run: Run,
     options: RankingOptions,
 ) -> GroupAnalysis | Absent:
-    """Return the group analysis. If the model gives no usable answer, return Absent with the reason, because the order
-    is valid without an analysis. Raises errors that would affect every request (LlmRejected, LlmUnavailable …): a
-    resumed ranking continues from the stored answers, whereas an Absent analysis would be permanent."""
+    """Ask the model for a group analysis. Returns Absent, with the reason, if it gives no usable answer: the ranking is
+    valid without an analysis.
+
+    Raises errors that would affect every request, such as LlmRejected and LlmUnavailable. A resumed ranking then
+    continues from the stored answers, whereas an Absent analysis would be permanent."""
     names = {item.id: f"#{item.rank}" for item in ranked}
     question = GroupQuestion(
         dimensions=options.dimensions,
@@ -191,8 +193,8 @@ def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: R
 def _shown_pairs(
     ranked: Sequence[RankedIdea], comparisons: Sequence[Comparison], names: Mapping[IdeaId, str]
 ) -> Iterable[ShownPair]:
-    """Yield the pairs that have reasons, closest in rank first, because reasons are most informative where the order is
-    least certain."""
+    """Yield the pairs that have reasons, closest in rank first: reasons are most informative where the order is least
+    certain."""
     places = {item.id: item for item in ranked}
     by_pair: dict[tuple[IdeaId, IdeaId], list[Comparison]] = {}
     for comparison in comparisons:
@@ -200,7 +202,7 @@ def _shown_pairs(
         by_pair.setdefault((higher, lower), []).append(comparison)
     closest = sorted(by_pair, key=lambda pair: (places[pair[1]].rank - places[pair[0]].rank, places[pair[0]].rank))
     still_open = 0
-    for higher, lower in closest[:_MOST_REASONS]:
+    for higher, lower in closest[:_MAX_PAIRS_SHOWN]:
         overlap = places[higher].ranks.high >= places[lower].ranks.low
         still_open += overlap
         yield ShownPair(

@@ -1,6 +1,6 @@
-"""Prepare the texts of ideas for a judge: masked if they are judged blind, cut if they are long.
+"""Prepare ideas' texts for the judge: masked if ideas are judged blind, cut if they are long.
 
-Ideas for which the judge would be shown the same text are not compared with each other and share one standing."""
+Ideas that would be shown to the judge with the same text are not compared with each other; they share one standing."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,8 +14,8 @@ from assayer_client.rankings import Unread
 
 
 def masked_idea(idea: Idea) -> Idea:
-    """Mask an idea by the current rules. Earlier masking, for example in an idea taken from a report, is kept and stays
-    on record."""
+    """Mask an idea by the current rules. Earlier masking (of an idea taken from a report, for example) is kept and
+    stays on record."""
     if idea.blinding is None:
         return blinded(idea)
     if idea.blinding.rules == RULES:
@@ -28,18 +28,19 @@ def masked_idea(idea: Idea) -> Idea:
 
 
 def blinding_rules(ideas: Sequence[Idea]) -> int | None:
-    """Return the version of the rules that masked all of the ideas; None if no idea is masked. Raises InputError if the
-    versions differ, because names would then be compared with placeholders."""
+    """Return the version of the masking rules applied to all ideas, or None if no idea is masked. Raises InputError if
+    the versions differ, because names would then be compared with placeholders."""
     versions = {idea.blinding.rules if idea.blinding else None for idea in ideas}
     if len(versions) > 1:
         raise InputError(
-            "Some of the ideas are masked and others are not, or not by the same rules.", "Rank all of them blind."
+            "Some ideas are masked and others are not, or they were masked by different rules.",
+            "Rank all of them blind.",
         )
     return versions.pop() if versions else None
 
 
 def shown_text(idea: Idea, options: RankingOptions) -> str:
-    """Return the text shown to the judge; a long text is cut between words and ends in `[…]`."""
+    """Return the idea's text as shown to the judge; a long text is cut between words and ends in `[…]`."""
     shown = first_words(idea.text, options.idea_chars)
     return shown if shown == idea.text else f"{shown} […]"
 
@@ -51,20 +52,20 @@ def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None
 
 class JudgedTexts(NamedTuple):
     distinct: tuple[Idea, ...]
-    """First idea for each distinct text that the judge is shown."""
+    """The first idea for each distinct text."""
     rows: dict[IdeaId, int]
-    """Position in `distinct` of each idea's text."""
+    """Each idea's position in `distinct`."""
 
     def alike(self) -> dict[IdeaId, tuple[IdeaId, ...]]:
-        """Return, for every idea, the other ideas with the same text."""
+        """Return, for each idea, the other ideas with the same text."""
         groups = dict[int, list[IdeaId]]()
         for idea, row in self.rows.items():
             groups.setdefault(row, []).append(idea)
         return {idea: tuple(group for group in groups[row] if group != idea) for idea, row in self.rows.items()}
 
 
-def judged_texts(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
-    """Return the distinct texts of the ideas; texts that differ only in white space are the same."""
+def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts:
+    """Group the ideas by text; texts that differ only in white space count as the same."""
     places: dict[str, int] = {}
     distinct: list[Idea] = []
     rows: dict[IdeaId, int] = {}

@@ -1,4 +1,4 @@
-"""Comparisons of earlier rankings, and which of them match the current texts, judge and question."""
+"""Comparisons from earlier rankings: decide which ones can be reused with the current texts, judge and question."""
 
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
@@ -26,27 +26,27 @@ class HandedInComparison(NamedComparison, extra="forbid"):
     second_reference: str = Field(default="", max_length=1_000)
 
     def without_names(self) -> Comparison:
-        """Return the comparison without the names of its ideas, which are not stored."""
+        """Return the comparison without its ideas' names, which are not stored."""
         return Comparison.model_validate(self.model_dump())
 
 
 class Judging(NamedTuple):
-    """Conditions under which a ranking is judged. In fields other than `rules`, None means not yet known and excludes
-    no comparison."""
+    """Conditions under which a ranking is judged. Except in `rules`, None means not yet known, and rules out no
+    comparison."""
 
     rules: int | None
-    """Version of the rules that mask the ideas; None if they are shown as submitted."""
+    """Version of the masking rules; None if the ideas are shown as submitted."""
     with_evidence: bool = False
-    """True if the judge sees the findings of reports."""
+    """Whether the judge sees the findings of reports."""
     model: str | None = None
     question: str | None = None
-    """Digest of the question, as in `JudgedBy`."""
+    """Digest of the question, in the form used by `JudgedBy`."""
     texts: Mapping[str, str] | None = None
-    """Digests of the text that the judge is shown for each idea."""
+    """Digest of the text that the judge is shown for each idea."""
 
     def objection(self, comparison: Comparison) -> str | None:
-        """Return how the conditions of a comparison differ from the current ones, worded to follow `12 judged …`; None
-        if it can be used. Conditions that a comparison does not state are ignored."""
+        """Return why a comparison cannot be reused: how its conditions differ from the current ones, worded to follow
+        `12 judged …`. None if it can be used. Conditions that the comparison does not state are ignored."""
         if comparison.blinding_rules != self.rules:
             return _blinding_difference(comparison.blinding_rules, self.rules)
         if comparison.with_evidence != self.with_evidence:
@@ -60,12 +60,12 @@ class Judging(NamedTuple):
             return "with another question (other dimensions, or another version of the prompt)"
         texts = self.texts or {}
         if _differ(by.first_text, texts.get(comparison.first)) or _differ(by.second_text, texts.get(comparison.second)):
-            return "on a text of an idea that differs from its current one"
+            return "on a text that differs from the idea's current one"
         return None
 
 
 class KnownComparisons(NamedTuple):
-    """Comparisons between two of the ideas, in input order."""
+    """The known comparisons between two of the ideas, in input order."""
 
     usable: list[Comparison]
     refused: list[Comparison]
@@ -74,7 +74,8 @@ class KnownComparisons(NamedTuple):
 
 
 def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judging: Judging) -> KnownComparisons:
-    """Split the comparisons between two of the ideas by whether they can be used under these conditions."""
+    """Sort the comparisons between two of the ideas into those that can be used under these conditions and those that
+    cannot."""
     between = [item for item in given if item.first in ideas and item.second in ideas and item.first != item.second]
     found = KnownComparisons([], [])
     for item in between:
@@ -83,7 +84,7 @@ def split_comparisons(given: Sequence[Comparison], ideas: Container[str], judgin
 
 
 def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
-    """Return a sentence stating how many comparisons are not used, and why. Example: `Of the comparisons of these
+    """Return a sentence that says how many comparisons are not used, and why. Example: `Of the comparisons of these
     ideas, 12 judged … cannot be used, …`."""
     counts = Counter(judging.objection(item) for item in refused)
     parts = [f"{count:,} judged {objection}" for objection, count in counts.items()]

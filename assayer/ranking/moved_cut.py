@@ -1,5 +1,5 @@
-"""Ranking with a new cut: ideas that are clearly in, need a human decision, or are clearly out, and how many good ideas
-the cut would lose."""
+"""Apply a different cut to a ranking: which ideas are clearly in, clearly out, or need a human decision, and how many
+good ideas the cut would lose."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,13 +15,13 @@ _SEED = 0
 
 
 class StrengthIntervals(NamedTuple):
-    """Input for applying a cut: the ideas of a ranking in columns, best first."""
+    """Input for applying a cut: a ranking's ideas as columns, best first."""
 
     strengths: Sequence[float]
     lows: Sequence[float]
     highs: Sequence[float]
     chances: Sequence[float | None]
-    """Chances of being among the best `cut`, as stated in the ranking."""
+    """Chances of being among the best `cut` ideas, as stated in the ranking."""
     cut: int | None
     confidence: float
 
@@ -29,40 +29,39 @@ class StrengthIntervals(NamedTuple):
 class MovedCut(NamedTuple):
     cut: int
     chances: NDArray[np.float64]
-    """Probability that each idea is truly among the best `cut`, if the judge model holds; best first."""
+    """Probability that each idea is truly among the best `cut`, assuming that the judge model holds; best first."""
     bands: tuple[Band, ...]
     approximate: bool
-    """True if chances were drawn from each idea's own interval, as if the ideas were independent, rather than jointly
+    """Whether the chances were drawn from each idea's own interval, as if ideas were independent, rather than jointly
     from all comparisons."""
 
     @property
     def lost_by_order(self) -> float:
-        """Expected number of the true top `cut` ideas that are missed if the top `cut` of this ranking are selected."""
+        """Expected number of the true top `cut` ideas that are missed by selecting the top `cut` of this ranking."""
         return float(self.chances[self.cut :].sum())
 
     @property
     def lost_by_bands(self) -> float:
         """Expected number of the true top `cut` ideas that are missed even if people read every idea in the human band
-        and overlook none of the good ones."""
+        and overlook no good one."""
         return float(self.chances[self.of_band("out")].sum())
 
     def of_band(self, band: Band) -> list[int]:
-        """Return the positions, from 0, of the ideas in a band."""
+        """Return the positions, counted from 0, of the ideas in a band."""
         return [place for place, item in enumerate(self.bands) if item == band]
 
 
 def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
-    """Apply a cut to a ranking; takes less than a second for 10,000 ideas. At the ranking's own cut, the chances
-    stated in the ranking are used."""
+    """Apply a cut to a ranking; takes less than a second for 10,000 ideas. If it is the ranking's own cut, the chances
+    stated there are used."""
     stated = [chance for chance in ranked.chances if chance is not None]
     approximate = cut != ranked.cut or len(stated) < len(ranked.chances)
-    chances = _drawn(ranked, cut) if approximate else np.array(stated, dtype=np.float64)
+    chances = _draw_chances(ranked, cut) if approximate else np.array(stated, dtype=np.float64)
     return MovedCut(cut, chances, tuple(band_of(item, ranked.confidence) for item in chances.tolist()), approximate)
 
 
-def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
-    """Return the chances from random draws of normally distributed strengths whose spread is derived from the
-    intervals."""
+def _draw_chances(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
+    """Estimate the chances by drawing normally distributed strengths, with spreads derived from the intervals."""
     mean = np.array(ranked.strengths)
     spread = (np.array(ranked.highs) - np.array(ranked.lows)) / (2 * ndtri((1 + ranked.confidence) / 2))
     random = np.random.default_rng(_SEED)
@@ -75,8 +74,8 @@ def _drawn(ranked: StrengthIntervals, cut: int) -> NDArray[np.float64]:
 
 
 def band_of(chance: float, confidence: float) -> Band:
-    """Return the band for a chance of being among the best: `confidence` or more is in, 1 − `confidence` or less is
-    out, anything between needs a human decision. Values are compared to nine digits, because 1 - 0.9 is slightly less
+    """Return the band for a chance of being among the best. `confidence` or more is in; 1 − `confidence` or less is
+    out; anything between needs a human decision. Values are compared to nine digits, because 1 - 0.9 is slightly less
     than 0.1."""
     if round(chance, 9) >= round(confidence, 9):
         return "in"

@@ -1,4 +1,4 @@
-"""Options of a ranking."""
+"""Options for a ranking."""
 
 from typing import Self
 
@@ -42,18 +42,18 @@ class RankingOptions(Frozen):
     dimensions: tuple[Dimension, ...] = Field(default=DEFAULT_DIMENSIONS, min_length=1)
     order_by: str = "overall"
     calls_per_idea: float = Field(default=10.0, gt=0)
-    """Number of comparisons per ranked idea; each idea takes part in twice as many."""
+    """Number of comparisons divided by the number of ideas; each idea takes part in twice as many."""
     both_ways: float = Field(default=0.1, ge=0, le=0.5)
-    """Share of the calls that repeat an informative pair in the other order."""
+    """Share of the comparisons that repeat an informative pair in the opposite order."""
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
-    """Confidence level of intervals and of the bands at the cut."""
+    """Confidence level for intervals and for the bands around the cut."""
     idea_chars: int = Field(default=6_000, ge=500)
-    """Maximum characters of each idea in a prompt."""
+    """Maximum number of characters shown per idea."""
     evidence_chars: int = Field(default=3_000, ge=500)
-    """Maximum characters of a report's findings on one idea, if reports are used as evidence."""
+    """Maximum number of characters of a report's findings shown per idea, if reports are used as evidence."""
     analysed_ideas: int = Field(default=0, ge=0, le=12)
-    """Maximum number of ideas for which the ranking ends with a group analysis, at the cost of one extra call; 0
-    disables it."""
+    """Maximum number of ideas at which the ranking ends with a group analysis, which costs one more LLM request; 0 for
+    no analysis."""
     seed: int = 0
 
     @model_validator(mode="after")
@@ -62,5 +62,7 @@ class RankingOptions(Frozen):
         if len(set(names)) != len(names):
             raise ValueError("two dimensions have the same name")
         if self.order_by not in names:
-            raise ValueError(f"there is no dimension {self.order_by!r} to order by; dimensions: {', '.join(names)}")
+            raise ValueError(
+                f"order_by names an unknown dimension, {self.order_by!r}; the dimensions are {', '.join(names)}"
+            )
         return self

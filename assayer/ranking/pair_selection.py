@@ -1,9 +1,9 @@
-"""Selection of the pairs to compare next: a few random pairs for each idea, then pairs with the largest expected gain.
+"""Select the pairs to compare next: a few random pairs for each idea, then the pairs with the largest expected gain.
 
-Under Laplace's approximation a verdict on (i, j) lowers the summed variance of all strengths by about
+Under Laplace's approximation, a verdict on (i, j) lowers the summed variance of all strengths by about
 p(1 − p)(vᵢ² + vⱼ²) / (1 + p(1 − p)(vᵢ + vⱼ)), which is large for uncertain and close pairs. With a cut, this gain is
-weighted by the uncertainty about which side of the cut each idea lies on. The first pairs are random, because choosing
-by estimates from a few verdicts gave worse rankings in measurements (docs/adr/0009).
+weighted by how uncertain it is on which side of the cut each idea lies. The first pairs are random: in measurements,
+choosing them by estimates from a few verdicts gave worse rankings (docs/adr/0009).
 """
 
 from typing import NamedTuple
@@ -16,24 +16,24 @@ from assayer.ranking.bradley_terry import StrengthPosterior
 from assayer.ranking.verdicts import Floats, Ints
 
 _OPENING_VERDICTS = 8
-"""Number of verdicts that an idea gets before pairs are chosen by gain, unless seeds are provided."""
+"""Number of verdicts per idea before pairs are chosen by gain, unless seeds are provided."""
 _DRAWS = 200
 _NEAR_CANDIDATES = 8
-"""Number of candidate neighbours of each idea in an order drawn from the posterior; the same number of candidates is
-drawn at random."""
+"""Number of candidate partners per idea, taken from its neighbours in an order drawn from the posterior; as many more
+are drawn at random."""
 _ALL_PAIRS_UP_TO = 64
-"""Maximum number of ideas for which every pair is a candidate."""
+"""Maximum number of ideas at which every pair is a candidate."""
 _OFF_CUT_WEIGHT = 0.15
-"""Weight of a pair far from the cut; above 0, because ranks beyond the cut are reported too."""
+"""Weight of a pair far from the cut; above 0, because the report also ranks ideas beyond the cut."""
 
 
 class Unanswered(NamedTuple):
-    """Pairs that got no answer, and ideas about which no further questions are asked."""
+    """Pairs that got no answer, and ideas about which no more questions are asked."""
 
     first: Ints
     second: Ints
     closed: NDArray[np.bool_]
-    """True for ideas that are closed to further questions, by row."""
+    """Whether each idea is closed to further questions, by row."""
 
     @classmethod
     def nothing(cls, n: int) -> "Unanswered":
@@ -43,8 +43,8 @@ class Unanswered(NamedTuple):
 def choose_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """Choose at most `count` pairs of rows, with a limit on how often an idea occurs, in random order within each pair.
-    O(n log n).
+    """Choose up to `count` pairs of rows to compare, limiting how often an idea occurs; each pair is in random order.
+    Takes O(n log n) time.
 
     The same arguments give the same pairs. Returns no pairs if every candidate has been asked in both orders."""
     n = len(strengths.mean)
@@ -53,22 +53,22 @@ def choose_pairs(
     excluded = unanswered or Unanswered.nothing(n)
     generator = np.random.default_rng(seed)
     if len(strengths.verdicts) * 2 < _OPENING_VERDICTS * (n - int(excluded.closed.sum())):
-        sampled = _unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
+        sampled = _keep_unasked(strengths, excluded, *_random_pairs(strengths, excluded, count, generator))
         if len(sampled[0]):
             return sampled
-    first, second = _unasked(strengths, excluded, *_candidates(strengths, generator))
+    first, second = _keep_unasked(strengths, excluded, *_candidates(strengths, generator))
     gain = _expected_gain(strengths, first, second)
     if cut is not None:
         gain *= _cut_uncertainty(strengths, first, second, cut, generator)
     order = np.argsort(-gain, kind="stable")
-    chosen = _limited_per_idea(first[order], second[order], n, count)
+    chosen = _limit_per_idea(first[order], second[order], n, count)
     return first[order][chosen], second[order][chosen]
 
 
 def choose_reversed_pairs(
     strengths: StrengthPosterior, count: int, seed: int, cut: int | None = None, unanswered: Unanswered | None = None
 ) -> tuple[Ints, Ints]:
-    """Return at most `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
+    """Return up to `count` reversed pairs: those with the largest gain among the pairs asked in only one order."""
     verdicts = strengths.verdicts
     asked = set(zip(verdicts.first.tolist(), verdicts.second.tolist(), strict=True))
     excluded = unanswered or Unanswered.nothing(len(strengths.mean))
@@ -84,18 +84,18 @@ def choose_reversed_pairs(
 def _random_pairs(
     strengths: StrengthPosterior, excluded: Unanswered, count: int, generator: np.random.Generator
 ) -> tuple[Ints, Ints]:
-    """Return random pairs, beginning with the ideas that have the fewest verdicts."""
+    """Return random pairs of the ideas that have the fewest verdicts."""
     order = np.lexsort((generator.random(len(strengths.mean)), strengths.verdicts.counts))
     order = order[~excluded.closed[order]]
-    most = min(count, len(order) // 2)
-    least_compared = order[: 2 * most]
+    size = min(count, len(order) // 2)
+    least_compared = order[: 2 * size]
     shuffled = generator.permutation(least_compared)
-    return shuffled[:most], shuffled[most:]
+    return shuffled[:size], shuffled[size:]
 
 
-def _unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Return the pairs that have not yet been asked in both orders, swapped if the given order has been asked. Attempts
-    without an answer count as asked."""
+def _keep_unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Return the pairs that have not been asked in both orders, swapped if they have been asked in the order passed.
+    Attempts without an answer count as asked."""
     n, verdicts = len(strengths.mean), strengths.verdicts
     asked = np.concatenate([verdicts.first * n + verdicts.second, excluded.first * n + excluded.second])
     asked_so, asked_reversed = np.isin(first * n + second, asked), np.isin(second * n + first, asked)
@@ -106,8 +106,8 @@ def _unasked(strengths: StrengthPosterior, excluded: Unanswered, first: Ints, se
 
 
 def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) -> tuple[Ints, Ints]:
-    """Return candidate pairs in random order, each unordered pair at most once. For few ideas these are all pairs; for
-    many, they are random pairs and pairs of neighbours in an order drawn from the posterior."""
+    """Return candidate pairs in random order, without duplicates. If there are few ideas, these are all pairs. If there
+    are many, they are random pairs and pairs of neighbours in an order drawn from the posterior."""
     n = len(strengths.mean)
     if n <= _ALL_PAIRS_UP_TO:
         pairs = np.stack(np.triu_indices(n, 1)).astype(np.int64)
@@ -142,9 +142,9 @@ def _cut_uncertainty(
     return weight
 
 
-def _limited_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
-    """Return the positions of pairs chosen greedily, with a limit per idea: all pairs of a batch are asked at once, so
-    a second verdict on the same idea adds less."""
+def _limit_per_idea(first: Ints, second: Ints, n: int, count: int) -> NDArray[np.int64]:
+    """Choose pairs greedily, with a limit per idea, and return their positions. All pairs in a batch are asked
+    together, so a second verdict on the same idea adds less."""
     share = max(1, -(-4 * count // n))
     used = [0] * n
     chosen: list[int] = []

@@ -1,5 +1,4 @@
-"""Pipeline from ideas to a ranking. Each round of comparisons is chosen by the uncertainty that remains after earlier
-rounds."""
+"""Rank ideas in rounds of comparisons. Each round is chosen by the uncertainty that remains after earlier rounds."""
 
 import asyncio
 from collections import Counter
@@ -16,11 +15,11 @@ from assayer.ranking.bradley_terry import fit_strengths
 from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, judged_texts, unread_text
+from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, unread_text
 from assayer.ranking.known_comparisons import split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
-from assayer.ranking.standings import judge_record, standings
+from assayer.ranking.standings import compute_standings, judge_record
 from assayer.ranking.triage_baselines import NO_BASELINE
 from assayer.ranking.verdicts import Floats, Ints, PairwiseVerdicts
 from assayer.run.accounting import Started, cost_of, usage
@@ -31,11 +30,11 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Ranking
 
 _OUTCOMES = {"first": 1.0, "second": 0.0, "tie": 0.5}
-_SMALLEST_ROUND = 8
+_MIN_ROUND_SIZE = 8
 _MAX_FAILURES = 4
-"""Number of failed comparisons after which an idea that has had no answer is no longer compared."""
+"""Number of failed comparisons after which an idea with no successful one is no longer compared."""
 _SEED_TRUST = 0.6
-"""Assumed correlation of point scores with the truth: a standardised score of 1 becomes a prior mean of this many usual
+"""Assumed correlation between scores and the truth. A standardised score of 1 becomes a prior mean of this many usual
 widths."""
 
 
@@ -43,33 +42,32 @@ widths."""
 class CompletedRanking:
     ranking: Ranking
     comparisons: tuple[Comparison, ...]
-    """All comparisons on which the ranking is based. Submit them again when ideas are added."""
+    """All comparisons on which the ranking is based. Submit them again when adding ideas."""
     set_aside: tuple[Comparison, ...] = ()
-    """Known comparisons that were not used because they were judged under other conditions."""
+    """Known comparisons that were not used, because they were judged under other conditions."""
 
 
 @dataclass
 class _ComparisonProgress:
-    """Comparisons so far, and the pairs that got no answer."""
+    """The comparisons so far, and the pairs that got no answer."""
 
     comparisons: list[Comparison]
     handed_in: int
     finished: int
-    """Number of finished comparisons, with or without an answer, including submitted ones."""
+    """Number of finished comparisons, answered or not, including submitted ones."""
     failed: dict[tuple[int, int], AssayerError] = field(default_factory=dict)
-    """Errors of the pairs that got no answer, keyed by rows, in the order in which the pairs were asked."""
+    """Errors for the pairs that got no answer, keyed by rows, in the order in which they were asked."""
     budget_error: BudgetExhausted | None = None
 
     def unanswered(self, texts: JudgedTexts) -> Unanswered:
-        """Return the unanswered pairs and the closed ideas. An idea is closed if it has several failures and no
-        answer."""
+        """Return the unanswered pairs and the closed ideas: ideas with several failures and no answer."""
         first, second = np.array(list(self.failed), np.int64).reshape(-1, 2).T
         count = len(texts.distinct)
         failures_by_row = np.bincount(np.concatenate([first, second]), minlength=count)
         return Unanswered(first, second, (failures_by_row >= _MAX_FAILURES) & ~self._answered(texts))
 
     def unjudged(self, texts: JudgedTexts) -> dict[int, Absent]:
-        """Return, keyed by row, the reason why no question about a text was answered."""
+        """Return, keyed by row, the reason why no comparison of a text succeeded."""
         answered, closed = self._answered(texts), self.unanswered(texts).closed
         errors: dict[int, list[AssayerError]] = {}
         for pair, error in self.failed.items():
@@ -102,18 +100,19 @@ async def rank_ideas(
     known: Sequence[Comparison] = (),
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> CompletedRanking:
-    """Rank ideas by at most `options.calls_per_idea` comparisons per idea, including known ones, with each pair
-    compared at most once in each order. Ideas with the same shown text count as one. Known comparisons are used if the
-    conditions that they state (masking rules, model, question, texts) are the current ones; others are recorded as
-    dropped.
+    """Rank ideas by up to `options.calls_per_idea` comparisons per idea, including known ones. Each pair is compared at
+    most once in each order. Ideas that are shown with the same text count as one.
 
-    If `evidence` is passed, the judge sees the findings of reports on the ideas. `scores` are starting points, which
-    the comparisons adjust. Raises InputError for ideas that cannot be ranked, LlmRejected and LlmUnavailable; an
-    exhausted budget raises no error and only ends the comparisons."""
+    A known comparison is used if the conditions that it states (masking rules, model, question, texts) are the current
+    ones, and otherwise recorded as dropped. If `evidence` is passed, the judge also sees the findings of the ideas'
+    reports. `scores` are starting points, which the comparisons adjust.
+
+    Raises InputError if the ideas cannot be ranked, and LlmRejected or LlmUnavailable if the endpoint fails. An
+    exhausted budget raises nothing; it only ends the comparisons."""
     started = Started.now(run.clock)
     _check_ideas(ideas, cut)
     rules = blinding_rules(ideas)
-    texts = judged_texts(ideas, options)
+    texts = group_by_text(ideas, options)
     _check_texts(texts, ideas)
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
@@ -127,7 +126,7 @@ async def rank_ideas(
     budget = min(round(options.calls_per_idea * len(asked)), len(asked) * (len(asked) - 1))
     reversals = round(options.both_ways * budget)
     while (remaining := budget - progress.finished) > 0 and progress.budget_error is None:
-        # In a thread: with thousands of ideas this takes seconds, which would block the event loop.
+        # In a thread, because with thousands of ideas this would block the event loop for seconds.
         pairs = await asyncio.to_thread(_choose_round, progress, texts, seeds, options, cut, remaining, reversals)
         if not len(pairs[0]):
             break
@@ -138,7 +137,9 @@ async def rank_ideas(
             for dimension in options.dimensions
         }
     )
-    ranked = await asyncio.to_thread(standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts))
+    ranked = await asyncio.to_thread(
+        compute_standings, ideas, texts, by_dimension, options, cut, progress.unjudged(texts)
+    )
     analysis = None
     if len(ideas) <= options.analysed_ideas and progress.comparisons:
         analysis = await analyse_group(ideas, ranked, progress.comparisons, llm, run, options)
@@ -185,21 +186,22 @@ def _choose_round(
     remaining: int,
     reversals: int,
 ) -> tuple[Ints, Ints]:
-    """Return the pairs of the next round; the last calls of the budget repeat informative pairs in the other order."""
+    """Choose the pairs for the next round. The last part of the budget repeats informative pairs in the opposite
+    order."""
     strengths = fit_strengths(_verdicts(progress, texts, options.order_by), seeds)
     salt = options.seed + progress.finished
-    size = min(remaining, max(_SMALLEST_ROUND, len(texts.distinct) // 2))
+    size = min(remaining, max(_MIN_ROUND_SIZE, len(texts.distinct) // 2))
     unanswered = progress.unanswered(texts)
     pairs = choose_reversed_pairs(strengths, size if remaining <= reversals else 0, salt, cut, unanswered)
     if len(pairs[0]):
         return pairs
-    most = min(size, remaining - reversals) if remaining > reversals else size
-    return choose_pairs(strengths, most, salt, cut, unanswered)
+    count = min(size, remaining - reversals) if remaining > reversals else size
+    return choose_pairs(strengths, count, salt, cut, unanswered)
 
 
 def _is_usable(earlier: Comparison, rows: Mapping[IdeaId, int], dimension: str) -> bool:
-    """Return whether an earlier comparison is between different texts and covers the dimension that orders the
-    ideas."""
+    """Return whether an earlier comparison is between different texts and covers the dimension that decides the
+    order."""
     judged = any(verdict.dimension == dimension for verdict in earlier.verdicts)
     return judged and rows[earlier.first] != rows[earlier.second]
 
@@ -219,13 +221,13 @@ def _check_texts(texts: JudgedTexts, ideas: Sequence[Idea]) -> None:
     if len(texts.distinct) < 2:
         raise InputError(
             f"The judge would be shown the same text for all {len(ideas)} ideas, so there is nothing to compare.",
-            "The ideas may differ only in masked words, or beyond the length that the judge is shown.",
+            "The ideas may differ only in words that are masked, or in text beyond the length that the judge is shown.",
         )
 
 
 def _seeds(texts: JudgedTexts, scores: Mapping[IdeaId, float] | None) -> Floats | None:
-    """Return prior means in logits. A text without a score starts in the middle; a text shared by several ideas starts
-    from the mean of their scores."""
+    """Convert scores to prior means in logits. A text without a score starts in the middle; a text shared by several
+    ideas starts from the mean of their scores."""
     if not scores:
         return None
     found: list[list[float]] = [[] for _ in texts.distinct]

@@ -1,4 +1,4 @@
-"""Evidence from an idea's report, for a judge who compares ideas: points for and against, each with its quotes.
+"""Turn an idea's report into evidence for the judge that compares ideas: points for and against, each with its quotes.
 
 Scores are left out, so that the judge compares findings rather than two numbers. Reference labels are replaced by
 titles, because each report has its own labels."""
@@ -11,19 +11,19 @@ from assayer.models import Absent, Idea, IdeaId, Label, Point, Report
 from assayer.models.assessment import LABEL
 
 _SIDES = {"support": "For", "strength": "For", "contradiction": "Against", "weakness": "Against"}
-_MOST_QUOTES = 2
-"""Maximum quotes per point."""
+_MAX_QUOTES = 2
+"""Maximum number of quotes per point."""
 
 
-def evidence_of(report: Report, chars: int) -> str:
-    """Return the evidence from a report in at most `chars` characters; empty if the report has none. Only whole points
-    are included, the report's own points before those of its parts."""
+def evidence_of(report: Report, max_chars: int) -> str:
+    """Return a report's evidence in at most `chars` characters, or an empty string if it has none. Only whole points
+    are included; the report's own points come before those of its parts."""
     titles = {
         paper.label: f"{paper.title} ({paper.publication_date.year if paper.publication_date else 'no date'})"
         for paper in report.references
     }
     lines: list[str] = []
-    left = chars
+    left = max_chars
     for point in _points(report):
         shown = _shown(point, titles)
         if len(shown) + 1 <= left:
@@ -33,19 +33,19 @@ def evidence_of(report: Report, chars: int) -> str:
 
 
 def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) -> None:
-    """Check that the reports of ideas that are compared blind are blind too. `blind` states, for every idea with a
-    report, whether the report was made from the masked idea. Raises InputError if any was not, because such a report
-    may reveal who wrote the idea."""
+    """Check that ideas judged blind have blind reports. `blind` says, for every idea with a report, whether the report
+    was made from the masked idea. Raises InputError if one was not, because such a report may reveal who wrote the
+    idea."""
     seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if seen:
         raise InputError(
-            f"The ideas are judged blind, but the reports on {len(seen):,} of them were not (first: {seen[0]}).",
+            f"The ideas are judged blind, but {len(seen):,} of their reports were not made blind (first: {seen[0]}).",
             "Evaluate them with --blind, or rank with --no-blind.",
         )
 
 
 def _points(report: Report) -> Iterator[Point]:
-    """Yield each point once, alternating for and against, so that limited space shows both sides."""
+    """Yield each point once, alternating between for and against, so that both sides fit into limited space."""
     yielded: set[str] = set()
     for summary in (report.summary, *(part.summary for part in report.parts)):
         if isinstance(summary, Absent):
@@ -58,6 +58,6 @@ def _points(report: Report) -> Iterator[Point]:
 
 def _shown(point: Point, titles: Mapping[Label, str]) -> str:
     verified = [citation for citation in point.citations if citation.quote_state == "verified" and citation.quote]
-    quotes = [f'    "{item.quote}": {titles[item.label]}' for item in verified[:_MOST_QUOTES] if item.label in titles]
+    quotes = [f'    "{item.quote}": {titles[item.label]}' for item in verified[:_MAX_QUOTES] if item.label in titles]
     words = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")
     return "\n".join([f"{_SIDES[point.kind]}: {words}", *(quotes or ["    (no quote bears it out)"])])

@@ -1,4 +1,4 @@
-"""Computation of ranks, intervals and bands from posterior strengths."""
+"""Compute ranks, intervals and bands from posterior strengths."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -17,10 +17,11 @@ from assayer_client.rankings import Interval, Judge, RankedIdea
 
 _DRAWS = 1_000
 _TIE_NOISE = 1e-9
-"""Standard deviation, in logits, of the noise that orders ideas with the same text; far below any real difference."""
+"""Standard deviation, in logits, of the noise that orders ideas with the same text. It is far below any real
+difference."""
 
 
-def standings(
+def compute_standings(
     ideas: Sequence[Idea],
     texts: JudgedTexts,
     by_dimension: Mapping[str, StrengthPosterior],
@@ -29,8 +30,10 @@ def standings(
     unjudged: Mapping[int, Absent] = MappingProxyType({}),
 ) -> tuple[RankedIdea, ...]:
     """Return the ranked ideas, best first. Ranks, intervals and chances come from joint draws of the strengths in the
-    deciding dimension. Strengths belong to texts: ideas with the same text are put in a new random order in each draw.
-    `unjudged` states, keyed by row, why no question about a text was answered."""
+    deciding dimension.
+
+    Strengths belong to texts, so each draw puts ideas with the same text in a new random order. `unjudged` says, keyed
+    by row, why no comparison of a text succeeded."""
     deciding, alike = by_dimension[options.order_by], texts.alike()
     own = np.array([texts.rows[idea.id] for idea in ideas], np.int64)
     drawn = deciding.draws(_DRAWS, options.seed)[:, own]
@@ -73,7 +76,7 @@ def standings(
 def judge_record(
     strengths: StrengthPosterior, confidence: float, handed_in: int, of_unknown_judge: int, failed: int
 ) -> Judge:
-    """Return the judge's record over all comparisons, including submitted ones."""
+    """Summarise the judge's record over all comparisons, including submitted ones."""
     verdicts = strengths.verdicts
     half_width = float(ndtri((1 + confidence) / 2)) * strengths.bias_error
     return Judge(

@@ -1,5 +1,5 @@
-"""Baselines for triage: scores of the ranked ideas, predicted from words and embeddings by models trained on labelled
-ideas."""
+"""Triage baselines: scores for the ranked ideas predicted by simple models, which learn from the words and embeddings
+of labelled ideas."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from assayer.ports import Embedder
 from assayer_client.rankings import Baseline, Interval, Ranking
 
 NO_BASELINE = Absent(
-    reason="no labelled ideas were given, so the judge cannot be compared with simpler methods; --labelled FILE "
+    reason="no labelled ideas were provided, so the judge cannot be compared with simpler methods; --labelled FILE "
     "adds ideas with known outcomes."
 )
 _FOLDS = 5
@@ -29,14 +29,15 @@ _ROUNDS = 200
 class TriageBaselines(NamedTuple):
     baselines: tuple[Baseline, ...]
     values: dict[IdeaId, dict[str, float]]
-    """Scores of each idea, keyed by baseline name."""
+    """Each idea's scores, keyed by baseline name."""
 
 
 async def measure_triage_baselines(
     ideas: Sequence[Idea], labelled: Sequence[LabelledIdea], outcomes: Sequence[str], embedder: Embedder
 ) -> TriageBaselines:
-    """Measure the baselines and score the ranked ideas. Labelled ideas that are also ranked are excluded, because they
-    would predict themselves. Raises InputError if the remaining ideas are too few or all have the same outcome."""
+    """Measure the baselines' quality and score the ranked ideas with them. Labelled ideas that are also ranked are
+    excluded, because they would predict themselves. Raises InputError if too few labelled ideas remain, or if all have
+    the same outcome."""
     ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
     known = [
         item
@@ -62,8 +63,8 @@ async def measure_triage_baselines(
 
 
 def masked_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
-    """Mask a labelled idea for a blind ranking. Features learned from names would be useless there and inflate the
-    measured quality."""
+    """Mask a labelled idea for a blind ranking. Features learned from names would be useless there, and would inflate
+    the measured quality."""
     idea = blinded(Idea(id=labelled.id, title=labelled.title, text=labelled.text, sections=(), source=labelled.id))
     return labelled.model_copy(update={"title": idea.title, "text": idea.text})
 
@@ -89,7 +90,7 @@ def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: in
 
 
 def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[str, ...]) -> GraphArrays:
-    """Return a graph without edges in which every idea is one viewpoint, as needed by scorers of whole ideas."""
+    """Return a graph without edges in which every idea is one viewpoint, for scorers that work on whole ideas."""
     count = len(vectors)
     return GraphArrays(
         vectors=vectors,

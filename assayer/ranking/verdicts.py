@@ -1,4 +1,4 @@
-"""Verdicts of a judge on pairs of ideas, stored as arrays, and the judge's consistency."""
+"""A judge's verdicts on pairs of ideas, stored as arrays, and how consistent they are."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,33 +20,33 @@ class JudgeConsistency(NamedTuple):
 
 @dataclass(frozen=True)
 class PairwiseVerdicts:
-    """Verdicts (m of them) over n ideas: rows of the ideas shown first and second, and the result for the first."""
+    """m verdicts over n ideas: the rows of the ideas shown first and second, and the result for the first."""
 
     ideas: int
     first: Ints
     second: Ints
     won: Floats
-    """Result for the first idea: 1.0 if it is better, 0.0 if the second is better, 0.5 for a tie."""
+    """Result for the first idea: 1.0 if it won, 0.0 if the second won, 0.5 for a tie."""
 
     def __len__(self) -> int:
         return len(self.first)
 
     @property
     def counts(self) -> Ints:
-        """Number of verdicts on each idea."""
+        """Number of verdicts per idea."""
         shown = np.concatenate([self.first, self.second])
         return np.bincount(shown, minlength=self.ideas)
 
 
 def judge_consistency(verdicts: PairwiseVerdicts) -> JudgeConsistency:
-    """Return the judge's consistency over pairs asked in both orders and over triangles of compared pairs. If a pair
+    """Measure the judge's consistency, over pairs asked in both orders and over triangles of compared pairs. If a pair
     was asked twice in the same order, only the first verdict counts. Ties form no triangles."""
     pairs, rows = np.unique(np.column_stack([verdicts.first, verdicts.second]), axis=0, return_index=True)
     won = csr_array((verdicts.won[rows] - 0.5, pairs.T), shape=(verdicts.ideas, verdicts.ideas))
     asked = csr_array((np.ones(len(pairs), np.int64), pairs.T), shape=won.shape)
     reversed_won, reversed_asked = won.T.tocsr(), asked.T.tocsr()
     both = asked * reversed_asked
-    # Over both orders combined; a tie counts for neither idea.
+    # Combine both orders; a tie counts for neither idea.
     beats = ((won - reversed_won) > 0).astype(np.int64)
     compared = beats + beats.T
     return JudgeConsistency(

@@ -1,1 +1,1 @@
-"""Evaluation in progress: its context, budget and journal, and the concurrent execution of its steps."""
+"""A running evaluation: its context, budget and journal, and concurrent execution of its steps."""

@@ -1,4 +1,4 @@
-"""Resources that a run used: time, calls and money."""
+"""Resources used by a run: time, LLM requests and money."""
 
 import datetime as dt
 from collections import defaultdict
@@ -23,7 +23,7 @@ class Started(NamedTuple):
 
 
 def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
-    """Return the total cost of calls in US dollars; Absent if the price of a model is unknown."""
+    """Return the total cost of LLM requests in US dollars, or Absent if a model's price is unknown."""
     costs = [(call.model, call.cost_usd) for call in calls]
     unknown = sorted({model for model, cost in costs if cost is None})
     if unknown:
@@ -32,8 +32,8 @@ def cost_of(calls: Iterable[CallRecord]) -> float | Absent:
 
 
 def cost_of_journal(journal: Journal) -> float | Absent:
-    """Return the total cost in US dollars of a journal's calls that were not answered from the cache. Absent if the
-    price of a model is unknown, or if a call failed after an attempt."""
+    """Return the total cost, in US dollars, of the journal's LLM requests that were not answered from the cache. Absent
+    if a model's price is unknown, or if a request failed after being sent."""
     if any(faults for _, faults in journal.failed_calls):
         return Absent(reason="An LLM request failed, and the cost of its attempts is recorded only in the ledger.")
     return cost_of(call for call in journal.calls if not call.cached)
@@ -46,13 +46,13 @@ def usage(run: Run, started: Started) -> RunUsage:
         wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
         llm_calls_paid=len(paid),
         llm_calls_cached=sum(call.cached for call in run.journal.calls),
-        paid_usd=_paid(run),
+        paid_usd=_paid_usd(run),
         tokens=tokens_by_task(paid),
     )
 
 
 def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
-    """Return the tokens of calls by task, those with the most prompt tokens first."""
+    """Return the tokens used by each task, sorted by prompt tokens, most first."""
     by_task = defaultdict[str, list[CallRecord]](list)
     for call in calls:
         by_task[call.task].append(call)
@@ -69,8 +69,8 @@ def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
     return tuple(sorted(found, key=lambda item: (-item.prompt_tokens, item.task)))
 
 
-def _paid(run: Run) -> float | Absent:
-    """Return the amount charged to the budget, including the cost of answers that could not be used."""
+def _paid_usd(run: Run) -> float | Absent:
+    """Return the amount charged to the budget, including answers that could not be used."""
     priced = cost_of(call for call in run.journal.calls if not call.cached)
     if isinstance(priced, Absent):
         return priced

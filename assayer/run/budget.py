@@ -1,4 +1,4 @@
-"""Budget of one evaluation across all its attempts. The limit holds even with hundreds of calls in flight."""
+"""An evaluation's budget across all its attempts. It holds even with hundreds of LLM requests in flight."""
 
 import asyncio
 from collections import deque
@@ -9,7 +9,7 @@ from assayer.errors import BudgetExhausted
 
 @dataclass(frozen=True)
 class Reservation:
-    """Budget reserved for one attempt: its estimated cost."""
+    """Budget reserved for one attempt at an LLM request: its estimated cost."""
 
     usd: float
     prompt_tokens: int
@@ -17,20 +17,22 @@ class Reservation:
 
 @dataclass
 class Budget:
-    """Spending limits of one evaluation, including its earlier attempts; None is unlimited. Cached answers are free.
+    """An evaluation's spending limits, which also cover its earlier attempts; None means unlimited. Cached answers are
+    free.
 
-    An attempt reserves its estimated cost, then settles its actual cost. The limits can be exceeded only if attempts in
-    flight cost more than estimated, and only by that excess."""
+    Each LLM request reserves its estimated cost, then settles its actual cost. So the limits can be exceeded only by
+    the amount by which requests in flight cost more than estimated."""
 
     max_usd: float | None = None
     max_prompt_tokens: int | None = None
     earlier_usd: float = 0.0
-    """Cost of earlier attempts in US dollars, which counts towards the limit but not as spent by this attempt."""
+    """Cost of earlier attempts at this evaluation in US dollars. It counts towards the limit, but not as spent by this
+    attempt."""
     earlier_prompt_tokens: int = 0
     spent_usd: float = 0.0
     spent_prompt_tokens: int = 0
     has_unknown_cost: bool = False
-    """True if an attempt with an unknown price was charged; `spent_usd` does not include it."""
+    """Whether a request with an unknown price was charged; `spent_usd` does not include it."""
     _held: int = field(default=0, init=False)
     """Number of reservations that are not yet settled."""
     _held_usd: float = field(default=0.0, init=False)
@@ -50,23 +52,22 @@ class Budget:
         self.has_unknown_cost |= usd is None
         self.spent_prompt_tokens += prompt_tokens
 
-    def take(self, wanted: Reservation) -> bool:
-        """Reserve budget and return True if it is available now. Raises BudgetExhausted if too little would be left
-        even after the attempts in flight release all of their reservations."""
+    def try_reserve(self, wanted: Reservation) -> bool:
+        """Reserve budget if enough is available now, and return whether it was. Raises BudgetExhausted if too little
+        would remain even if every request in flight turned out to be free."""
         self.admit()
         spent_usd = self.earlier_usd + self.spent_usd
         spent_tokens = self.earlier_prompt_tokens + self.spent_prompt_tokens
         usd, tokens = spent_usd + wanted.usd, spent_tokens + wanted.prompt_tokens
         if self.max_usd is not None and usd > self.max_usd:
             raise BudgetExhausted(
-                f"The next LLM request may cost ${wanted.usd:.4f}; ${self.max_usd - spent_usd:.4f} "
-                f"of the budget of ${self.max_usd:.2f} is left."
+                f"The next LLM request may cost ${wanted.usd:.4f}, but only ${self.max_usd - spent_usd:.4f} "
+                f"of the ${self.max_usd:.2f} budget is left."
             )
         if self.max_prompt_tokens is not None and tokens > self.max_prompt_tokens:
             raise BudgetExhausted(
-                f"The next LLM request has about {wanted.prompt_tokens} prompt tokens; "
-                f"{self.max_prompt_tokens - spent_tokens} of the budget of "
-                f"{self.max_prompt_tokens} are left."
+                f"The next LLM request has about {wanted.prompt_tokens} prompt tokens, but only "
+                f"{self.max_prompt_tokens - spent_tokens} of the budgeted {self.max_prompt_tokens} are left."
             )
         if self.max_usd is not None and usd + self._held_usd > self.max_usd:
             return False
@@ -78,9 +79,10 @@ class Budget:
         return True
 
     async def reserve(self, usd: float, prompt_tokens: int) -> Reservation:
-        """Reserve budget in first-come, first-served order, waiting until attempts in flight have released enough."""
+        """Reserve budget, waiting if necessary until requests in flight release enough. Waiting callers are served in
+        order of arrival. Raises BudgetExhausted if there can never be enough."""
         wanted = Reservation(usd, prompt_tokens)
-        if not self._queue and self.take(wanted):
+        if not self._queue and self.try_reserve(wanted):
             return wanted
         turn = asyncio.get_running_loop().create_future()
         self._queue.append((wanted, turn))
@@ -95,7 +97,7 @@ class Budget:
         return wanted
 
     def settle(self, reservation: Reservation, usd: float | None = 0.0, prompt_tokens: int = 0) -> None:
-        """Release a reservation and charge the actual cost of the attempt, by default zero."""
+        """Release a reservation and charge the actual cost, by default zero."""
         self._held -= 1
         self._held_prompt_tokens -= reservation.prompt_tokens
         # Reset to zero when no reservation is held, so that rounding errors do not accumulate.
@@ -108,7 +110,7 @@ class Budget:
             wanted, turn = self._queue[0]
             if not turn.done():
                 try:
-                    if not self.take(wanted):
+                    if not self.try_reserve(wanted):
                         return
                     turn.set_result(None)
                 except BudgetExhausted as error:

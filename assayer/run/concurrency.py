@@ -1,4 +1,4 @@
-"""Run coroutines concurrently, and convert the failure of an item to data, so that the other items continue."""
+"""Run coroutines concurrently; the failure of one item becomes data, so the other items continue."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
@@ -19,11 +19,11 @@ Out = TypeVar("Out")
 Other = TypeVar("Other")
 
 _FATAL = (LlmRejected, LlmUnavailable, PartUnavailable, StorageError, ConfigurationError)
-"""Errors that would affect every other item as well."""
+"""Errors that would affect every other item too."""
 
 
 class Failed:
-    """Failure of an item, stored as data instead of an exception so that the other items continue."""
+    """An item's failure, returned instead of raised so that the other items continue."""
 
     def __init__(self, error: AssayerError) -> None:
         self.error = error
@@ -31,7 +31,8 @@ class Failed:
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """Open a TaskGroup that raises its first error without an exception group, after cancelling the other tasks."""
+    """Open a TaskGroup that raises its first error directly, not in an exception group, after cancelling the other
+    tasks."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -40,27 +41,29 @@ async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
 
 
 async def gather_all(works: Iterable[Coroutine[Any, Any, Out]]) -> list[Out]:
-    """Run all coroutines and return their results in order. The first error cancels the rest and is raised without
-    an exception group."""
+    """Run coroutines concurrently and return their results in order. The first error cancels the others and is raised
+    directly, not in an exception group."""
     async with task_group() as group:
         tasks = [group.create_task(work) for work in works]
     return [task.result() for task in tasks]
 
 
 async def gather_pair(first: Coroutine[Any, Any, Out], second: Coroutine[Any, Any, Other]) -> tuple[Out, Other]:
-    """Run two coroutines of different result types, as `gather_all` does."""
+    """Run two coroutines with different result types, as `gather_all` does."""
     async with task_group() as group:
         first_task, second_task = group.create_task(first), group.create_task(second)
     return first_task.result(), second_task.result()
 
 
 async def as_result(work: Awaitable[Out]) -> Out | Failed:
-    """Return the result, or the failure as data.
+    """Return the awaited result or, if it failed, the failure as data.
 
-    Errors that would affect every other item as well are raised: cancellation, an endpoint that rejects the key or has
-    stopped responding, an unreachable database or service part, or a wrong setting. When the evaluation is started
-    again, it continues from its cached answers. An exhausted budget is the item's own failure: nothing more is sent,
-    and earlier answers are kept. A Defect affects one request; the report counts and names it."""
+    Errors that would affect every other item too are raised: cancellation, an endpoint that rejects the key or no
+    longer responds, an unreachable database or service component, or a wrong setting. If the evaluation is restarted,
+    it continues from its cached answers.
+
+    An exhausted budget counts as the item's own failure: no more requests are sent, and earlier answers are kept. So
+    does a Defect, which affects one request; the report counts and names it."""
     try:
         return await work
     except _FATAL:
@@ -70,5 +73,6 @@ async def as_result(work: Awaitable[Out]) -> Out | Failed:
 
 
 async def gather_settled(items: Iterable[In], work: Callable[[In], Awaitable[Out]]) -> list[Out | Failed]:
-    """Process every item concurrently; an item's own failure becomes `Failed` in its place."""
+    """Process every item concurrently and return the results in order; `Failed` takes the place of a result that
+    failed."""
     return await gather_all(as_result(work(item)) for item in items)

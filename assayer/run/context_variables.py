@@ -1,6 +1,6 @@
-"""Context variables of a run's asyncio tasks: ids for the log, and urgency.
+"""Context variables for a run's asyncio tasks: ids for the log, and urgency.
 
-Calls to other processes pass the urgency on, because process pools have no information about runs or jobs."""
+Calls to other processes pass the urgency along, because process pools know nothing about runs or jobs."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ _IDS: ContextVar[Mapping[str, str]] = ContextVar("ids", default=MappingProxyType
 
 @contextmanager
 def log_context(**ids: str) -> Iterator[None]:
-    """Add ids to everything logged in this context and in tasks started in it, in addition to the ids of enclosing
+    """Add ids to everything logged in this context and in tasks started within it, on top of the ids from enclosing
     contexts."""
     token = _IDS.set({**_IDS.get(), **ids})
     try:
@@ -22,13 +22,13 @@ def log_context(**ids: str) -> Iterator[None]:
 
 
 def current_log_context() -> Mapping[str, str]:
-    """Return the ids that a log record written now would have; they never contain texts."""
+    """Return the ids that are added to log records in this context; they never contain text from documents."""
     return _IDS.get()
 
 
 class Urgency:
-    """Urgency of some work: whether a person is waiting for its result. Queued work can become urgent when a person
-    starts to wait for it as well."""
+    """Whether a person is waiting for the result of some work. Queued work becomes urgent when a person starts to wait
+    for it."""
 
     def __init__(self, urgent: bool = False) -> None:
         self.urgent = urgent
@@ -42,7 +42,7 @@ class Urgency:
 
     @contextmanager
     def watched(self, listener: Callable[[], None]) -> Iterator[None]:
-        """Call `listener` if the work becomes urgent within this context."""
+        """Call `listener` if the work becomes urgent inside this context."""
         self._listeners.append(listener)
         try:
             yield
@@ -54,19 +54,18 @@ _URGENCY: ContextVar[Urgency | None] = ContextVar("assayer_urgency", default=Non
 
 
 def current_urgency() -> Urgency:
-    """Return the urgency of the current work."""
     return _URGENCY.get() or Urgency()
 
 
 def is_urgent() -> bool:
-    """Return whether a person is waiting for the result; urgent work goes first in every queue."""
+    """Return whether a person is waiting for the current work. Urgent work goes first in every queue."""
     return current_urgency().urgent
 
 
 @contextmanager
 def urgency(urgent: bool | Urgency) -> Iterator[None]:
-    """Set whether work in this context, and in tasks started in it, takes priority over work that no person is waiting
-    for."""
+    """Set the urgency of work in this context and in tasks started within it. Urgent work takes priority over work that
+    nobody is waiting for."""
     token = _URGENCY.set(urgent if isinstance(urgent, Urgency) else Urgency(urgent))
     try:
         yield

@@ -1,5 +1,5 @@
-"""Journal of a run: calls, failures, papers found and read, and use of sources. Reports derive their coverage from
-it."""
+"""A run's journal: LLM requests, failures, papers found and read, and use of sources. Reports derive their coverage
+from it."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -23,64 +23,63 @@ from assayer.models import (
 )
 from assayer.text.sanitise import sanitise
 
-_LONGEST_TITLE = 300
-"""Maximum characters of a title."""
+_MAX_TITLE_CHARS = 300
 
 
 @dataclass
 class Journal:
-    """Record filled during a run, from which the report's coverage, provenance and notices are derived."""
+    """Record of what happened during a run. The report's coverage, provenance and notices are derived from it."""
 
     calls: list[CallRecord] = field(default_factory=list)
     failed_calls: list[tuple[str, tuple[Fault, ...]]] = field(default_factory=list)
-    """Task calls that ended without an answer, with their faults."""
+    """Tasks that ended without an answer, with their faults."""
     errors: list[AssayerError] = field(default_factory=list)
-    """Errors passed to `record_failure`, in order."""
+    """Errors passed to `record_failure`, in order of arrival."""
     suspicious_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Titles of papers that appear to contain instructions to a judge, or whose title or venue contains hidden text;
-    keyed by paper."""
+    """Titles of suspicious papers, keyed by paper: the text appears to contain instructions to a judge, or the title or
+    venue contains hidden text."""
     found: set[PaperId] = field(default_factory=set)
     read: set[PaperId] = field(default_factory=set)
     full_texts: set[PaperId] = field(default_factory=set)
     near_remote_papers: dict[PaperId, str] = field(default_factory=dict)
-    """Papers near a query that were returned by a remote source but not by the corpus, each with that source."""
+    """Papers near a query that a remote source returned but the corpus did not, each with that source's name."""
     prompt_digests: dict[str, str] = field(default_factory=dict)
-    """Prompt digests of all tasks that were called, keyed by task name."""
+    """Prompt digests of all tasks that were run, keyed by task name."""
     undated_texts: dict[PaperId, Literal["full text", "web page"]] = field(default_factory=dict)
-    """Texts read under a cutoff in their current state, which may be newer than the cutoff date."""
+    """Texts that were read in their current state although a cutoff applies, so they may be newer than the cutoff."""
     revised_later: set[PaperId] = field(default_factory=set)
-    """Preprints found under a cutoff that have a version after the cutoff date; their title and abstract may belong to
-    that version."""
+    """Preprints with a version published after the cutoff; the title and abstract that were read may belong to that
+    version."""
     unchecked_for_retraction: Counter[str] = field(default_factory=Counter)
-    """Number of papers about to be cited that could not be checked for retraction, keyed by the source that was
-    unavailable."""
+    """Number of papers that could not be checked for retraction before being cited, keyed by the unavailable source."""
     _dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
     _missing_full_texts: dict[PaperId, str] = field(default_factory=dict)
     _sources: dict[tuple[str, Operation], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _troubles: Counter[tuple[str, Operation, str]] = field(default_factory=Counter)
 
     def check_for_suspicion(self, paper: Paper, flags: Iterable[TextFlag] = ()) -> None:
-        """Check the paper's title and venue, and the flags of the texts that were read, for suspicious content."""
+        """Record the paper as suspicious if its title or venue, or the flags of its text that was read, give reason
+        to."""
         title, of_title = sanitise(paper.title)
         in_record = {flag.kind for flag in (*of_title, *sanitise(paper.venue)[1])}
         in_text = {flag.kind for flag in flags}
         if "suspected_injection" in in_record | in_text or "hidden_text" in in_record:
-            self.suspicious_papers[paper.id] = " ".join(title.split())[:_LONGEST_TITLE]
+            self.suspicious_papers[paper.id] = " ".join(title.split())[:_MAX_TITLE_CHARS]
 
     def record_dropped(self, what: str, reason: str, count: int = 1) -> None:
         if count:
             self._dropped[what, reason] += count
 
     def record_failure(self, what: str, error: AssayerError, count: int = 1) -> None:
-        """Record that `count` items were lost to an error."""
+        """Record that an error caused `count` items to be lost."""
         self.record_dropped(what, error.reason, count)
         self.errors.append(error)
 
     def record_use(
         self, source: str, operation: Operation, requests: int = 0, results: int = 0, cached: int = 0
     ) -> None:
-        """Record requests that a literature source answered, the number of results, and how many requests were answered
-        from the shared cache."""
+        """Record how many requests a literature source answered, how many results it returned, and how many of the
+        requests were answered from the shared cache."""
         if not (requests or results):
             return
         entry = self._sources[source, operation]
@@ -89,24 +88,24 @@ class Journal:
         entry[2] += cached
 
     def record_trouble(self, source: str, operation: Operation, error: AssayerError) -> None:
-        """Record a request that ended without an answer."""
+        """Record a request to a source that failed."""
         self._troubles[source, operation, error.reason] += 1
 
     def remote_sources_searched(self, source: str) -> tuple[str, ...]:
-        """Return the sources other than `source` in which a search had results, sorted."""
+        """Return the names of all sources except `source` in which a search had results, sorted."""
         searched = (item for item, used in self._sources.items() if item[1] in ("search", "snippets") and used[1])
         return tuple(sorted({name for name, _ in searched} - {source}))
 
     def record_missing_full_text(self, paper: PaperId, reason: str) -> None:
-        """Record a missing full text, once per paper regardless of how many methods wanted to read it."""
+        """Record a missing full text, once per paper however many methods wanted to read it."""
         self._missing_full_texts.setdefault(paper, reason)
 
-    def take_calls_of(self, part: "Journal") -> None:
-        """Add the calls, failed calls, prompt digests and dropped items of a part's journal."""
-        self.calls += part.calls
-        self.failed_calls += part.failed_calls
-        self.prompt_digests |= part.prompt_digests
-        self._dropped += part._dropped
+    def add_calls_from(self, other: "Journal") -> None:
+        """Add the LLM requests, failed tasks, prompt digests and dropped items from another journal."""
+        self.calls += other.calls
+        self.failed_calls += other.failed_calls
+        self.prompt_digests |= other.prompt_digests
+        self._dropped += other._dropped
 
     def dropped(self) -> tuple[Dropped, ...]:
         dropped = self._dropped + Counter(("full text", reason) for reason in self._missing_full_texts.values())

@@ -1,10 +1,10 @@
-"""Progress without an observer."""
+"""Progress reporting with no listener."""
 
 from assayer.ports import ProgressEvent
 
 
 class NoProgress:
-    """Implementation of `assayer.ports.Progress` that ignores every event."""
+    """Implementation of `assayer.ports.Progress` that discards every event."""
 
     def report(self, event: ProgressEvent) -> None:
         pass

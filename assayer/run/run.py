@@ -1,4 +1,4 @@
-"""Context of one evaluation: its permissions and limits, and a record of what happened in it."""
+"""One evaluation's run: its limits, and the record of what happened in it."""
 
 import datetime as dt
 from collections.abc import Awaitable, Sequence
@@ -16,8 +16,7 @@ Out = TypeVar("Out")
 
 @dataclass
 class Run:
-    """Evaluation in progress. It is owned by the code that started it; methods only read it and write to its
-    journal."""
+    """A running evaluation. The code that started it owns it; methods only read it and write to its journal."""
 
     id: EvaluationId
     cutoff: dt.date | None
@@ -25,23 +24,22 @@ class Run:
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     criteria: tuple[Criterion, ...] = ()
-    """Criteria of the call, which the report answers one by one."""
+    """Criteria of the call for proposals; the report answers each of them."""
     answers_of: str = ""
-    """Cache scope of LLM answers: the run uses and adds to the answers of all runs with the same value. The empty
-    string is the scope shared by all runs."""
+    """Cache scope for LLM answers, shared by all runs with the same value. The empty string is the default scope."""
     waits_until: dt.datetime | None = None
-    """Time until which LLM requests may wait for a cheaper batch; None if a person is waiting."""
+    """Time until which LLM requests may wait for cheaper batch processing; None if a person is waiting."""
     journal: Journal = field(default_factory=Journal)
     unread_characters: int = 0
-    """Number of characters of the idea that exceed the length shown in prompts."""
+    """Number of the idea's characters that were cut from prompts."""
     own_references: Awaitable[OwnReferences | Absent | None] | None = None
-    """Check of the idea's own references, running concurrently with the method; the report waits for it."""
+    """Check of the idea's own references, which runs alongside the method; the report waits for it."""
 
     def keep_successes(
         self, outcomes: Sequence[Out | Failed], what: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
-        """Return the outcomes that succeeded, and record the failed ones as dropped, with their reasons. `sizes` states
-        how many items each outcome represents, if more than one."""
+        """Return the successful outcomes, and record the failed ones as dropped, with their reasons. `sizes` gives the
+        number of items that each outcome represents, if more than one."""
         kept = []
         for outcome, size in zip(outcomes, sizes or [1] * len(outcomes), strict=True):
             if isinstance(outcome, Failed):

@@ -119,7 +119,7 @@ async def test_contradicting_and_unknown_labels_are_refused(graph: PgViewpointGr
     await graph.add([new_idea(1)])
     with pytest.raises(InputError, match="is labelled both 'accept' and 'reject'"):
         await graph.add([new_idea(1, idea=known(1, label="reject"))])
-    with pytest.raises(InputError, match="'maybe', which is not a label of this graph"):
+    with pytest.raises(InputError, match="'maybe', which this graph does not have"):
         await graph.add([new_idea(2, idea=known(2, label="maybe"))])
 
 

@@ -18,8 +18,8 @@ from assayer.methods.review.schemas import (
     PlanScore,
     PlanScores,
     PlanScoringQuestion,
+    RecalledWork,
     RefereeQuestion,
-    RememberedWork,
     SearchedPoint,
     WalkthroughQuestion,
 )
@@ -51,7 +51,7 @@ SCORES = PlanScores(
     soundness=PlanScore(thoughts="Clear.", limited_by="The baselines are weak.", beats=9, score=52),
     contribution=PlanContribution(thoughts="Useful.", limited_by="Parts are known.", beats=8, score=61),
 )
-NAMED = RememberedWork(
+NAMED = RecalledWork(
     label="N1",
     title="Readers that check quotes",
     author="Lee",

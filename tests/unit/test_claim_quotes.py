@@ -2,11 +2,11 @@
 
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
 from assayer.citing.evidence import Quoted
-from assayer.citing.labels import labelled
+from assayer.citing.labels import label_papers
 from assayer.models import PaperId, Point
 
 A = PaperId("a")
-PAPERS = labelled([A])
+PAPERS = label_papers([A])
 
 
 def given(side: Side, statement: str, words: str = "", state: str = "verified") -> GivenQuote:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.criteria.judging import judge_criteria
-from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria, unjudged_part
+from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria, unjudged_part
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
 from assayer.errors import InputError, MalformedAnswer
 from assayer.evaluation_context import EvaluationContext
@@ -63,7 +63,7 @@ def test_criteria_are_read_from_toml(tmp_path: Path) -> None:
     [
         (("weight = 3", "weight = 0"), "weight"),
         (("10 =", "11 ="), "anchors"),
-        (('name = "Cost"', 'name = "impact"'), "more than one criterion is called 'impact'"),
+        (('name = "Cost"', 'name = "impact"'), "more than one criterion is named 'impact'"),
         (("[[criteria]]", "[[criterion]]"), "unknown keys: criterion"),
         (("question =", "asks ="), "asks"),
     ],
@@ -115,7 +115,7 @@ def _answer(*points: tuple[str, str | None]) -> CriteriaAnswer:
 def test_answers_must_cover_each_criterion_and_name_shown_findings() -> None:
     question = CriteriaQuestion(
         idea="An idea.",
-        criteria=shown_criteria((IMPACT, COST)),
+        criteria=label_criteria((IMPACT, COST)),
         findings=(ShownFinding(label="F1", kind="weakness", text="No user is named."),),
     )
     assert JUDGE_CRITERIA.complaints(question, _answer(("C1", "F1"), ("C2", None))) == []
@@ -130,7 +130,7 @@ def test_answers_must_cover_each_criterion_and_name_shown_findings() -> None:
 
 def test_editor_prompt_contains_criteria_only_when_call_defines_them() -> None:
     _, without = tasks.EDITOR.messages(EDITING)
-    shown = EDITING.model_copy(update={"criteria": shown_criteria((IMPACT,))})
+    shown = EDITING.model_copy(update={"criteria": label_criteria((IMPACT,))})
     _, user = tasks.EDITOR_BY_CRITERIA.messages(shown)
     assert "[C1] Impact" in user.content
     assert "criteria" not in without.content

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assayer.curation.best_of import place_candidates, shuffled
+from assayer.curation.best_of import place_candidates, shuffle_candidates
 from assayer.curation.candidates import ProposedCandidates, propose_candidates
 from assayer.curation.options import CurationOptions
 from assayer.curation.papers import curate_paper
@@ -241,7 +241,7 @@ async def test_tied_candidates_are_ordered_by_seed() -> None:
     assert len(orders) > 1
     again = await _placed("scores", _judge(level=True), seed=3)
     assert again == await _placed("scores", _judge(level=True), seed=3)
-    assert [item.number for item in again] == [item.number for item in shuffled(_candidates(5)[::-1], 3)]
+    assert [item.number for item in again] == [item.number for item in shuffle_candidates(_candidates(5)[::-1], 3)]
 
 
 async def test_every_dimension_is_scored_and_lost_scores_are_absent() -> None:

@@ -39,7 +39,7 @@ def _file(folder: Path, text: str) -> DebateOptions:
         ('[[composition]]\nname = "jury"\nanalyst = 1\n', "'jury' .number 1.: analyst: Extra inputs"),
         ('[[composition]]\nname = "Jury!"\nanalysts = 1\n', "name: String should match"),
         ('[[composition]]\nname = "jury"\nanalysts = 99\n', "analysts: Input should be less than or equal to 5"),
-        ('[[composition]]\nname = "jury"\nanalysts = 1\n' * 2, "more than one composition is called 'jury'"),
+        ('[[composition]]\nname = "jury"\nanalysts = 1\n' * 2, "more than one composition is named 'jury'"),
         ('[[jury]]\nname = "jury"\n', "unknown keys: jury"),
         ("", "has no composition"),
         ("name = ", "is not valid TOML"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.methods.debate.guards import LONGEST_IDEA, stopped_by
+from assayer.methods.debate.guards import MAX_IDEA_CHARS, find_stop
 from tests.unit.debate_answers import ITEM
 from tests.unit.processor_time import filled, limited
 
@@ -54,7 +54,7 @@ STOPPED = [
 
 @pytest.mark.parametrize(("guard", "idea"), STOPPED)
 def test_placeholder_copied_or_manipulative_ideas_are_stopped(guard: str, idea: str) -> None:
-    stop = stopped_by(ITEM.model_copy(update={"idea": idea}))
+    stop = find_stop(ITEM.model_copy(update={"idea": idea}))
     assert stop is not None
     assert (stop.name, stop.leakage) == (guard, guard == "copied_abstract")
 
@@ -76,9 +76,9 @@ def test_placeholder_copied_or_manipulative_ideas_are_stopped(guard: str, idea: 
     ],
 )
 def test_a_plain_idea_passes(idea: str) -> None:
-    assert stopped_by(ITEM.model_copy(update={"idea": idea})) is None
+    assert find_stop(ITEM.model_copy(update={"idea": idea})) is None
 
 
 @pytest.mark.parametrize("piece", ["[insert ", "vote is ", "a, ", "{{", "this idea ", "_", "1. We use x\n", "< your "])
 def test_guards_take_time_in_proportion_to_the_text(piece: str) -> None:
-    assert stopped_by(ITEM.model_copy(update={"idea": filled(piece, characters=LONGEST_IDEA - 10)})) is not None
+    assert find_stop(ITEM.model_copy(update={"idea": filled(piece, characters=MAX_IDEA_CHARS - 10)})) is not None

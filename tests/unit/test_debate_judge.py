@@ -73,7 +73,7 @@ async def test_a_moderator_who_halts_costs_one_call_and_has_no_vote() -> None:
 async def test_a_lost_answer_makes_the_reward_absent_with_the_reason(error: AssayerError) -> None:
     reward = await _judged(ScriptedSeats(failing={("analyst", 2, 1): error}))
     assert reward.value == Absent(reason=reward.reason)
-    assert reward.reason.startswith("There is no answer from analyst 2 in round 1. ")
+    assert reward.reason.startswith("No answer from analyst 2 in round 1. ")
     assert reward.reason.lower().endswith(f"{error.reason.lower()}.")
     assert (reward.decided_in_round, reward.calls) == (None, 1)
 

@@ -19,7 +19,7 @@ _DEFAULT = composition("two-analysts-evaluator")
 def _held(chosen: Composition, table: Table) -> Debate:
     debate = Debate(chosen)
     while debate.speaking:
-        debate = debate.heard([table[debate.round, seat] for seat in debate.speaking])
+        debate = debate.with_ballots([table[debate.round, seat] for seat in debate.speaking])
     return debate
 
 
@@ -82,7 +82,7 @@ def test_early_stopping_gives_the_same_verdict_as_full_debate(case: tuple[Compos
     debate = _held(*case)
     assert debate.outcome is not None
     assert debate.outcome.vote == _full_verdict(*case)
-    assert len(debate.ballots) <= case[0].most_calls
+    assert len(debate.ballots) <= case[0].max_calls
 
 
 @given(_tables(lost=True), st.data())
@@ -114,11 +114,11 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
             rest = _uniform(chosen, vote)
             other = debate
             while other.speaking:
-                other = other.heard([rest[other.round, seat] for seat in other.speaking])
+                other = other.with_ballots([rest[other.round, seat] for seat in other.speaking])
             # A round that is already split is no agreement, so that the last round is what everything hangs on.
             assert other.outcome is not None
             assert other.outcome.vote == vote
-        debate = debate.heard([table[debate.round, seat] for seat in debate.speaking])
+        debate = debate.with_ballots([table[debate.round, seat] for seat in debate.speaking])
 
 
 @pytest.mark.parametrize("chosen", COMPOSITIONS.values(), ids=lambda item: item.name)
@@ -126,7 +126,7 @@ def test_a_debate_goes_on_only_while_both_verdicts_are_possible(case: tuple[Comp
 def test_unanimous_debate_saves_at_least_a_quarter_of_calls(chosen: Composition, vote: Ballot) -> None:
     debate = _held(chosen, _uniform(chosen, vote))
     assert debate.outcome == DebateOutcome("match" if vote == "match" else "no_match", 1, "agreed")
-    assert len(debate.ballots) <= 0.75 * chosen.most_calls
+    assert len(debate.ballots) <= 0.75 * chosen.max_calls
 
 
 def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
@@ -136,7 +136,7 @@ def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
     for ballots in script:
         order.append(debate.speaking)
         assert debate.round == 1
-        debate = debate.heard(ballots)
+        debate = debate.with_ballots(ballots)
     assert [[seat.role for seat in group] for group in order] == [
         ["moderator"],
         ["analyst", "analyst"],
@@ -149,26 +149,30 @@ def test_seats_of_a_role_speak_in_parallel_and_roles_in_sequence() -> None:
 def test_evaluator_breaks_ties_but_cannot_overrule_a_majority() -> None:
     split = Debate(_DEFAULT, ("match", "no_match", "match"))
     assert split.outcome is None
-    assert split.heard(["no_match", "match"]).heard(["match"]).outcome == DebateOutcome("match", 2, "evaluators")
-    both_against = split.heard(["no_match", "no_match"])
+    assert split.with_ballots(["no_match", "match"]).with_ballots(["match"]).outcome == DebateOutcome(
+        "match", 2, "evaluators"
+    )
+    both_against = split.with_ballots(["no_match", "no_match"])
     assert both_against.outcome == DebateOutcome("no_match", 2, "disagreed")
-    assert len(both_against.ballots) == _DEFAULT.most_calls - 1
+    assert len(both_against.ballots) == _DEFAULT.max_calls - 1
 
 
 def test_a_moderator_who_halts_ends_the_debate_at_once() -> None:
-    debate = Debate(composition("moderator-analyst-evaluator")).heard(["halt"])
+    debate = Debate(composition("moderator-analyst-evaluator")).with_ballots(["halt"])
     assert debate.outcome == DebateOutcome("no_match", 1, "halted")
 
 
 def test_a_lost_answer_leaves_the_verdict_open_unless_it_could_not_change_it() -> None:
-    assert Debate(_DEFAULT).heard(["match", "lost"]).outcome == DebateOutcome(None, 1, "lost")
+    assert Debate(_DEFAULT).with_ballots(["match", "lost"]).outcome == DebateOutcome(None, 1, "lost")
     pair = composition("two-analysts").model_copy(update={"rounds": 1})
-    assert Debate(pair).heard(["no_match", "lost"]).outcome == DebateOutcome("no_match", 1, "disagreed")
-    assert Debate(composition("moderator-analyst-critic")).heard(["lost"]).outcome == DebateOutcome(None, 1, "lost")
+    assert Debate(pair).with_ballots(["no_match", "lost"]).outcome == DebateOutcome("no_match", 1, "disagreed")
+    assert Debate(composition("moderator-analyst-critic")).with_ballots(["lost"]).outcome == DebateOutcome(
+        None, 1, "lost"
+    )
 
 
 def test_invalid_ballots_are_rejected() -> None:
     with pytest.raises(ValueError, match="2 seats speak next, but 1 ballots"):
-        Debate(_DEFAULT).heard(["match"])
+        Debate(_DEFAULT).with_ballots(["match"])
     with pytest.raises(ValueError, match="analyst 1 cannot cast 'halt'"):
-        Debate(_DEFAULT).heard(["halt", "match"])
+        Debate(_DEFAULT).with_ballots(["halt", "match"])

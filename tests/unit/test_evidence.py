@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote, point
 from assayer.citing.foreign_labels import WRONG_FORM, foreign_labels
-from assayer.citing.labels import MARKER, canonical, labelled, marker, paper_of, plain, relabel
+from assayer.citing.labels import MARKER, label_papers, labels_to_markers, marker, paper_of, relabel, strip_citations
 from assayer.models import PaperId
 
 SOURCE = (
@@ -24,16 +24,16 @@ def test_paper_id_survives_marker_round_trip(paper: str) -> None:
 
 
 def test_labels_are_converted_to_markers_and_relabelled() -> None:
-    papers = labelled([PaperId("a"), PaperId("b")])
-    text = canonical("Seen [P1], confirmed [P2; P1].", papers)
+    papers = label_papers([PaperId("a"), PaperId("b")])
+    text = labels_to_markers("Seen [P1], confirmed [P2; P1].", papers)
     assert text == "Seen [@a], confirmed [@b][@a]."
     assert relabel(text, {PaperId("a"): "P9", PaperId("b"): "P4"}) == "Seen [P9], confirmed [P4][P9]."
 
 
 def test_links_and_markers_written_by_model_are_removed() -> None:
-    text = canonical("See https://example.com/x and [@b] [P1].", labelled([PaperId("a")]))
+    text = labels_to_markers("See https://example.com/x and [@b] [P1].", label_papers([PaperId("a")]))
     assert text == "See (link removed) and (@b] [@a]."
-    assert plain("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
+    assert strip_citations("as [P3] says at www.example.com") == "as (another paper) says at (link removed)"
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_links_and_markers_written_by_model_are_removed() -> None:
     ],
 )
 def test_links_in_any_form_are_removed(address: str) -> None:
-    assert plain(f"see {address} there") == "see (link removed) there"
+    assert strip_citations(f"see {address} there") == "see (link removed) there"
 
 
 @pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
@@ -56,7 +56,7 @@ def test_brackets_that_only_look_like_citations_are_complained_about(bracket: st
     text = f"Shown {bracket} and [P1]."
     (found,) = foreign_labels(text, ["P1", "P2"])
     assert (text[found.start : found.end], found.kind) == (bracket, WRONG_FORM)
-    assert plain(f"Shown {bracket}.") == "Shown (another paper)."
+    assert strip_citations(f"Shown {bracket}.") == "Shown (another paper)."
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_empty_quote_is_ignored() -> None:
 
 
 def test_a_point_whose_quotes_were_not_found_is_downgraded() -> None:
-    papers = labelled([PaperId("a"), PaperId("b")])
+    papers = label_papers([PaperId("a"), PaperId("b")])
     quotes = {PaperId("a"): Quoted(words="made up words", state="not_found")}
     assert point("support", "Claimed in [P1].", papers, quotes).downgraded
     both = quotes | {PaperId("b"): Quoted(words="real words of it", state="verified")}

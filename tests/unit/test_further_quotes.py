@@ -2,12 +2,12 @@
 
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
 from assayer.citing.evidence import Evidence, Quoted, ShownPlace
-from assayer.citing.further_quotes import MOST_FURTHER
-from assayer.citing.labels import labelled
+from assayer.citing.further_quotes import MAX_FURTHER
+from assayer.citing.labels import label_papers
 from assayer.models import PaperId, Point
 
 A, B = PaperId("a"), PaperId("b")
-PAPERS = labelled([A, B])
+PAPERS = label_papers([A, B])
 HALVED = "rehearsal halved forgetting on all five streams of text"
 COST = "Each replayed batch adds 38 percent of training time on one accelerator"
 IMAGES = "Adapters with fewer parameters kept the accuracy of image classifiers"
@@ -88,8 +88,8 @@ def test_at_most_two_distinct_further_quotes_are_added() -> None:
         "parameters kept the accuracy of image classifiers, and synthetic samples improve no dialogue agents [P1]."
     )
     found = further_of(quoted_point("support", claim, PAPERS, [given()], shown=SHOWN))
-    assert len(found) == MOST_FURTHER
-    assert len(set(found)) == MOST_FURTHER
+    assert len(found) == MAX_FURTHER
+    assert len(set(found)) == MAX_FURTHER
 
 
 def test_summary_inherits_further_quotes_of_its_points() -> None:

@@ -48,7 +48,7 @@ def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
 @pytest.mark.parametrize("scorer", [Majority(), IdeaLogistic(), NearestIdeas()], ids=lambda scorer: scorer.name)
 def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
     unlabelled = GRAPH.with_unknown(np.arange(1, 40, dtype=np.int32))
-    with pytest.raises(InputError, match="None of the graph's other 39 ideas has a label"):
+    with pytest.raises(InputError, match="None of the other 39 ideas in the graph has a label"):
         scorer.score(unlabelled, rows(0))
 
 

@@ -73,7 +73,7 @@ def test_scaling_never_reverses_the_scorer() -> None:
 
 
 def test_too_few_or_single_class_held_out_ideas_are_rejected() -> None:
-    with pytest.raises(InputError, match="10 held-out ideas are too few"):
+    with pytest.raises(InputError, match="at least 30 held-out ideas; there are 10"):
         fitted(overconfident(10, seed=1))
     given, _ = overconfident(100, seed=1)
     with pytest.raises(InputError, match="No held-out idea is labelled 'good'"):

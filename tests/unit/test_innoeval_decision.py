@@ -111,7 +111,7 @@ def test_uninformative_scores_are_rejected() -> None:
 @pytest.mark.parametrize(
     ("ideas", "told"),
     [
-        (labelled(29), "29 labelled ideas are too few"),
+        (labelled(29), "labelled ideas; there are 29"),
         ([*labelled(), ScoredIdea(5.0, "temporal")], "'temporal'"),
         (
             [item for item in labelled() if item.outcome != "Oral"],

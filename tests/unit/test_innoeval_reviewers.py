@@ -6,9 +6,9 @@ import pytest
 
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.reviewers import (
-    at_this_idea,
-    deal_models,
+    assign_models,
     draw_board,
+    limit_familiarity,
     mask_evidence,
     visible_sources,
 )
@@ -49,17 +49,17 @@ def test_majority_of_the_board_is_from_fields_near_the_idea() -> None:
 
 def test_persona_familiarity_is_capped_for_unrelated_ideas() -> None:
     ecologist = next(seat.persona for seat in draw_board(POOL, 5, 0, FOREST) if seat.kind == "near")
-    assert at_this_idea(ecologist, FOREST, 4) == ecologist
+    assert limit_familiarity(ecologist, FOREST, 4) == ecologist
     nowhere = parse_idea("# Xyzzy\n\n" + "Plugh plover. " * 15, source="x")
-    abroad = at_this_idea(ecologist, nowhere, 4).familiarity
+    abroad = limit_familiarity(ecologist, nowhere, 4).familiarity
     assert all(level <= 4 for _, level in abroad)
-    assert at_this_idea(ecologist, nowhere, 10) == ecologist, "as the paper has it"
+    assert limit_familiarity(ecologist, nowhere, 10) == ecologist, "as the paper has it"
 
 
 def test_first_seat_varies_between_models() -> None:
-    firsts = Counter(deal_models(("a", "b"), 5, seed, IDEA)[0] for seed in range(40))
+    firsts = Counter(assign_models(("a", "b"), 5, seed, IDEA)[0] for seed in range(40))
     assert set(firsts) == {"a", "b"}
-    assert deal_models((), 3, 0, IDEA) == (None, None, None)
+    assert assign_models((), 3, 0, IDEA) == (None, None, None)
 
 
 def test_source_kinds_are_masked_by_matching_familiarity() -> None:

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.bias_test.poorer_english import in_poorer_english
+from assayer.bias_test.poorer_english import rewrite_in_poorer_english
 from tests.unit.proposal_texts import PROPOSAL
 
 
 def test_articles_are_dropped_and_agreement_broken_while_other_words_are_kept() -> None:
-    poorer = in_poorer_english(PROPOSAL)
+    poorer = rewrite_in_poorer_english(PROPOSAL)
     assert "Language models state things that is not so, and reader cannot tell." in poorer.text
     assert poorer.text.startswith("# Quote, then abstain\n\n## Problem")
     assert 0.05 < poorer.changed < 0.3
-    assert in_poorer_english(PROPOSAL) == poorer
+    assert rewrite_in_poorer_english(PROPOSAL) == poorer
     swaps = {"is": "are", "has": "have", "this": "these", "uses": "use", "evidence": "evidences"}
     before, after = (
         [swaps.get(word, word) for word in re.findall(r"\w+", text) if word not in {"a", "an", "the"}]
@@ -41,12 +41,12 @@ def test_articles_are_dropped_and_agreement_broken_while_other_words_are_kept() 
 )
 def test_quotes_links_code_and_formulas_are_left_unchanged(kept: str) -> None:
     line = f"It {{}} that {kept} is good, and {kept} was the best of the ones that are here."
-    assert in_poorer_english(line.format("is")).text.count(kept) == 2
+    assert rewrite_in_poorer_english(line.format("is")).text.count(kept) == 2
 
 
 @given(st.text(alphabet='a the is.`"*_[]()<>$\n#|/1x“”', max_size=400))
 def test_poorer_english_of_any_text_drops_and_swaps_words_only(text: str) -> None:
-    poorer = in_poorer_english(text)
+    poorer = rewrite_in_poorer_english(text)
     assert poorer.text.count("\n") == text.count("\n")
     assert [edit for edit in poorer.edits if edit.replacement not in {"", "are", "have", "this", "these"}] == []
-    assert poorer.within(0, len(text)) == poorer.text
+    assert poorer.edited_slice(0, len(text)) == poorer.text

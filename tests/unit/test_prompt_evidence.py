@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.prompt_evidence import labelled_evidence, shortened
+from assayer.methods.innoeval.prompt_evidence import labelled_evidence, shorten_middle
 from tests.unit.innoeval_evidence import knowledge
 
 ABSTRACT = (
@@ -12,7 +12,7 @@ ABSTRACT = (
 
 
 def test_shortened_abstract_keeps_first_and_last_sentence() -> None:
-    text = shortened(ABSTRACT, 300)
+    text = shorten_middle(ABSTRACT, 300)
     assert text.startswith("We ask whether quotes are true.")
     assert text.endswith("Errors fell from 31 to 4 in a hundred.")
     assert text.count(" […] ") == 1
@@ -30,6 +30,6 @@ def test_paper_that_is_cut_begins_with_its_own_work() -> None:
 
 @given(st.text(max_size=600), st.integers(100, 500))
 def test_shortened_text_respects_limit_and_short_text_is_unchanged(text: str, most: int) -> None:
-    left = shortened(text, most)
+    left = shorten_middle(text, most)
     assert len(left) <= most
     assert (left == text) == (len(text) <= most)

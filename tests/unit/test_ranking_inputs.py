@@ -117,5 +117,5 @@ def test_missing_language_model_error_names_required_setting(monkeypatch: pytest
 
 
 def test_unknown_order_by_dimension_is_reported() -> None:
-    with pytest.raises(ValidationError, match="no dimension 'charm'"):
+    with pytest.raises(ValidationError, match="unknown dimension, 'charm'"):
         RankingSettings(order_by="charm")

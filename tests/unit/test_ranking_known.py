@@ -88,7 +88,7 @@ LONGER = [idea.model_copy(update={"text": f"{idea.text} And more."}) for idea in
     [
         (OtherJudge, OPTIONS, ideas_of_worth(6), "judged by judge and not by other"),
         (JudgeLlm, RankingOptions(calls_per_idea=3, dimensions=(ASKED,)), ideas_of_worth(6), "with another question"),
-        (JudgeLlm, OPTIONS, LONGER, "a text of an idea that differs"),
+        (JudgeLlm, OPTIONS, LONGER, "a text that differs from the idea"),
     ],
 )
 async def test_comparisons_with_other_judge_question_or_text_are_reported_and_ignored(

@@ -81,7 +81,7 @@ async def test_points_without_room_on_the_page_are_noted_after_it_unless_the_edi
     assert [(item.text, item.plan.state) for item in review.noted] == [(texts[2], "verified")]
     report = await panel_report(walkthrough=walkthrough(*texts), editor=edited(dropped=["Q5"]))
     assert {item.reason: item.count for item in report.coverage.dropped}[
-        "the editor found it wrong, or already answered in the plan"
+        "the editor judged it wrong, or already answered in the plan"
     ] == 1
     page = as_markdown(report)
     assert page.index("## Also noted") < page.index(texts[2])

@@ -1,7 +1,7 @@
 """Passages chosen for the panel's points when there are more than the editor is shown."""
 
 from assayer.citing.evidence import Quoted, citation_of
-from assayer.methods.review.passages import ReadPassage, chosen_passages
+from assayer.methods.review.passages import ReadPassage, select_passages
 from assayer.models import EvidenceRelation, PaperId
 
 
@@ -22,6 +22,6 @@ def test_passage_shared_by_two_points_counts_as_the_best_of_the_second() -> None
     first_point = [passage("a", "P1", "already_has"), passage("b", "P1"), passage("shared", "P1")]
     read = [*first_point, passage("shared", "P2")]
 
-    chosen = chosen_passages(read, ["P1", "P2"], 2)
+    chosen = select_passages(read, ["P1", "P2"], 2)
 
     assert [(item.paper, item.points) for item in chosen] == [("a", ("P1",)), ("shared", ("P1", "P2"))]

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.review.prior_work import named_works, without_titles
+from assayer.methods.review.prior_work import clean_named_works, mask_titles
 from assayer.methods.review.schemas import (
     EditedParagraph,
     EditedReview,
@@ -17,8 +17,8 @@ from assayer.methods.review.schemas import (
     LookAnswer,
     NearWork,
     PriorWork,
+    RecalledWork,
     RefereeAnswer,
-    RememberedWork,
 )
 from assayer.methods.review.tasks import EDITOR
 from assayer.models import Report, Score
@@ -180,7 +180,7 @@ def test_ineligible_named_work_is_dropped_and_counted(title: str, changes: dict[
     run = a_run(dt.date(2020, 1, 1))
     idea = parse_idea(IDEA, "idea.md", "A very long title of an own plan")
     context = EvaluationContext.open(idea, backends, run, OPTIONS)
-    assert named_works(context, [_work(title, **changes)]) == ()
+    assert clean_named_works(context, [_work(title, **changes)]) == ()
     assert [(item.reason, item.count) for item in run.journal.dropped()] == [(reason, 1)]
 
 
@@ -188,7 +188,7 @@ def test_work_named_twice_is_kept_once() -> None:
     backends, _ = twin_backends()
     context = EvaluationContext.open(parse_idea(IDEA, "idea.md"), backends, a_run(), OPTIONS)
     named = [_work("Readers of claims"), _work("Checks of quotes"), _work("readers of Claims.")]
-    assert [work.title for work in named_works(context, named)] == ["Readers of claims", "Checks of quotes"]
+    assert [work.title for work in clean_named_works(context, named)] == ["Readers of claims", "Checks of quotes"]
 
 
 @pytest.mark.parametrize(
@@ -200,9 +200,9 @@ def test_work_named_twice_is_kept_once() -> None:
     ],
 )
 def test_label_of_a_named_work_becomes_author_and_year(text: str, shown: str) -> None:
-    work = RememberedWork(
+    work = RecalledWork(
         label="N1", title="A fast learning algorithm", author="Hinton", year=2006, role="method", why="", record=None,
         looked_up=True,
     )  # fmt: skip
     answer = EditedParagraph(labels=[], text=text, cites=[], named=["N1"])
-    assert without_titles(answer, [], a_run(), named=[work]).text == shown
+    assert mask_titles(answer, [], a_run(), named=[work]).text == shown

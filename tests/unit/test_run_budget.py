@@ -28,7 +28,7 @@ def test_spending_stays_within_limits_when_estimates_hold(
     for usd, tokens, share, settle in steps:
         wanted = Reservation(usd, tokens)
         try:
-            if budget.take(wanted):
+            if budget.try_reserve(wanted):
                 held.append(wanted)
         except BudgetExhausted:
             pass
@@ -64,7 +64,7 @@ async def test_waiting_llm_request_is_rejected_when_remaining_budget_is_too_smal
     waiting = asyncio.create_task(budget.reserve(0.5, 0))
     await asyncio.sleep(0)
     budget.settle(first, 0.8)
-    with pytest.raises(BudgetExhausted, match=r"\$0\.2000 of the budget of \$1\.00 is left"):
+    with pytest.raises(BudgetExhausted, match=r"\$0\.2000 of the \$1\.00 budget is left"):
         await waiting
 
 
@@ -87,4 +87,4 @@ async def test_waiter_cancelled_after_its_turn_releases_reserved_budget() -> Non
     budget.settle(first)
     waiting.cancel()
     await asyncio.wait([waiting])
-    assert budget.take(Reservation(0, 10))
+    assert budget.try_reserve(Reservation(0, 10))

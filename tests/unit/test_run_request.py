@@ -39,11 +39,11 @@ def test_spending_of_earlier_attempts_counts_against_every_limit() -> None:
 
     budget = run_request.budget(EvaluationSettings())
 
-    with pytest.raises(BudgetExhausted, match=r"\$0\.5000 of the budget of \$2\.00 is left"):
-        budget.take(Reservation(0.6, 0))
-    with pytest.raises(BudgetExhausted, match="100 of the budget of 1000 are left"):
-        budget.take(Reservation(0, 101))
-    assert budget.take(Reservation(0.5, 100))
+    with pytest.raises(BudgetExhausted, match=r"\$0\.5000 of the \$2\.00 budget is left"):
+        budget.try_reserve(Reservation(0.6, 0))
+    with pytest.raises(BudgetExhausted, match="100 of the budgeted 1000 are left"):
+        budget.try_reserve(Reservation(0, 101))
+    assert budget.try_reserve(Reservation(0.5, 100))
     assert (budget.spent_usd, budget.spent_prompt_tokens) == (0, 0)
 
 

@@ -71,7 +71,7 @@ def test_title_in_place_of_a_missing_abstract_cannot_be_quoted() -> None:
     (item,) = evidence_from_papers([paper], a_run(), 5_000, {})
     quoted = check_quote(title, item)
     assert quoted is not None
-    assert (quoted.state, quoted.objection) == ("not_found", "it is the title of the paper")
+    assert (quoted.state, quoted.objection) == ("not_found", "it is only the title of the paper")
 
 
 def test_full_text_that_does_not_fit_is_not_counted_as_read() -> None:

@@ -80,7 +80,7 @@ async def test_empty_external_search_over_poor_corpus_gives_no_novelty_score() -
     (reason,) = {
         assessment.score.reason for assessment in report.parts[1].assessments if isinstance(assessment.score, Absent)
     }
-    assert "a few searches elsewhere that found nothing do not show novelty" in reason
+    assert "a few searches elsewhere found nothing, which does not show novelty" in reason
 
 
 async def test_retracted_paper_is_marked_in_references_and_announced_in_notice() -> None:

@@ -12,9 +12,9 @@ from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, walk
 from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
-    moved_on,
+    move_mass,
     start_mass,
-    summed_over_hops,
+    sum_over_hops,
 )
 from assayer.models import OPEN, Paper, PaperId
 from tests.memory_corpus import MemoryCorpus
@@ -79,13 +79,13 @@ async def test_walk_respects_limits_and_is_deterministic() -> None:
 
 
 def test_votes_of_several_papers_outweigh_a_single_vote() -> None:
-    moved = moved_on({A: 1.0, B: 1.0, C: 1.0}, {A: [D], B: [D], C: [E]}, {})
+    moved = move_mass({A: 1.0, B: 1.0, C: 1.0}, {A: [D], B: [D], C: [E]}, {})
     assert moved == {D: 1.0, E: 0.5}
 
 
 def test_widely_cited_paper_spreads_its_mass_over_citing_papers() -> None:
     crowd = [PaperId(f"x{number}") for number in range(100)]
-    moved = moved_on({A: 1.0, B: 1.0}, {}, {A: crowd, B: [E]})
+    moved = move_mass({A: 1.0, B: 1.0}, {}, {A: crowd, B: [E]})
     assert moved[E] == 1.0
     assert moved[crowd[0]] == pytest.approx(0.1)
 
@@ -107,7 +107,7 @@ def test_walk_mass_stays_between_0_and_1_for_any_graph(
     citing: dict[PaperId, list[PaperId]],
 ) -> None:
     mass = start_mass(start)
-    hops = [mass, moved_on(mass, cited, citing)]
-    for hop in (*hops, summed_over_hops(hops)):
+    hops = [mass, move_mass(mass, cited, citing)]
+    for hop in (*hops, sum_over_hops(hops)):
         assert all(0 <= own <= 1 for own in hop.values())
         assert not hop or max(hop.values()) == 1

@@ -1,6 +1,6 @@
-"""Check: an evidence report without a language model, for readers who write the review themselves.
+"""Check method: an evidence report without a language model, for people who write the review themselves.
 
-Only the options are exported here, so that reading the settings loads none of the implementation.
+Only the options are exported here, so that reading the settings does not load the implementation.
 """
 
 from assayer.methods.check.options import METHOD, CheckOptions

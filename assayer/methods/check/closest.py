@@ -1,4 +1,4 @@
-"""Papers closest to a plan, each with its sentence that is nearest in meaning to a sentence of the plan."""
+"""Find the papers closest to a plan, each with its sentence that is nearest in meaning to one of the plan's."""
 
 import asyncio
 import re
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, check_quote, citation_of
-from assayer.citing.labels import plain
-from assayer.methods.check.text_matching import Paragraph, limited_words, similarity
+from assayer.citing.labels import strip_citations
+from assayer.methods.check.text_matching import Paragraph, similarity, truncate_words
 from assayer.models import Citation, NearPassage, PaperId
 from assayer.ports import Embedder
 from assayer.text.sentences import sentences
@@ -18,7 +18,7 @@ _PART_WORDS = 120
 
 
 class Nearest(NamedTuple):
-    """Sentence of a paper that is nearest to a sentence of the plan."""
+    """The sentence in a paper that is nearest to a sentence in the plan."""
 
     evidence: Evidence
     part: str
@@ -43,12 +43,11 @@ class Nearest(NamedTuple):
 async def closest_passages(
     parts: Sequence[Paragraph], evidence: Sequence[Evidence], embedder: Embedder
 ) -> list[Nearest]:
-    """Return each paper with its nearest sentence, nearest paper first. Papers without a quotable sentence are left
-    out."""
+    """Return each paper's nearest sentence, nearest paper first. Papers without a quotable sentence are left out."""
     own = [
         (_name(part), sentence)
         for part in parts
-        for sentence in sentences(part.text) or [limited_words(part.text, _PART_WORDS)]
+        for sentence in sentences(part.text) or [truncate_words(part.text, _PART_WORDS)]
     ]
     nearest = await asyncio.gather(*(_nearest(own, item, embedder) for item in evidence))
     return sorted((item for item in nearest if item is not None), key=lambda item: (-item.cosine, item.paper_id))
@@ -59,13 +58,13 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
     cosines = await similarity([sentence for _, sentence in own], others, embedder)
     for place in (-cosines).argsort(axis=None, kind="stable")[:_ATTEMPTS].tolist():
         row, column = divmod(place, len(others))
-        quoted = check_quote(limited_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
+        quoted = check_quote(truncate_words(others[column], _QUOTE_WORDS, ellipsis=""), item)
         if quoted is not None and quoted.state == "verified":
             part, sentence = own[row]
             return Nearest(
                 item,
-                plain(part),
-                plain(limited_words(sentence, _OWN_WORDS)),
+                strip_citations(part),
+                strip_citations(truncate_words(sentence, _OWN_WORDS)),
                 citation_of(item.paper_id, quoted),
                 float(cosines[row, column]),
             )
@@ -73,10 +72,11 @@ async def _nearest(own: Sequence[tuple[str, str]], item: Evidence, embedder: Emb
 
 
 _ATTEMPTS = 8
-"""Maximum number of nearest sentence pairs to try; some sentences, such as titles, must not be quoted."""
+"""Maximum number of sentence pairs to try, nearest first; some sentences, such as titles, must not be quoted."""
 
 
 def _name(part: Paragraph) -> str:
-    """Return the part's heading or its first words, without quotation marks, which cutting could leave unpaired."""
-    beginning = part.heading or limited_words(part.text.replace("**", ""), 9)
+    """Return the paragraph's heading or first words. Quotation marks are removed, since cutting could leave one
+    unpaired."""
+    beginning = part.heading or truncate_words(part.text.replace("**", ""), 9)
     return re.sub('["“”„«»]', "", beginning)

@@ -1,4 +1,4 @@
-"""Quotes of sentences in which papers state limitations or comparisons, found by typical wording."""
+"""Quote sentences in which papers state limitations or comparisons, recognised by typical wording."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,25 +20,25 @@ _COMPARISON = re.compile(
     r"|control (?:group|condition|arm))\b",
     re.IGNORECASE,
 )
-_MOST_WORDS = 45
-_MOST_OF_PAPER = 2
+_MAX_QUOTE_WORDS = 45
+_MAX_PER_PAPER = 2
 
 
-def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], most: int) -> tuple[Citation, ...]:
-    """Return quotes of limitations that the papers state, nearest papers first. If a paper has a section on
-    limitations, quotes come only from that section."""
-    return _quoted(
-        ((paper, _of_limitations(paper, texts.get(paper.paper_id))) for paper in papers), _MOST_OF_PAPER, most
+def limitations(papers: Sequence[Evidence], texts: Mapping[PaperId, FullText], limit: int) -> tuple[Citation, ...]:
+    """Quote the limitations that the papers state, nearest papers first. If a paper has a section on limitations,
+    quotes come only from there."""
+    return _quote(
+        ((paper, _limitation_sentences(paper, texts.get(paper.paper_id))) for paper in papers), _MAX_PER_PAPER, limit
     )
 
 
-def comparisons(papers: Sequence[Evidence], most: int) -> tuple[Citation, ...]:
-    """Return a quoted sentence that states a comparison from each paper that has one, nearest papers first."""
-    return _quoted(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, most)
+def comparisons(papers: Sequence[Evidence], limit: int) -> tuple[Citation, ...]:
+    """Quote one sentence that states a comparison from each paper that has one, nearest papers first."""
+    return _quote(((paper, (paper, _matching(paper.text, _COMPARISON))) for paper in papers), 1, limit)
 
 
-def _of_limitations(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
-    """Return the text from which limitations can be quoted, and the sentences in it that state limitations."""
+def _limitation_sentences(paper: Evidence, text: FullText | None) -> tuple[Evidence, list[str]]:
+    """Return the text from which limitations can be quoted, and its sentences that state limitations."""
     for section in text.sections if text else ():
         if _LIMITATION_TITLE.search(section.title):
             body = sanitise(section.text)[0]
@@ -52,16 +52,16 @@ def _matching(text: str, pattern: re.Pattern[str]) -> list[str]:
     return [sentence for sentence in sentences(text) if pattern.search(sentence)]
 
 
-def _quoted(
-    found: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], most_of_paper: int, most: int
+def _quote(
+    found: Iterator[tuple[Evidence, tuple[Evidence, list[str]]]], max_per_paper: int, limit: int
 ) -> tuple[Citation, ...]:
     quotes: list[Citation] = []
     for paper, (source, candidates) in found:
         before = len(quotes)
         for sentence in candidates:
-            if len(quotes) == most or len(quotes) - before == most_of_paper:
+            if len(quotes) == limit or len(quotes) - before == max_per_paper:
                 break
-            if len(sentence.split()) > _MOST_WORDS:
+            if len(sentence.split()) > _MAX_QUOTE_WORDS:
                 continue
             quoted = check_quote(sentence, source)
             if quoted is not None and quoted.state == "verified":

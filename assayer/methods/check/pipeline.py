@@ -1,7 +1,7 @@
-"""Evidence report: the closest papers, the limitations and comparisons that they state, and the works that they cite,
-without a judgement.
+"""Evidence report, without a judgement: the closest papers, the limitations and comparisons that they state, and the
+works that they cite.
 
-Papers are retrieved for each part of the plan and ranked; each is quoted with its sentence nearest in meaning. Nothing
+Papers are retrieved for each part of the plan and ranked; for each, the sentence nearest in meaning is quoted. Nothing
 is scored, because similar words do not mean similar claims."""
 
 import asyncio
@@ -13,8 +13,8 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.check.closest import Nearest, closest_passages
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.methods.check.options import CheckOptions
-from assayer.methods.check.references import often_cited, own_papers
-from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, limited_words, similarity
+from assayer.methods.check.references import find_often_cited, own_papers
+from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, similarity, truncate_words
 from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
@@ -33,13 +33,14 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.run.concurrency import gather_pair
 
 _STAGES = 4
-_QUERY_WORDS = 70
-_LEAST_WORDS = 12
-"""Minimum number of words for a paragraph to be used as a query."""
+_MAX_QUERY_WORDS = 70
+_MIN_QUERY_WORDS = 12
+"""Minimum number of words in a paragraph for it to be used as a query."""
 
 
 async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_checklist: bool) -> EvaluationResult:
-    """Return the evidence report on a plan, with `method` as the report's method. Raises LiteratureError."""
+    """Build the evidence report for a plan; `method` is the name recorded as the report's method. Raises
+    LiteratureError if the corpus fails."""
     options, run = context.options, context.run
     run.report_progress(method, 0, _STAGES)
     fit = await context.library.fit(context.idea.text)
@@ -51,7 +52,7 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     run.report_progress(method, 3, _STAGES)
     shown = nearest[: options.shown]
     run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
-    cited, listed = await gather_pair(often_cited(context, [item.paper_id for item in shown]), own_papers(context))
+    cited, listed = await gather_pair(find_often_cited(context, [item.paper_id for item in shown]), own_papers(context))
     ordered = [item.evidence for item in shown]
     report = EvidenceReport(
         closest=tuple(_in_order_of_parts(shown, listed)),
@@ -82,15 +83,15 @@ def _in_order_of_parts(shown: Sequence[Nearest], listed: frozenset[PaperId] | No
 
 
 async def _parts(context: EvaluationContext[CheckOptions]) -> list[Paragraph]:
-    """Return the paragraphs of the plan. If there are too many, only those nearest to the whole plan are kept, in
-    their original order."""
+    """Return the plan's paragraphs. If there are too many, only those nearest to the whole plan are kept, in their
+    original order."""
     merged: list[Paragraph] = []
     for paragraph in idea_paragraphs(context.text):
         if merged and paragraph.heading and paragraph.heading == merged[-1].heading:
             merged[-1] = merged[-1]._replace(text=f"{merged[-1].text} {paragraph.text}")
         else:
             merged.append(paragraph)
-    long_enough = [item for item in merged if len(item.text.split()) >= _LEAST_WORDS]
+    long_enough = [item for item in merged if len(item.text.split()) >= _MIN_QUERY_WORDS]
     parts = long_enough or [Paragraph("", "other", context.text)]
     if len(parts) <= context.options.parts:
         return parts
@@ -107,7 +108,7 @@ class _Read:
 
 
 async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts: Sequence[Paragraph]) -> _Read:
-    """Search for every part of the plan, and open the best papers."""
+    """Search with every paragraph of the plan, and read the best papers."""
     library, run, options = context.library, context.run, context.options
     queries = [_query(part) for part in parts]
     hits, snippets = await gather_pair(
@@ -122,14 +123,14 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     )
     run.journal.record_dropped(
         "candidate paper",
-        "too far from the idea, in a corpus that does not cover the field",
+        "not similar enough to the idea, and the corpus does not cover the field",
         len(found) - len(near),
     )
     admitted = set(near)
     rankings = [[hit.paper.id for hit in ranked if hit.paper.id in admitted] for ranked in hits]
     fused = reciprocal_rank_fusion([near, *rankings])
     order = await rerank(context.backends.reranker, context.idea.title, [found[entry] for entry in fused], run.journal)
-    run.journal.record_dropped("candidate paper", "ranked below those opened", max(0, len(order) - options.opened))
+    run.journal.record_dropped("candidate paper", "ranked below those read", max(0, len(order) - options.opened))
     papers = [found[entry] for entry in order[: options.opened]]
     texts = await library.full_texts(papers) if papers else {}
     matched = passages_by_paper(snippet for ranked in snippets for snippet in ranked)
@@ -138,4 +139,4 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
 
 
 def _query(part: Paragraph) -> str:
-    return limited_words(f"{part.heading}. {part.text}".lstrip(". "), _QUERY_WORDS, ellipsis="")
+    return truncate_words(f"{part.heading}. {part.text}".lstrip(". "), _MAX_QUERY_WORDS, ellipsis="")

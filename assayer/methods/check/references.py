@@ -1,4 +1,4 @@
-"""Works that a plan may have missed: cited by several of its closest papers and not named in the plan."""
+"""Find works that a plan may have missed: several of its closest papers cite them, and the plan does not."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,27 +9,28 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.check.options import CheckOptions
 from assayer.models import OftenCited, OwnReferences, Paper, PaperId
 
-_SEVERAL = 2
-_SHORTEST_TITLE = 12
-"""Minimum number of characters of a title; finding a shorter one in the plan's text does not count as a mention."""
+_MIN_CITING = 2
+_MIN_TITLE_CHARS = 12
+"""Minimum length of a title, in characters; a shorter one that occurs in the plan's text does not count as a
+mention."""
 
 
 class CitedWorks(NamedTuple):
     works: tuple[OftenCited, ...]
     papers: Mapping[PaperId, Paper]
-    """Papers in `works`, by id."""
+    """The papers in `works`, by id."""
 
 
 async def own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
-    """Return the papers named in the plan's own references; None if no reference could be checked."""
+    """Return the ids of the papers identified in the plan's own references; None if no reference could be checked."""
     own = await context.run.own_references if context.run.own_references else None
     if not isinstance(own, OwnReferences):
         return None
     return frozenset(entry.record.id for entry in own.entries if entry.record is not None)
 
 
-async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
-    """Return works cited by several of the closest papers and not named by the plan, most often cited first."""
+async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Sequence[PaperId]) -> CitedWorks:
+    """Return works that several of the closest papers cite and the plan does not name, most cited first."""
     if not closest or not context.options.references:
         return CitedWorks((), {})
     cited = await context.library.references(closest, context.options.references)
@@ -44,7 +45,7 @@ async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequenc
     missed = [
         work
         for work, by in citing.items()
-        if len(by) >= _SEVERAL and work not in own and work not in closest and not _is_named(papers[work], text)
+        if len(by) >= _MIN_CITING and work not in own and work not in closest and not _is_named(papers[work], text)
     ]
     chosen = sorted(missed, key=lambda work: (-len(citing[work]), work))[: context.options.listed]
     context.run.journal.record_dropped(
@@ -58,7 +59,7 @@ async def often_cited(context: EvaluationContext[CheckOptions], closest: Sequenc
 
 def _is_named(paper: Paper, text: str) -> bool:
     title = _normalised(paper.title)
-    return len(title) >= _SHORTEST_TITLE and title in text
+    return len(title) >= _MIN_TITLE_CHARS and title in text
 
 
 def _normalised(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Paragraphs of an idea with their headings, and semantic similarity of texts."""
+"""Split an idea into paragraphs with their headings, and compare texts by meaning."""
 
 import re
 from collections.abc import Sequence
@@ -11,39 +11,39 @@ from assayer.ports import Embedder
 from assayer.text.section_titles import ProposalPart, proposal_part_of
 
 Cosines = NDArray[np.float32]
-"""Cosine similarities, shape (n,) or (n, m)."""
+"""Cosine similarities, of shape (n,) or (n, m)."""
 
 _WORD_CHARS = 12
 
 
 async def similarity(asked: Sequence[str], found: Sequence[str], embedder: Embedder) -> Cosines:
-    """Return the cosine similarity of each pair, shape (asked, found)."""
+    """Return the cosine similarity of every pair of texts, shape (asked, found)."""
     # Embed both sides as queries: the comparison is symmetric, and embedders cache queries, which repeat here.
     vectors = await embedder.embed([*asked, *found], "query")
     cosines: Cosines = vectors[: len(asked)] @ vectors[len(asked) :].T
     return cosines
 
 
-def limited_words(text: str, most: int, ellipsis: str = " …") -> str:
-    """Return at most `most` words. The number of characters is limited as well, because some scripts have no spaces
-    between words."""
+def truncate_words(text: str, max_words: int, ellipsis: str = " …") -> str:
+    """Truncate a text to `max_words` words. The number of characters is limited as well, because some scripts put no
+    spaces between words."""
     words = text.split()
-    chosen = " ".join(words[:most])
-    cut = chosen[: most * _WORD_CHARS]
-    return cut + (ellipsis if len(words) > most or len(cut) < len(chosen) else "")
+    chosen = " ".join(words[:max_words])
+    cut = chosen[: max_words * _WORD_CHARS]
+    return cut + (ellipsis if len(words) > max_words or len(cut) < len(chosen) else "")
 
 
 _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?P<hash>.+)|\*\*(?P<bold>[^*]{3,100})\*\*:?|(?P<number>\d+(?:\.\d+)*[.)]?\s+[A-Z].{2,80}))$"
 )
-"""Pattern of a heading, for a line without surrounding white space."""
+"""Matches a heading; the line must be stripped of white space."""
 _LEAD = re.compile(r"^\*\*(?P<lead>[^*]{3,100})\*\*:?\s*(?P<rest>\S.*)$", re.DOTALL)
 
 
 class Paragraph(NamedTuple):
     heading: str
     kind: ProposalPart
-    """Part of the proposal, determined by the nearest heading that indicates a part; sub-headings inherit it."""
+    """Part of the proposal, taken from the nearest heading that indicates one; subheadings inherit it."""
     text: str
 
 

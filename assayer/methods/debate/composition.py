@@ -1,4 +1,4 @@
-"""Composition of a debate: its seats and its maximum number of rounds."""
+"""The composition of a debate: its participants (seats) and the maximum number of rounds."""
 
 from collections.abc import Mapping
 from importlib.resources import files
@@ -13,17 +13,17 @@ from assayer_client import rewards
 from assayer_client.rewards import DebateRole
 
 ROLES: tuple[DebateRole, ...] = ("moderator", "analyst", "critic", "evaluator")
-"""Roles in the order in which they speak in every round."""
+"""The roles, in the order in which they speak in every round."""
 
 
 class Seat(NamedTuple):
     role: DebateRole
     number: int
-    """Number of the seat among the seats of its role, from 1."""
+    """The seat's number within its role, from 1."""
 
 
 class Composition(rewards.Composition):
-    """Seats (participants) of a debate, of which at least one votes. The paper does not specify the number of rounds;
+    """A debate's seats (participants), of which at least one votes. The paper does not specify the number of rounds;
     two rounds let every seat reconsider once. A role with a single seat uses the temperature from the settings."""
 
     @model_validator(mode="after")
@@ -34,7 +34,8 @@ class Composition(rewards.Composition):
 
     @property
     def groups(self) -> tuple[tuple[Seat, ...], ...]:
-        """Seats of one round, grouped by role: the seats of a role speak in parallel, one role after another."""
+        """The seats in one round, grouped by role. Seats with the same role speak in parallel; roles speak one after
+        another."""
         sizes = (self.moderators, self.analysts, self.critics, self.evaluators)
         seats = [
             tuple(Seat(role, number) for number in range(1, size + 1)) for role, size in zip(ROLES, sizes, strict=True)
@@ -46,7 +47,7 @@ class Composition(rewards.Composition):
         return tuple(seat for group in self.groups for seat in group if seat.role != "moderator")
 
     @property
-    def most_calls(self) -> int:
+    def max_calls(self) -> int:
         """Number of LLM requests in a debate that runs to its last round."""
         return self.rounds * sum(map(len, self.groups))
 
@@ -55,7 +56,7 @@ _FILE = "compositions.toml"
 
 
 def load_compositions(path: Path) -> Mapping[str, Composition]:
-    """Load a file of `[[composition]]` entries. Raises an InputError that names the entry and the field."""
+    """Load a file of `[[composition]]` entries. Raises InputError, naming the entry and field, if it is invalid."""
     return _parse(read_text_file(path), path.name)
 
 
@@ -68,11 +69,11 @@ def _parse(text: str, file: str) -> dict[str, Composition]:
 COMPOSITIONS: Mapping[str, Composition] = _parse(
     (files("assayer.methods.debate") / _FILE).read_text(encoding="utf-8"), _FILE
 )
-"""The thirteen built-in compositions by name, in the order of their numbers."""
+"""The thirteen built-in compositions, keyed by name and in the order of their numbers."""
 
 
 def composition(name: str, known: Mapping[str, Composition] = COMPOSITIONS) -> Composition:
-    """Return the composition with this name. Raises an InputError that lists the known compositions."""
+    """Return the composition with this name. Raises InputError, listing the known compositions, if there is none."""
     found = known.get(name)
     if found is None:
         raise InputError(

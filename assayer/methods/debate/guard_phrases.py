@@ -1,4 +1,4 @@
-"""Patterns that detect unfilled templates and instructions to the judges. Each pattern is bounded and runs once per
+"""Patterns that detect unfilled templates and instructions to the judges. Each pattern is bounded, and runs once per
 text."""
 
 import re
@@ -14,16 +14,15 @@ _SLOT = re.compile(
     rf"(?:\[|<|\{{\{{)\s?{_SLOT_WORDS}\b[^\[\]<>{{}}\n]{{0,80}}(?:\]|>|\}}\}})|(?<![\w\\}}])\{{{_SLOT_WORDS}\}}|_{{4,200}}",
     re.IGNORECASE,
 )
-"""Pattern for a template placeholder: `[METHOD]`, `<insert idea>`, `{{idea}}`, `______`."""
-_FEWEST_GAPS = 2
-_WORDS_BETWEEN = 30
-"""Maximum number of words per placeholder in a template; a plan that only quotes its own prompt has more words per
-placeholder."""
+"""Matches a placeholder in a template: `[METHOD]`, `<insert idea>`, `{{idea}}`, `______`."""
+_MIN_GAPS = 2
+_MAX_WORDS_PER_GAP = 30
+"""Maximum number of words per placeholder in a template. A plan that merely quotes its own prompt has more."""
 
 
 def is_template(text: str) -> bool:
     gaps = len(_SLOT.findall(text))
-    return gaps >= _FEWEST_GAPS and gaps * _WORDS_BETWEEN >= len(words_in(text))
+    return gaps >= _MIN_GAPS and gaps * _MAX_WORDS_PER_GAP >= len(words_in(text))
 
 
 _JUDGE = r"(?:analysts?|critics?|evaluators?|moderators?|judges?|graders?|referees?|reviewers?)"
@@ -44,5 +43,5 @@ _ORDER = re.compile(
 
 
 def addresses_judge(text: str) -> bool:
-    """Return whether the text tells the judges how to vote, or itself declares that the idea matches."""
+    """Return whether the text tells the judges how to vote, or declares that the idea matches."""
     return _ORDER.search(text) is not None

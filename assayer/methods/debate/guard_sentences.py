@@ -1,8 +1,8 @@
-"""Score whether a sentence is an instruction to the judge, and whether it lacks content, by a linear model over word
-meanings.
+"""Score, with a linear model over word senses, whether a sentence is an instruction to the judge and whether it lacks
+content.
 
-Features of a sentence are the meanings that occur together in it (`guard_senses.toml`, fifteen languages), its form,
-and, in English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on
+A sentence's features are the senses that occur together in it (`guard_senses.toml`, fifteen languages), its form and,
+in English, its words and word pairs. The weights were fitted at commit ec3f1495 with `benchmarks/guards` on
 generated wordings and honest texts. Time is linear in the length of a sentence, which is bounded."""
 
 import base64
@@ -24,18 +24,18 @@ from assayer.text.content_words import is_grammar
 
 BUCKETS = 1 << 15
 _PACKAGE = "assayer.methods.debate"
-_LONGEST = 600
-"""Maximum characters of a sentence; longer sentences are cut into pieces."""
+_MAX_CHARS = 600
+"""Maximum number of characters in a sentence; longer ones are cut into pieces."""
 _END = re.compile(r"(?<=[.!?;])(?=\s)|[\n。！？；।]")
 _WORD = re.compile(r"[^\W_]+(?:['’/-][^\W_]+)*")
 _DEVANAGARI = re.compile("[\u0900-\u0963\u0966-\u097f]+")
-"""Pattern for runs of Devanagari, whose vowel signs Python does not treat as letters."""
+"""Matches runs of Devanagari, whose vowel signs Python does not treat as letters."""
 _WITHOUT_SPACES = re.compile("[\u0600-\u06ff\u0900-\u097f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_USUAL = 10
+_USUAL_SENTENCES = 10
 """Usual number of sentences in an abstract."""
 _SHORT_WORD = 4
-"""Maximum length of a short word; longer listed words also match words that begin with them."""
-_ENGLISH = 0.12
+"""Maximum length of a short word. Words in the lists that are longer also match any word that begins with them."""
+_ENGLISH_SHARE = 0.12
 """Minimum share of function words for a text to count as English."""
 
 _FORMS = {
@@ -56,7 +56,7 @@ _FORMS = {
 
 
 class SentenceScores(NamedTuple):
-    """Log-odds relative to the threshold. A score above 0 means that the property is detected."""
+    """Log-odds relative to the threshold: a score above 0 means that the property is detected."""
 
     order: float
     """Score for being an instruction to the judges."""
@@ -65,34 +65,34 @@ class SentenceScores(NamedTuple):
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Yield the sentences in order, then sentences decoded from obfuscated text: spaced-out letters, digits in place of
+    """Yield the text's sentences, then sentences decoded from obfuscated text: spaced-out letters, digits in place of
     letters, base64."""
     for found in _END.split(text):
-        for start in range(0, len(found), _LONGEST):
-            if part := found[start : start + _LONGEST].strip():
+        for start in range(0, len(found), _MAX_CHARS):
+            if part := found[start : start + _MAX_CHARS].strip():
                 yield part
     yield from _hidden_in(text)
 
 
-def orders_in(text: str) -> bool:
-    """Return whether any sentence of the text sounds like an instruction to its judges."""
+def contains_instruction(text: str) -> bool:
+    """Return whether any sentence in the text sounds like an instruction to the judges."""
     sentences = list(sentences_of(text))
-    return any(scores_of(item).order > longer(len(sentences)) for item in sentences)
+    return any(scores_of(item).order > threshold_for(len(sentences)) for item in sentences)
 
 
-def longer(sentences: int) -> float:
-    """Return the score that a sentence must exceed in a text of this many sentences: the more sentences there are, the
-    more likely one of them sounds odd by chance."""
-    return 1.5 * max(0.0, log(sentences / _USUAL)) if sentences else 0.0
+def threshold_for(sentences: int) -> float:
+    """Return the score that a sentence must exceed in a text with this many sentences: the more there are, the likelier
+    it is that one sounds odd by chance."""
+    return 1.5 * max(0.0, log(sentences / _USUAL_SENTENCES)) if sentences else 0.0
 
 
 def scores_of(sentence: str) -> SentenceScores:
     weights, bias = _weights()
-    order, nothing = weights[:, list(places(signs(sentence)))].sum(axis=1) + bias
+    order, nothing = weights[:, list(places(features_of(sentence)))].sum(axis=1) + bias
     return SentenceScores(float(order), float(nothing))
 
 
-def signs(sentence: str) -> set[str]:
+def features_of(sentence: str) -> set[str]:
     """Return the names of all features detected in the sentence."""
     folded = sentence.casefold()
     words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
@@ -113,12 +113,12 @@ def signs(sentence: str) -> set[str]:
 
 
 def places(names: Iterable[str]) -> set[int]:
-    """Return the indices of the features' weights; several features can share an index."""
+    """Return the indices of the features' weights. Several features can share an index."""
     return {crc32(name.encode()) % BUCKETS for name in names}
 
 
 def _is_english(words: list[str]) -> bool:
-    return len(words) < 4 or sum(map(is_grammar, words)) >= _ENGLISH * len(words)
+    return len(words) < 4 or sum(map(is_grammar, words)) >= _ENGLISH_SHARE * len(words)
 
 
 def _senses_in(folded: str, words: list[str]) -> set[str]:
@@ -134,7 +134,7 @@ def _senses_in(folded: str, words: list[str]) -> set[str]:
 
 @cache
 def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
-    """Return the senses of whole words, of word prefixes, and of character sequences in scripts without spaces."""
+    """Load the senses of whole words, of word beginnings, and of character sequences in scripts without spaces."""
     listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
     pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
     by_word: dict[str, frozenset[str]] = {}
@@ -146,8 +146,8 @@ def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tup
 
 @cache
 def _weights() -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the weights of `order` and `nothing` per hash bucket, and their bias. The file stores the weights as
-    integers in units of 1/16."""
+    """Load the weights for `order` and `nothing` per hash bucket, and their bias. The file stores weights as integers
+    in units of 1/16."""
     with (files(_PACKAGE) / "guard_weights.npz").open("rb") as file, np.load(file, allow_pickle=False) as kept:
         return kept["weights"].astype(np.float32) / 16, kept["bias"].astype(np.float32)
 
@@ -167,10 +167,10 @@ def _hidden_in(text: str) -> Iterator[str]:
             plain = base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("utf-8")
         except (binascii.Error, UnicodeDecodeError):
             continue
-        yield from (item for item in (plain[:_LONGEST].strip(),) if item.isprintable())
+        yield from (item for item in (plain[:_MAX_CHARS].strip(),) if item.isprintable())
     if len(_FIGURED.findall(text)) >= 2:
         yield from (
-            _FIGURED.sub(lambda m: m[0].translate(_FIGURES), item)[:_LONGEST]
+            _FIGURED.sub(lambda m: m[0].translate(_FIGURES), item)[:_MAX_CHARS]
             for item in _END.split(text)
             if len(_FIGURED.findall(item)) >= 2
         )

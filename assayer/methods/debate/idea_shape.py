@@ -1,4 +1,4 @@
-"""Counts of an idea's own words and of words shared with another text, and detection of repetition and of mere lists of
+"""Count an idea's own words and the words it shares with another text, and detect repetition and mere lists of
 methods."""
 
 import re
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assayer.text.content_words import content_words
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f"
-"""Scripts without spaces between words, or written in syllables; each character counts as a word."""
+"""Scripts written in syllables or without spaces between words; each character counts as a word."""
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _UNSPACED_SIGN = re.compile(f"[{_UNSPACED}]")
 
@@ -26,33 +26,34 @@ _ANNOUNCING = frozenset(
     understand understanding various way ways will work works
     """.split()  # noqa: SIM905 - a block of words is easier to read than a list of strings
 )
-"""Words that can announce any idea and say nothing about its content."""
+"""Words that can announce any idea and say nothing about what it is."""
 
 
 def words_in(text: str) -> list[str]:
-    """Return the words in lower case, in order."""
+    """Return the text's words in lower case, in order."""
     return _WORD.findall(text.casefold())
 
 
 def own_words(text: str, question: str) -> frozenset[str]:
-    """Return the distinct content words that occur neither in the question nor in typical announcements of an idea."""
+    """Return the distinct content words that occur neither in the question nor in phrases that typically announce an
+    idea."""
     own = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
     return own - content_words(_UNSPACED_SIGN.sub(" ", question)) - set(_UNSPACED_SIGN.findall(question)) - _ANNOUNCING
 
 
 def is_monotonous(text: str) -> bool:
-    """Return whether the text repeats the same few words."""
+    """Return whether the text keeps repeating the same few words."""
     words = words_in(text)
     return len(words) >= 20 and len(set(words)) < 10
 
 
 _SHINGLE = 6
-"""Length of a shingle in words. Texts written independently of each other share almost no shingles of this length."""
+"""Words per shingle. Texts written independently of each other share almost no shingles of this length."""
 
 
 class SharedWording(NamedTuple):
     of_idea: float
-    """Share of the idea's six-word sequences that occur in the other text, 0 to 1."""
+    """Share, 0 to 1, of the idea's six-word runs that occur in the other text."""
     of_other: float
 
 
@@ -70,26 +71,26 @@ def _shingles(words: Sequence[str]) -> set[tuple[str, ...]]:
 
 _ITEM_END = re.compile(r"[,;\n•|/]|\s[+–—-]\s|\.(?=\s|$)|\b(?:and|or|plus|as well as)\b")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\(?\d{1,3}[.):])\s*")
-_FEWEST_ITEMS = 12
-_LONGEST_ITEM = 6
-"""Maximum words of a list item; the name of a method is short, a statement about it is not."""
-_LISTED = 0.7
-"""Minimum share of a text's words that are in short items for the text to count as a list of methods."""
+_MIN_ITEMS = 12
+_MAX_ITEM_WORDS = 6
+"""Maximum number of words in a list item: the name of a method is short, a statement about it is not."""
+_MIN_LISTED_SHARE = 0.7
+"""Minimum share of a text's words that must be in short items for the text to count as a list of methods."""
 _SAME_OPENING = 0.6
 _SHORT_SENTENCE = 9
 
 
 def is_method_list(text: str) -> bool:
-    """Return whether the text only lists method names, either bare or each in a sentence of the same pattern. A list
+    """Return whether the text only lists method names, either bare or each in a sentence with the same pattern. A list
     within a plan does not count."""
     items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
     sizes = [len(words_in(item)) for item in items]
-    short = [size for size in sizes if 0 < size <= _LONGEST_ITEM]
-    if len(short) >= _FEWEST_ITEMS and sum(short) >= _LISTED * sum(sizes):
+    short = [size for size in sizes if 0 < size <= _MAX_ITEM_WORDS]
+    if len(short) >= _MIN_ITEMS and sum(short) >= _MIN_LISTED_SHARE * sum(sizes):
         return True
     sentences = [words_in(_BULLET.sub("", part)) for part in re.split(r"[.;\n](?=\s|$)", text)]
     brief = [words for words in sentences if 0 < len(words) <= _SHORT_SENTENCE]
-    if len(brief) < _FEWEST_ITEMS or sum(map(len, brief)) < _LISTED * sum(map(len, sentences)):
+    if len(brief) < _MIN_ITEMS or sum(map(len, brief)) < _MIN_LISTED_SHARE * sum(map(len, sentences)):
         return False
     openings = Counter(words[0] for words in brief)
     return openings.most_common(1)[0][1] >= _SAME_OPENING * len(brief)

@@ -1,4 +1,4 @@
-"""Reward by debate: the seats of a composition argue about an item until its verdict is settled."""
+"""Reward by debate: the seats of a composition argue about an item until the verdict is settled."""
 
 from dataclasses import replace
 
@@ -22,22 +22,22 @@ from assayer_client.rewards import DebateTurn, Reward
 
 async def judge_by_debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
     """Judge an item by debate. If the judge fails (no language model, unreachable endpoint, exhausted budget, failed
-    request), the reward's value is Absent with the reason, and no error is raised. Calls and tokens are counted for
-    this item; a cache hit counts as a call and costs nothing."""
+    request), nothing is raised: the reward's value is Absent, with the reason. LLM requests and tokens are counted for
+    this item; a cache hit counts as a request and costs nothing."""
     reward = reward_without_judging(item, composition.name)
     if reward is not None:
         return reward
     if not llm.models:
-        reason = "A debate needs a language model, and none is configured."
+        reason = "A debate needs a language model, but none is configured."
         return Reward(value=Absent(reason=reason), reason=reason, judge=composition.name)
     own_run = replace(run, journal=Journal())
     try:
-        return await _debated(item, composition, llm, own_run)
+        return await _debate(item, composition, llm, own_run)
     finally:
-        run.journal.take_calls_of(own_run.journal)
+        run.journal.add_calls_from(own_run.journal)
 
 
-async def _debated(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
+async def _debate(item: RewardItem, composition: Composition, llm: Llm, run: Run) -> Reward:
     shown = RewardItem(
         question=clean_text(item.question), idea=clean_text(item.idea), abstract=clean_text(item.abstract)
     )
@@ -46,7 +46,7 @@ async def _debated(item: RewardItem, composition: Composition, llm: Llm, run: Ru
     while (outcome := debate.outcome) is None:
         question = _question(shown, debate, transcript)
         spoken = await gather_all(_speak(seat, question, shown, composition, llm, run) for seat in debate.speaking)
-        debate = debate.heard([entry.ballot for entry in spoken])
+        debate = debate.with_ballots([entry.ballot for entry in spoken])
         transcript += tuple(entry.turn for entry in spoken)
     return _reward(outcome, composition, transcript, run.journal)
 
@@ -118,7 +118,7 @@ def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
             )
         case "lost":
             seat, reason = next((turn, turn.vote.reason) for turn in transcript[::-1] if isinstance(turn.vote, Absent))
-            return f"There is no answer from {seat.role} {seat.seat} in round {number}. {reason}"
+            return f"No answer from {seat.role} {seat.seat} in round {number}. {reason}"
 
 
 def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
@@ -126,5 +126,5 @@ def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
 
 
 def _last_words(transcript: tuple[DebateTurn, ...]) -> str:
-    """Return the conclusion of the last speaker."""
+    """Return the last speaker's conclusion."""
     return next((turn.argument for turn in transcript[::-1] if turn.argument), "").rpartition("\n")[2]

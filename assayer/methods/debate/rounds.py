@@ -1,11 +1,10 @@
-"""Decide by rules alone, without a language model, which seats speak next in a debate and whether its outcome is
-settled.
+"""The rules of a debate, without a language model: which seats speak next, and whether the outcome is settled.
 
-A debate is driven by passing it the ballots of the seats that speak next, until no seat is left to speak. Start with
-`debate = Debate(composition("two-analysts-evaluator"))`, then repeat `debate = debate.heard([ballot_of(seat,
-debate.round) for seat in debate.speaking])` while `debate.speaking` is not empty. `debate.outcome` is then the verdict,
-and `len(debate.ballots)` the number of calls. `ballot_of` can be a language model, a script, or a simulated judge that
-votes at random with a known error rate.
+To run a debate, pass it the ballots of the seats that speak next, until no seat is left to speak. Start with `debate =
+Debate(composition("two-analysts-evaluator"))`, then repeat `debate = debate.with_ballots([ballot_of(seat, debate.round)
+for seat in debate.speaking])` while `debate.speaking` is not empty. `debate.outcome` is then the verdict, and
+`len(debate.ballots)` the number of LLM requests. `ballot_of` can be a language model, a script, or a simulated judge
+that votes at random with a known error rate.
 
 These rules determine the verdict from the ballots, in the order in which they were cast:
 
@@ -33,7 +32,7 @@ from assayer.methods.debate.composition import Composition, Seat
 
 Vote = Literal["match", "no_match"]
 Ballot = Literal["match", "no_match", "go_on", "halt", "lost"]
-"""Ballot of a seat: `match` or `no_match` from a voting seat, `go_on` or `halt` from a moderator, `lost` if no answer
+"""A seat's ballot: `match` or `no_match` from a voting seat, `go_on` or `halt` from a moderator, `lost` if no answer
 arrived."""
 
 OutcomeGround = Literal["halted", "agreed", "evaluators", "disagreed", "lost"]
@@ -42,35 +41,38 @@ _ALLOWED: dict[bool, frozenset[Ballot]] = {
     True: frozenset({"go_on", "halt", "lost"}),
     False: frozenset({"match", "no_match", "lost"}),
 }
-"""Allowed ballots, keyed by whether the seat is a moderator."""
+"""The ballots that a seat may cast, keyed by whether it is a moderator."""
 
 
 class DebateOutcome(NamedTuple):
     vote: Vote | None
-    """Outcome of the vote, or None if a lost ballot left it undecided."""
+    """The verdict, or None if lost ballots left it undecided."""
     round: int
-    """Round in which the debate was settled, from 1."""
+    """The round in which the debate was settled, from 1."""
     ground: OutcomeGround
-    """Reason for the outcome. `halted`: a moderator ended the debate; `agreed`: all voting seats of a round agreed;
-    `evaluators`: the evaluators settled a split; `disagreed`: the last round ended in disagreement, without a match;
-    `lost`: lost ballots left the outcome undecided."""
+    """Reason why the debate was settled:
+    - `halted`: a moderator ended the debate.
+    - `agreed`: all voting seats agreed in one round.
+    - `evaluators`: the evaluators settled a split.
+    - `disagreed`: the last round ended in disagreement, without a match.
+    - `lost`: lost ballots left the outcome undecided."""
 
 
 @dataclass(frozen=True)
 class Debate:
     composition: Composition
     ballots: tuple[Ballot, ...] = ()
-    """Ballots in speaking order; the seats of a group always cast theirs together."""
+    """Ballots in speaking order. Seats that speak in parallel always cast theirs together."""
 
     @property
     def round(self) -> int:
-        """Round of the next seats to speak, or, after the debate is over, the round in which it was settled."""
+        """The round in which the next seats speak or, if the debate is over, in which it was settled."""
         return self.outcome.round if self.outcome else len(self.ballots) // len(self._seats) + 1
 
     @property
     def speaking(self) -> tuple[Seat, ...]:
-        """Seats that speak next, in parallel. Each has read everything said before, but not the answers of the other
-        seats in this group. Empty once the outcome is settled."""
+        """The seats that speak next, in parallel; empty once the outcome is settled. Each has read everything said so
+        far, but not the answers of the other seats that speak with it."""
         if self.outcome is not None:
             return ()
         spoken = len(self.ballots) % len(self._seats)
@@ -80,9 +82,9 @@ class Debate:
             spoken -= len(group)
         raise AssertionError("ballots come in whole groups")
 
-    def heard(self, ballots: Sequence[Ballot]) -> "Debate":
-        """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError for ballots
-        that these seats are not allowed to cast."""
+    def with_ballots(self, ballots: Sequence[Ballot]) -> "Debate":
+        """Return the debate after the next seats have cast their ballots, in seat order. Raises ValueError if these
+        seats may not cast such ballots."""
         seats = self.speaking
         if len(ballots) != len(seats):
             raise ValueError(f"{len(seats)} seats speak next, but {len(ballots)} ballots were cast.")
@@ -93,7 +95,7 @@ class Debate:
 
     @cached_property
     def outcome(self) -> DebateOutcome | None:
-        """Outcome of the debate; None while it is open."""
+        """The outcome; None while the debate is open."""
         size = len(self._seats)
         for start in range(0, len(self.ballots), size):
             number = start // size + 1
@@ -123,7 +125,7 @@ class Debate:
         return DebateOutcome(None, number, "lost") if "lost" in ballots else None
 
     def _matches(self, cast: dict[Seat, Ballot], open_vote: Vote) -> bool:
-        """Return whether the rule for the last round gives a match if every unknown vote is cast as `open_vote`."""
+        """Return whether the rule for the last round gives a match if all unknown votes are cast as `open_vote`."""
         known = [(seat, cast.get(seat, "lost")) for seat in self.composition.voters]
         votes = [(seat, open_vote if ballot == "lost" else ballot) for seat, ballot in known]
         evaluators = [vote == "match" for seat, vote in votes if seat.role == "evaluator"]

@@ -1,5 +1,5 @@
-"""Questions to the four roles and their answers. Answers give evidence before the argument, and the argument before the
-vote."""
+"""Question and answer schemas for the four roles. Answers state the evidence before the argument, and the argument
+before the vote."""
 
 from typing import Annotated, Literal
 
@@ -21,9 +21,9 @@ class DebateQuestion(Frozen):
     round: int
     rounds: int
     seat: int
-    """Number of the seat among the seats of its role."""
+    """The seat's number within its role."""
     history: tuple[DebateTurn, ...]
-    """All previous turns, oldest first."""
+    """All turns so far, oldest first."""
 
 
 class ModeratorAnswer(Frozen):

@@ -1,4 +1,4 @@
-"""LLM tasks of the four debate roles."""
+"""LLM tasks for the four debate roles."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +38,7 @@ DEBATE_TASKS: Mapping[DebateRole, Task[DebateQuestion, Any]] = MappingProxyType(
 
 
 def seat_task(composition: Composition, seat: Seat) -> Task[DebateQuestion, Any]:
-    """Return the task for a seat. Seats with the same role receive the same question but are sampled separately."""
+    """Return a seat's task. Seats with the same role get the same question but are sampled separately."""
     task = DEBATE_TASKS[seat.role]
     peers = sum(item.role == seat.role for group in composition.groups for item in group)
     if peers == 1:

@@ -1,4 +1,4 @@
-"""Convert a seat's answer to a ballot and to a turn of the transcript, checking its quotes against the two texts."""
+"""Convert a seat's answer to a ballot and a turn in the transcript, checking its quotes against both texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -32,14 +32,14 @@ class Spoken(NamedTuple):
 
 
 def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoken:
-    """Convert an answer to a turn. `answer` has the type of the seat's role; `item` holds the texts as shown to the
-    seat."""
+    """Convert an answer to a turn. `answer` has the type that belongs to the seat's role; `item` holds the texts as
+    shown to the seat."""
     if isinstance(answer, ModeratorAnswer):
         guidance = [f"What the idea proposes: {answer.proposes}", answer.guidance]
         turn = _turn(number, seat, Absent(reason=NO_VOTE), guidance, ())
         return Spoken(answer.decision, turn)
     lines, pairs = _lines_and_quotes(answer)
-    return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _checked(item, pairs)))
+    return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _check_quotes(item, pairs)))
 
 
 def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
@@ -59,7 +59,7 @@ def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
         case EvaluatorAnswer():
             weighed = [item.comparison for item in answer.evidence]
             return [*weighed, answer.summary, answer.argument], list(answer.evidence)
-    raise TypeError(f"No role with a vote returns answers of type {type(answer).__name__}.")
+    raise TypeError(f"No voting role returns answers of type {type(answer).__name__}.")
 
 
 def _turn(
@@ -83,14 +83,14 @@ def lost_turn(number: int, seat: Seat, reason: str) -> Spoken:
     return Spoken("lost", _turn(number, seat, Absent(reason=reason), (), ()))
 
 
-def _checked(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuote]:
+def _check_quotes(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuote]:
     for pair in pairs:
         for source, words in (("abstract", pair.abstract_words), ("idea", pair.idea_words)):
             if words.strip():
-                yield checked_quote(item, "idea" if source == "idea" else "abstract", words)
+                yield check_debate_quote(item, "idea" if source == "idea" else "abstract", words)
 
 
-def checked_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
+def check_debate_quote(item: RewardItem, source: Literal["idea", "abstract"], words: str) -> DebateQuote:
     """Return the quote in the source's own wording, or marked as not found."""
     text = item.idea if source == "idea" else item.abstract
     spans = next(find_quote(words, text), None) if occurs_in(words, text) else None

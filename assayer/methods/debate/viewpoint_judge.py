@@ -1,8 +1,8 @@
-"""Judge without a language model: measures how near the idea is to the closest viewpoint of the reference, and how many
+"""A judge without a language model. It measures how near the idea is to the reference's closest viewpoint, and how many
 of the idea's words occur in the reference.
 
-It is used only on request, and never as a fallback for a debate: it does not understand sentences, so a negated method
-or a list of the reference's own words looks like a match to it. For its accuracy and the texts that deceive it, see
+It is used only on request, never as a fallback for a debate. It does not understand sentences, so a negated method or a
+list of the reference's own words looks like a match. Its accuracy, and the texts that deceive it, are described in
 docs/evidence/rewards.md."""
 
 import Stemmer
@@ -17,13 +17,13 @@ from assayer.text.content_words import content_words
 from assayer.text.sanitise import clean_text
 from assayer_client.rewards import Reward
 
-_MOST_VIEWPOINTS = 40
+_MAX_VIEWPOINTS = 40
 
 
 async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: ViewpointJudge) -> Reward:
-    """Return a reward of 1 if the nearness reaches the judge's threshold, else 0. The reward's `similarity` is the
-    nearness. The value is absent if the embedding model is not the one for which the threshold was fitted, because its
-    cosines differ."""
+    """Reward an idea with 1 if its nearness to the reference reaches the judge's threshold, else 0; the reward's
+    `similarity` is the nearness. The value is Absent if the embedding model is not the one for which the threshold was
+    fitted, because cosines differ between models."""
     reward = reward_without_judging(item, judge.name)
     if reward is not None:
         return reward
@@ -37,9 +37,9 @@ async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: Viewp
 
 
 async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
-    """Return the mean of two similarities between an idea and an abstract, 0 to 1. The first is the highest cosine
-    between a viewpoint of the abstract and the idea or one of its viewpoints; the second is the share of the idea's
-    content words that occur in the abstract, ignoring endings."""
+    """Return how near an idea is to an abstract, 0 to 1: the mean of two similarities. The first is the highest cosine
+    between a viewpoint in the abstract and the idea or one of its viewpoints. The second is the share of the idea's
+    content words that occur in the abstract, ignoring word endings."""
     theirs = _viewpoints(abstract) or [abstract]
     own = [idea, *_viewpoints(idea)]
     vectors = await embedder.embed([*theirs, *own], "passage")
@@ -48,7 +48,7 @@ async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
 
 
 def _viewpoints(text: str) -> list[str]:
-    return [split_viewpoint.text for split_viewpoint in split_viewpoints(text, _MOST_VIEWPOINTS)]
+    return [split_viewpoint.text for split_viewpoint in split_viewpoints(text, _MAX_VIEWPOINTS)]
 
 
 def _shared_words(idea: str, abstract: str) -> float:

@@ -1,4 +1,4 @@
-"""Explanation of a verdict: the viewpoints with the largest effect on it, and their nearest neighbours."""
+"""Explain a verdict by the viewpoints with the largest effect on it, and their nearest neighbours."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from assayer.methods.grapheval.judge import GraphJudge, PlacedIdea
 from assayer.models import NeighbourViewpoint, ViewpointEvidence
 
 _TRIED_PER_SHOWN = 2
-"""Number of viewpoints whose removal is tested, per viewpoint shown."""
+"""Number of viewpoints that are tested by removal for each viewpoint shown."""
 
 
 def explain_verdict(
@@ -19,19 +19,19 @@ def explain_verdict(
     placed: PlacedIdea,
     scores: NDArray[np.float64],
     judge: GraphJudge,
-    most: int,
+    limit: int,
     shown: int,
 ) -> tuple[ViewpointEvidence, ...]:
-    """Return the `most` viewpoints whose removal would change the scores most, each with its `shown` nearest
+    """Return the `limit` viewpoints whose removal would change the scores most, each with its `shown` nearest
     neighbours. Only the most promising viewpoints are tested."""
-    tried = _promising(placed, judge)[: _TRIED_PER_SHOWN * most]
+    tried = _promising(placed, judge)[: _TRIED_PER_SHOWN * limit]
     effects = {place: _effect(place, viewpoints, placed, scores, judge) for place in tried}
-    strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:most]
+    strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:limit]
     return tuple(_evidence(place, viewpoints[place], effects[place], placed, judge, shown) for place in strongest)
 
 
 def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
-    """Return the positions of viewpoints with labelled neighbours; those with the most unusual labels and the
+    """Return the positions of the viewpoints that have labelled neighbours. Those with the most unusual labels and the
     nearest neighbours come first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
     known = labels[labels != UNKNOWN]
@@ -48,7 +48,7 @@ def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
 def _effect(
     place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
-    """Return how much the viewpoint adds to the score of each class, shape (classes,); zeros if it is the idea's only
+    """Return how much the viewpoint adds to each class's score, shape (classes,). Zeros if it is the idea's only
     viewpoint or the idea has no score."""
     if len(viewpoints) == 1:
         return np.zeros_like(scores)

@@ -1,4 +1,4 @@
-"""Judge of GraphEval: a graph of labelled ideas with its scorer and calibration, prepared once and used for many
+"""GraphEval's judge: a graph of labelled ideas with its scorer and calibration. Prepare it once and use it for many
 ideas."""
 
 import asyncio
@@ -24,29 +24,28 @@ from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_lo
 from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
 from assayer.ports import Vectors
 
-_NEARLY_THE_SAME_COSINE = 0.8
+_NEARLY_IDENTICAL_COSINE = 0.8
 """Minimum cosine at which two viewpoints count as nearly identical."""
-_NOT_CHOSEN = Absent(reason="no scorer was chosen by comparison: it was set when training, or nothing was trained.")
-_MOST_REFITS = 8
-"""Maximum number of cached refits. There is one refit for each set of training ideas, such as the ideas before a
-cutoff."""
+_NOT_CHOSEN = Absent(reason="no comparison chose the scorer: either it was set for training, or no model was trained.")
+_MAX_REFITS = 8
+"""Maximum number of cached refits. There is one refit per set of training ideas, such as the ideas before a cutoff."""
 
 
 class PlacedIdea(NamedTuple):
-    """An idea placed among the viewpoints of a graph."""
+    """An idea placed among a graph's viewpoints."""
 
     subgraph: IdeaSubgraph
     nearest: NearestViewpoints
-    """Neighbours of each viewpoint of the idea."""
+    """The neighbours of each of the idea's viewpoints."""
     same_ideas: tuple[LabelledIdea, ...]
-    """Ideas in the graph that are identical to this idea; they are left out."""
+    """Ideas in the graph that are the same as this idea; they are left out."""
     known: NDArray[np.bool_]
     """Mask of the graph's ideas that may be used for training, shape (ideas,)."""
     text: str
-    """Title and text of the idea."""
+    """The idea's title and text."""
     fitted: FittedLogistic | None = None
-    """Regression trained only on the ideas in `known`; None if there is no regression, or if these ideas have fewer
-    than two outcomes."""
+    """Regression trained only on the ideas in `known`. None if no regression is used, or if these ideas have fewer than
+    two outcomes."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,12 @@ class GraphJudge:
     hops: int
     calibration: ProbabilityCalibration | Absent
     model: VerdictModel | None = None
-    """Scorer that was chosen and fitted. If it is a regression, `scorer` is not used."""
+    """The scorer that was chosen and fitted. If it is a regression, `scorer` is not used."""
     _refits: dict[bytes, asyncio.Task[FittedLogistic | None]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the calibration. Raises ConfigurationError if it belongs to a different scorer, graph or embedding."""
+        """Check the calibration. Raises ConfigurationError if it belongs to another scorer, graph or embedding
+        model."""
         if isinstance(self.calibration, Absent):
             return
         plan, calibration = self.contents.plan, self.calibration
@@ -81,7 +81,7 @@ class GraphJudge:
 
     @property
     def scorer_name(self) -> str:
-        """Name of the scorer as recorded in calibrations."""
+        """The scorer's name, as recorded in calibrations."""
         if self.model is not None and self.model.fitted is not None:
             return self.model.choice.chosen
         return LocalScorer(self.scorer, self.hops).name
@@ -91,8 +91,8 @@ class GraphJudge:
         return _NOT_CHOSEN if self.model is None else self.model.choice
 
     def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
-        """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without`
-        leaves out one of the idea's viewpoints; the idea must have others."""
+        """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without` leaves out
+        one of the idea's viewpoints; the idea must have others."""
         subgraph = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
         if self.model is None or self.model.fitted is None:
             return subgraph.score(self.scorer)
@@ -109,7 +109,7 @@ class GraphJudge:
         scores: NDArray[np.float64] = rows[0]
         return scores
 
-    async def prepared(self, placed: PlacedIdea) -> PlacedIdea:
+    async def prepare(self, placed: PlacedIdea) -> PlacedIdea:
         """Return the idea with the regression that `score` needs. Fitting takes seconds, so it runs in a thread and
         does not block other evaluations. Concurrent requests for the same regression share one fit."""
         fitted_on_all = self.model.fitted if self.model else None
@@ -117,14 +117,14 @@ class GraphJudge:
             return placed._replace(fitted=fitted_on_all)
         key = placed.known.tobytes()
         if key not in self._refits:
-            while len(self._refits) >= _MOST_REFITS:
+            while len(self._refits) >= _MAX_REFITS:
                 self._refits.pop(next(iter(self._refits)))
             self._refits[key] = asyncio.create_task(asyncio.to_thread(self._refit, placed.known, fitted_on_all.kind))
-        # Other callers may wait for the same fit, so cancelling this call must not cancel it.
+        # Other callers may be waiting for the same fit, so cancelling this call must not cancel it.
         return placed._replace(fitted=await asyncio.shield(self._refits[key]))
 
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
-        """Return a regression fitted only on the ideas in `known`, or None if these have fewer than two outcomes."""
+        """Fit a regression to the ideas in `known` only, or return None if these have fewer than two outcomes."""
         hidden = np.flatnonzero(~known).astype(np.int32)
         texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:
@@ -151,31 +151,31 @@ class GraphJudge:
             ordered=plan.ordered,
         )
 
-    def known_by(self, cutoff: int) -> NDArray[np.bool_]:
-        """Return a mask, shape (ideas,), of the ideas known on the cutoff day. `cutoff` is in days since 1970-01-01. If
-        it is UNKNOWN, all ideas are known; otherwise undated ideas are not."""
+    def known_on(self, cutoff: int) -> NDArray[np.bool_]:
+        """Return a mask, shape (ideas,), for the ideas known on the cutoff day. `cutoff` is in days since 1970-01-01.
+        If it is UNKNOWN, all ideas are known; otherwise undated ideas are not."""
         dates = self.contents.arrays.dates
         known: NDArray[np.bool_] = (dates != UNKNOWN) & (dates <= cutoff)
         return known | (cutoff == UNKNOWN)
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
-        """Return whether a row of the graph is the evaluated idea. A copied text has at least one nearly identical
-        viewpoint; if there is none, only the title is compared, which takes a hundredth of the time."""
+        """Return whether a row in the graph is the evaluated idea. A copied text has at least one nearly identical
+        viewpoint. If there is none, only the titles are compared, which takes a hundredth of the time."""
         known = self.contents.ideas[row]
         if known.id == idea.id:
             return True
-        text = known.text if nearest >= _NEARLY_THE_SAME_COSINE else ""
+        text = known.text if nearest >= _NEARLY_IDENTICAL_COSINE else ""
         paper = Paper(id=PaperId(known.id), title=known.title, abstract=text, source="viewpoint graph")
         return is_own_paper(idea.own_words.title, words, paper)
 
     def place(self, idea: Idea, vectors: Vectors, inside: EdgeEnds, cutoff: int, text: str | None = None) -> PlacedIdea:
-        """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, excluding the idea
+        """Find the neighbours of an idea's viewpoints among the ideas known on the cutoff day, leaving out the idea
         itself.
 
         `cutoff` is in days since 1970-01-01, or UNKNOWN. The idea is assumed to have been written on that day, the
         latest possible one. `text` is the part of the idea that is read; by default, all of it."""
         arrays, plan = self.contents.arrays, self.contents.plan
-        allowed = self.known_by(cutoff)
+        allowed = self.known_on(cutoff)
         same_ideas: list[LabelledIdea] = []
         words = shingles(idea.own_words.text)
         while True:
@@ -190,7 +190,7 @@ class GraphJudge:
                 break
             same_ideas += [self.contents.ideas[row] for row in new]
             allowed[new] = False
-        # A cosine of 0 or below makes no edge and does not count as evidence.
+        # A cosine of 0 or less makes no edge and does not count as evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
         subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, cutoff, allowed[arrays.idea_of])
         read = titled_text(idea.title, idea.text if text is None else text)

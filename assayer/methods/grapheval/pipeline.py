@@ -1,5 +1,5 @@
-"""GraphEval: splits an idea into viewpoints, connects them to the viewpoints of ideas with known outcomes, and scores
-the idea from these.
+"""GraphEval: split an idea into viewpoints, connect these to the viewpoints of ideas with known outcomes, and score the
+idea from them.
 
 It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), sections 3 to 5. Evidence
 comes first; an outcome is named only if the calibration is more informative than the class frequencies."""
@@ -24,7 +24,7 @@ from assayer.models import Absent, ClassProbability, Notice, ScorerChoice, Summa
 from assayer.ports import Vectors
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
-_NO_CORPUS = Absent(reason="GraphEval compares with labelled ideas, not with a corpus of papers.")
+_NO_CORPUS = Absent(reason="GraphEval compares ideas with labelled ideas, not with a corpus of papers.")
 _WEAK_SIGNAL = (
     "This verdict is based on how similar the idea's text is to ideas with a known outcome. That says little about "
     "quality: on real decisions, such scores are hardly better than the base rates alone. Read the neighbours, and "
@@ -41,8 +41,9 @@ _ABSTENTIONS: dict[AbstentionReason, str] = {
 
 
 async def evaluate(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> EvaluationResult:
-    """Evaluate an idea by comparison with labelled ideas. Raises InputError, ConfigurationError, BudgetExhausted,
-    LlmRejected or LlmUnavailable."""
+    """Evaluate an idea by comparing it with labelled ideas. Raises InputError if it contains no statement,
+    ConfigurationError if the embedding model is not the graph's, BudgetExhausted, and LlmRejected or LlmUnavailable if
+    the endpoint fails."""
     verdict = await _verdict(context, judge)
     findings = Findings(
         summary=Summary(strengths=(), weaknesses=(), suggestions=()),
@@ -68,13 +69,13 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
     cutoff = days_since_1970(run.cutoff)
     placed = judge.place(idea, vectors, inner_edges, cutoff, text)
     run.journal.record_dropped("labelled idea", "is the evaluated idea itself", len(placed.same_ideas))
-    late = int((~judge.known_by(cutoff)).sum())
+    late = int((~judge.known_on(cutoff)).sum())
     run.journal.record_dropped("labelled idea", "known only after the cutoff, or undated", late)
     run.journal.record_use(
         f"viewpoint graph {options.graph}", "neighbours", len(vectors), int((placed.nearest.rows >= 0).sum())
     )
 
-    placed = await judge.prepared(placed)
+    placed = await judge.prepare(placed)
     scores = judge.score(placed)
     decision, probabilities = _calibrated_decision(scores, judge.calibration)
     if not isinstance(decision, Absent) and _is_beaten_by_length(judge.choice):
@@ -96,7 +97,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
 
 
 async def _extract_viewpoints(context: EvaluationContext[GraphEvalOptions], judge: GraphJudge) -> Viewpoints:
-    """Extract viewpoints, if possible with the extractor used for the graph's ideas, so that the viewpoints are
+    """Extract viewpoints, if possible in the same way as for the graph's ideas, so that the viewpoints are
     comparable."""
     text, options, run = context.text, context.options, context.run
     by_splitter = judge.contents.plan.maker == SPLITTER
@@ -127,7 +128,7 @@ async def _embed(extracted: Viewpoints, backends: Backends, judge: GraphJudge) -
 def _calibrated_decision(
     scores: NDArray[np.float64], calibration: ProbabilityCalibration | Absent
 ) -> tuple[str | Absent, tuple[ClassProbability, ...]]:
-    """Return the decided outcome, or why there is none, and the probabilities of all outcomes."""
+    """Return the outcome decided on, or why there is none, and the probabilities of all outcomes."""
     if isinstance(calibration, Absent):
         return Absent(reason=calibration.reason), ()
     (verdict,) = calibration.verdicts(scores[None, :])
@@ -159,7 +160,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
-    """Return the notices that a reader needs before the verdict."""
+    """Return the notices that readers need before the verdict."""
     weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_measured_quality(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak, *repetition_notice(verdict.repeats))
@@ -171,7 +172,7 @@ def _notices(verdict: Verdict) -> tuple[Notice, ...]:
 
 
 def _measured_quality(choice: ScorerChoice | Absent) -> str:
-    """Return the measured quality of the chosen scorer, in words."""
+    """Describe the measured quality of the chosen scorer."""
     if isinstance(choice, Absent):
         return ""
     figure, by_name = choice.held_out, {item.name: item for item in choice.compared}

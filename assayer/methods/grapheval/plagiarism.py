@@ -1,11 +1,11 @@
-"""Detection of plagiarism: whether an idea repeats earlier ideas, or other ideas in the same batch.
+"""Detect plagiarism: whether an idea repeats earlier ideas, or other ideas in the same batch.
 
-Each viewpoint of an idea is compared with the nearest viewpoints of other ideas, which an index finds; ideas are never
-compared with each other one by one. A viewpoint is *taken* if a viewpoint of another idea is close enough. An idea
+Each of an idea's viewpoints is compared with the nearest viewpoints in other ideas, which an index finds; ideas are
+never compared one by one. A viewpoint counts as *taken* if a viewpoint in another idea is close enough. An idea
 resembles others if enough of its viewpoints are taken: from one other idea (a copy), or from several together (a
-recombination). If too few are that close, the nearer half of its viewpoints may still all lie near the viewpoints of
-one other idea: the same statements in other words (a paraphrase). Nearness alone proves nothing, so the pairs are shown
-side by side to a reader."""
+recombination). If too few are that close, the nearer half of its viewpoints may still be near the viewpoints of one
+other idea: the same statements in other words (a paraphrase). Nearness alone proves nothing, so a reader sees the pairs
+side by side."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ from assayer.models import Frozen, IdeaId
 from assayer.ports import Vectors
 
 NEAREST_VIEWPOINTS = 10
-"""Number of neighbours examined for each viewpoint, excluding those of the same idea."""
+"""Number of neighbours examined per viewpoint, not counting those in the same idea."""
 
 
 class NearbyViewpoint(NamedTuple):
-    """Viewpoint of another idea near a viewpoint of the examined idea."""
+    """A viewpoint in another idea that is near a viewpoint of the idea being examined."""
 
     idea: IdeaId
     text: str
@@ -32,7 +32,7 @@ class NearbyViewpoint(NamedTuple):
 
 
 class IdeaViewpoints(NamedTuple):
-    """Viewpoints of an idea and their vectors, in the same order."""
+    """An idea's viewpoints and their vectors, in the same order."""
 
     idea: IdeaId
     texts: Sequence[str]
@@ -40,14 +40,14 @@ class IdeaViewpoints(NamedTuple):
 
 
 class PlagiarismLimits(Frozen):
-    """Similarity thresholds at or above which a resemblance is reported; valid for one embedding only."""
+    """Similarity thresholds at which a resemblance is reported; valid for one embedding model only."""
 
     cosine: float = Field(gt=0, le=1)
-    """Minimum cosine to a viewpoint of another idea at which a viewpoint counts as taken."""
+    """Minimum cosine similarity to a viewpoint in another idea at which a viewpoint counts as taken."""
     share: float = Field(gt=0, le=1)
     """Minimum share of taken viewpoints at which an idea counts as resembling others."""
     paraphrase: float | None = Field(default=None, gt=0, le=1)
-    """Minimum mean cosine for a paraphrase, taken over the nearer half of an idea's viewpoints and their nearest
+    """Minimum mean cosine similarity for a paraphrase, over the nearer half of an idea's viewpoints and their nearest
     viewpoints in another idea. None disables the search for paraphrases."""
 
 
@@ -56,17 +56,17 @@ MINILM_LIMITS = PlagiarismLimits(cosine=0.85, share=0.5, paraphrase=0.76)
 
 `benchmarks/quality/grapheval/plagiarism_limits.py` at commit ec3f1495 fitted cosines of 0.83–0.86 and shares of
 0.50–0.60 on three random parts of 89 submissions to ICLR 2017 and ideas plagiarised from them (November 2026,
-docs/evidence/grapheval.md). Of that conference's viewpoints, 1 in 200 is this close to a viewpoint of another paper.
+docs/evidence/grapheval.md). Of that conference's viewpoints, 1 in 200 is this close to a viewpoint in another paper.
 The paraphrase limit was fitted on abstracts rewritten by their authors; it flags 1 in 200 honest abstracts."""
 LIMITS_BY_EMBEDDER = {"all-MiniLM-L6-v2": MINILM_LIMITS}
-"""Limits, keyed by embedder; for other embedders none are known."""
-_FEWEST_REWORDED = 4
-"""Minimum viewpoints for detecting a paraphrase; with fewer, half of them cannot distinguish a paraphrase from another
-text on the same subject."""
+"""Limits, keyed by embedding model. None are known for other models."""
+_MIN_FOR_PARAPHRASE = 4
+"""Minimum number of viewpoints for detecting a paraphrase. With fewer, half of them cannot tell a paraphrase from
+another text on the same subject."""
 
 
 class ViewpointPair(Frozen):
-    """Pair of similar viewpoints."""
+    """A pair of similar viewpoints."""
 
     text: str
     other_text: str
@@ -77,25 +77,27 @@ class ViewpointPair(Frozen):
 class Resemblance(Frozen):
     idea: IdeaId
     kind: Literal["copy", "recombination", "paraphrase"]
-    """Kind of resemblance. In a `copy`, a single other idea contains enough of the viewpoints; a `recombination` takes
-    them from several ideas; a `paraphrase` uses other words."""
+    """Kind of resemblance:
+    - `copy`: one other idea contains enough of the viewpoints.
+    - `recombination`: the viewpoints are taken from several ideas.
+    - `paraphrase`: another idea makes the same statements in other words."""
     viewpoints: int
     share: float
-    """Share of the idea's viewpoints that are taken from any other idea; for a paraphrase, the share of viewpoints
+    """Share of the idea's viewpoints that are taken from any other idea; for a paraphrase, the share that was
     compared."""
     closest: IdeaId
-    """Idea that contains most of the taken viewpoints."""
+    """The idea that contains most of the taken viewpoints."""
     closest_share: float
     pairs: tuple[ViewpointPair, ...]
-    """One pair for each taken viewpoint, in the idea's order. The other viewpoint is from `closest` if `closest` has
-    one that is close enough; otherwise it is the nearest one."""
+    """One pair per taken viewpoint, in the idea's order. The other viewpoint comes from `closest` if `closest` has one
+    that is close enough; otherwise it is the nearest one."""
 
 
 def resemblance_to_neighbours(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
-    """Return the resemblance of the idea to another idea, or None. `texts` are the idea's viewpoints, and `neighbours`
-    the viewpoints near each of them; among these, the idea's own are ignored."""
+    """Return the idea's resemblance to another idea, or None. `texts` are the idea's viewpoints, and `neighbours` the
+    viewpoints near each of them; the idea's own viewpoints among them are ignored."""
     matches: list[list[NearbyViewpoint]] = [
         sorted(
             (item for item in nearby if item.idea != idea and item.cosine >= limits.cosine),
@@ -131,7 +133,7 @@ def resemblance_to_neighbours(
 def _paraphrase(
     idea: IdeaId, texts: Sequence[str], neighbours: Sequence[Sequence[NearbyViewpoint]], limits: PlagiarismLimits
 ) -> Resemblance | None:
-    if limits.paraphrase is None or len(texts) < _FEWEST_REWORDED:
+    if limits.paraphrase is None or len(texts) < _MIN_FOR_PARAPHRASE:
         return None
     nearest: dict[IdeaId, dict[int, NearbyViewpoint]] = defaultdict(dict)
     for place, nearby in enumerate(neighbours):
@@ -177,7 +179,7 @@ def resemblance_in_graph(
     limits: PlagiarismLimits,
     allowed: NDArray[np.bool_] | None = None,
 ) -> Resemblance | None:
-    """Return the resemblance of an idea to the ideas in a graph, or None. `owners` and `texts` describe each row of the
+    """Return an idea's resemblance to the ideas in a graph, or None. `owners` and `texts` describe each row in the
     index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
     found = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return resemblance_to_neighbours(
@@ -188,7 +190,7 @@ def resemblance_in_graph(
 def resemblances_within_batch(
     batch: Sequence[IdeaViewpoints], index: NeighbourIndex, limits: PlagiarismLimits
 ) -> list[Resemblance]:
-    """Return the resemblances between the ideas of a batch. `index` must be empty; it is filled with the batch."""
+    """Return the resemblances between the ideas in a batch. `index` must be empty; it is filled with the batch."""
     owners = [item.idea for item in batch for _ in item.texts]
     texts = [text for item in batch for text in item.texts]
     for item in batch:

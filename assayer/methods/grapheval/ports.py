@@ -1,4 +1,4 @@
-"""Ports of GraphEval: the scorer and the neighbour index."""
+"""Ports for GraphEval: the scorer and the neighbour index."""
 
 from typing import NamedTuple, Protocol
 
@@ -10,21 +10,21 @@ from assayer.ports import Vectors
 
 
 class Scorer(Protocol):
-    """Estimator of class probabilities for ideas in a graph: label propagation, a network, or a baseline."""
+    """Estimates class probabilities for ideas in a graph: label propagation, a network, or a baseline."""
 
     @property
     def name(self) -> str:
-        """Name of the scorer, including everything that affects its results."""
+        """The scorer's name, including everything that affects its results."""
         ...
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return probabilities, shape (len(rows), classes). Labels of the scored ideas are treated as unknown
+        """Return probabilities, shape (len(rows), classes). The labels of the ideas to score are treated as unknown
         even if the graph has them. A row is NaN if no score is possible."""
         ...
 
 
 class NearestViewpoints(NamedTuple):
-    """Nearest rows and their cosines, each of shape (queries, limit), best first. Missing results have row −1 and
+    """The nearest rows and their cosines, each of shape (queries, limit), best first. Missing results have row −1 and
     cosine −inf."""
 
     rows: NDArray[np.int64]
@@ -32,8 +32,7 @@ class NearestViewpoints(NamedTuple):
 
 
 class NeighbourIndex(Protocol):
-    """Index of vectors by row, which finds the rows nearest to a vector. It can be rebuilt from the graph at any
-    time."""
+    """Index of vectors that finds the rows nearest to a vector. It can be rebuilt from the graph at any time."""
 
     def __len__(self) -> int: ...
 

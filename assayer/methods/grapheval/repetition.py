@@ -1,4 +1,4 @@
-"""Detection of repetition: whether an evaluated idea repeats an idea in the graph, based on the neighbours that support
+"""Detect repetition: whether an evaluated idea repeats an idea in the graph, based on the neighbours that also support
 its verdict."""
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _KINDS = {
 def repeated_idea(
     idea: IdeaId, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, judge: GraphJudge
 ) -> RepeatedIdea | Absent | None:
-    """Return the idea known at the cutoff that this idea repeats; None if there is no repetition."""
+    """Return the idea, among those known at the cutoff, that this idea repeats; None if there is none."""
     contents = judge.contents
     if placed.same_ideas:
         known = placed.same_ideas[0]

@@ -1,4 +1,4 @@
-"""Questions and answers of the GraphEval tasks; answers give evidence before the statement."""
+"""Question and answer schemas for the GraphEval tasks. Answers state the evidence before the statement."""
 
 from typing import Annotated, Literal
 

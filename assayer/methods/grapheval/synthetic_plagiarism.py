@@ -1,4 +1,4 @@
-"""Synthetic plagiarism generated from a graph by the paper's three methods, used to train and to measure detection."""
+"""Generate synthetic plagiarism from a graph by the paper's three methods, to train and measure detection."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,21 +15,21 @@ PlagiarismKind = Literal["copy", "random swaps", "neighbour swaps"]
 PLAGIARISM_KINDS: tuple[PlagiarismKind, ...] = ("copy", "random swaps", "neighbour swaps")
 
 _INTRA_NEAREST, _INTER_NEAREST = 5, 10
-_SWAPPED = 1 / 3
-"""Share of viewpoints that the last two kinds of plagiarism replace."""
+_SWAPPED_SHARE = 1 / 3
+"""Share of viewpoints that the two kinds with swaps replace."""
 
 
 class PlagiarisedIdea(NamedTuple):
     source: int
-    """Row of the plagiarised idea."""
+    """The row of the idea that was plagiarised."""
     nodes: NDArray[np.int64]
-    """Rows of the viewpoints, in order, all taken from other ideas."""
+    """The rows of the viewpoints, in order; all are taken from other ideas."""
 
 
 def plagiarise(graph: GraphArrays, trick: PlagiarismKind, count: int, seed: int) -> tuple[PlagiarisedIdea, ...]:
-    """Return plagiarised versions of `count` different ideas whose label is not the worst class. The last two kinds of
-    plagiarism replace a third of the viewpoints, at least one; a copy replaces none. Raises InputError if too few ideas
-    in the graph can be plagiarised."""
+    """Return plagiarised versions of `count` different ideas whose label is not the worst class. The kinds with swaps
+    replace a third of the viewpoints, at least one; a copy replaces none. Raises InputError if the graph has too few
+    suitable ideas."""
     sizes = np.bincount(graph.idea_of, minlength=len(graph.ideas))
     wanted = np.flatnonzero(graph.labels > 0)
     usable = wanted[sizes[wanted] >= 2]
@@ -46,7 +46,7 @@ def _plagiarise_one(
     nodes = np.flatnonzero(graph.idea_of == source)
     if trick == "copy":
         return PlagiarisedIdea(source, nodes)
-    places = generator.choice(len(nodes), max(1, round(_SWAPPED * len(nodes))), replace=False)
+    places = generator.choice(len(nodes), max(1, round(_SWAPPED_SHARE * len(nodes))), replace=False)
     others = np.flatnonzero(graph.idea_of != source)
     if trick == "random swaps":
         nodes[places] = generator.choice(others, len(places), replace=False)
@@ -59,8 +59,8 @@ def _plagiarise_one(
 
 
 def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
-    """Return the graph with `count` plagiarised ideas appended, in equal parts of each kind, labelled as the worst
-    class and dated after their sources. Edges lead only into the new ideas, so that honest ideas stay unchanged."""
+    """Return the graph with `count` plagiarised ideas appended. They have equal parts of each kind, are labelled as the
+    worst class and dated after their sources. Edges lead only into the new ideas, so honest ideas are not affected."""
     parts = [
         count // len(PLAGIARISM_KINDS) + (place < count % len(PLAGIARISM_KINDS))
         for place in range(len(PLAGIARISM_KINDS))
@@ -93,8 +93,8 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
 def _later_dates(
     graph: GraphArrays, plagiarised: Sequence[PlagiarisedIdea], generator: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Return dates within two years after the latest source idea of each plagiarised idea, or UNKNOWN if no source
-    is dated."""
+    """Return dates within two years after each plagiarised idea's latest source idea, or UNKNOWN if no source is
+    dated."""
     latest = np.array([graph.dates[graph.idea_of[item.nodes]].max() for item in plagiarised])
     return np.where(latest == UNKNOWN, UNKNOWN, latest + generator.integers(1, 730, len(plagiarised))).astype(np.int32)
 
@@ -102,8 +102,8 @@ def _later_dates(
 def _edges_into(
     graph: GraphArrays, nodes: NDArray[np.int64], owners: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.int8]]:
-    """Return the edges into each new viewpoint from its nearest viewpoints in the graph, and the edges within each
-    new idea."""
+    """Return the edges into each new viewpoint from its nearest viewpoints in the graph, and the edges within each new
+    idea."""
     first = len(graph.vectors)
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32], int]] = []
     for owner in range(int(owners[-1]) + 1):

@@ -1,4 +1,4 @@
-"""LLM tasks of GraphEval: extracting the viewpoints of an idea and, optionally, relating them."""
+"""GraphEval's LLM tasks: extract an idea's viewpoints and, optionally, relate them to each other."""
 
 from assayer.llm import Task
 from assayer.methods.grapheval.graph.records import Viewpoint
@@ -12,8 +12,8 @@ from assayer.methods.grapheval.viewpoints.faithfulness import IdeaWords, check_f
 from assayer.prompts import Prompts
 
 _PROMPTS = Prompts("assayer.methods.grapheval")
-_MOST_UNFAITHFUL = 0.2
-"""Maximum share of viewpoints that are rejected individually; above it, the whole answer is requested again."""
+_MAX_UNFAITHFUL = 0.2
+"""Maximum share of viewpoints that may be rejected individually; above it, the whole answer is requested again."""
 
 
 def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints) -> list[str]:
@@ -22,7 +22,7 @@ def _check_viewpoints(question: ViewpointsQuestion, answer: ExtractedViewpoints)
     if len(given) > question.limit:
         complaints.append(f"There are {len(given)} viewpoints; at most {question.limit} are wanted.")
     _, refused = check_faithfulness(given, IdeaWords(question.idea))
-    if len(refused) > _MOST_UNFAITHFUL * len(given):
+    if len(refused) > _MAX_UNFAITHFUL * len(given):
         complaints += [f"In {item.text[:80]!r}: {item.reason}." for item in refused]
     return complaints
 

@@ -1,7 +1,7 @@
 """Dimensions on which an idea is scored: five built-in ones, and dimensions that users supply in the same form.
 
 A dimension is a question, a scale with a description of each band, and the kinds of evidence that can answer it. The
-dimensions in a user's file replace the built-in ones, except for built-in ones that the file lists under `keep`."""
+dimensions in a user's file replace the built-in ones, except for those that the file lists under `keep`."""
 
 import hashlib
 from functools import cache
@@ -20,11 +20,10 @@ from assayer.models import Absent, Frozen, Score
 EvidenceKind = Literal["literature", "web", "code", "data"]
 
 _RESERVED_NAMES = frozenset({"background", "board"})
-_WIDEST_GAP = 1.0
-"""Maximum gap in points between two bands; a larger gap suggests a missing band."""
+_MAX_GAP = 1.0
+"""Maximum gap between two bands, in points; a larger one suggests that a band is missing."""
 _HALVES_UP_TO = 50
-"""Maximum width in points of a scale with half-point steps. Wider scales are divided into at most a hundred integer
-steps."""
+"""Maximum width, in points, of a scale with half-point steps. Wider scales have at most a hundred integer steps."""
 
 
 class Scale(Frozen):
@@ -52,22 +51,22 @@ class RubricDimension(Frozen):
     )
     title: str = Field(min_length=2, max_length=60)
     question: str = Field(min_length=20, max_length=400)
-    """Question that a score answers."""
+    """The question that a score answers."""
     guidance: str = Field(default="", max_length=2_000)
-    """Guidance on what counts for this dimension, and on what does not count because another dimension covers it."""
+    """Instructions on what counts for this dimension, and on what does not because another dimension covers it."""
     evidence: tuple[EvidenceKind, ...] = ("literature", "web", "code", "data")
-    """Kinds of evidence that reviewers see in addition to the idea; if empty, they see only the idea."""
+    """Kinds of evidence that reviewers see along with the idea; if empty, they see only the idea."""
     masked: bool = True
-    """True if evidence with which a reviewer is unfamiliar is hidden from that reviewer. False if the question concerns
-    what is already known, because reading less would make more ideas seem new."""
+    """Whether evidence that a reviewer is not familiar with is hidden from that reviewer. Set it to false if the
+    question is about what is already known: the less a reviewer reads, the newer ideas seem."""
     sections: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = ()
-    """Words in the headings of a long proposal's sections that are relevant to the dimension; if empty, all
+    """Words in the headings of those sections of a long proposal that are relevant to the dimension; if empty, all
     sections are."""
     weight: float = Field(default=1.0, gt=0, le=100)
     """Weight in the final score."""
     scale: Scale = Scale()
     bands: tuple[Band, ...] = Field(min_length=2, max_length=12)
-    """Bands from best to worst, which cover the whole scale."""
+    """Bands from best to worst. They must cover the whole scale."""
 
     @field_validator("name")
     @classmethod
@@ -92,7 +91,7 @@ class RubricDimension(Frozen):
                 raise ValueError(
                     f"the band from {upper.low:g} up and the band up to {lower.high:g} overlap or are out of order"
                 )
-            if upper.low - lower.high > _WIDEST_GAP:
+            if upper.low - lower.high > _MAX_GAP:
                 raise ValueError(f"no band covers the scores between {lower.high:g} and {upper.low:g}")
         return self
 
@@ -106,21 +105,21 @@ class RubricDimension(Frozen):
 
     @property
     def scores(self) -> tuple[float, ...]:
-        """All permitted scores, ascending; no score lies between two bands."""
+        """All allowed scores, ascending; no score lies between two bands."""
         return tuple(score for band in reversed(self.bands) for score in self.scores_in(band))
 
     @property
     def sha256(self) -> str:
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
-    def scored(self, value: float | None, basis: str) -> Score | Absent:
+    def to_score(self, value: float | None, basis: str) -> Score | Absent:
         """Return a score on the dimension's scale, or an absent score with its reason."""
         if value is None:
             return Absent(reason=basis)
         return Score(value=value, scale_min=self.scale.min, scale_max=self.scale.max, basis=basis)
 
     def share(self, score: float) -> float:
-        """Return the position of a score on the scale, 0 to 1."""
+        """Return where a score lies on the scale, 0 to 1."""
         return (score - self.scale.min) / (self.scale.max - self.scale.min)
 
 
@@ -130,14 +129,14 @@ _FILE = "dimensions.toml"
 
 @cache
 def built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[RubricDimension, ...]:
-    """Return the dimensions defined in a package's `dimensions.toml`."""
+    """Load the dimensions defined in a package's `dimensions.toml`."""
     text = (files(package) / _FILE).read_text(encoding="utf-8")
     return parse_entries(parse_toml(text, _FILE, ["dimension"]), "dimension", RubricDimension, _FILE)
 
 
 def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
-    """Load a file with `[[dimension]]` entries and, to keep some built-in ones, `keep = ["novelty", …]`. Raises
-    InputError."""
+    """Load dimensions from a file with `[[dimension]]` entries and, to keep some of the built-in ones, `keep =
+    ["novelty", …]`. Raises InputError if the file is invalid."""
     file = path.name
     table = parse_toml(read_text_file(path), file, ["keep", "dimension"])
     kept = _kept_dimensions(table.get("keep", []), file)
@@ -149,15 +148,15 @@ def load_dimensions(path: Path) -> tuple[RubricDimension, ...]:
 def resolve_dimensions(
     given: Path | tuple[RubricDimension, ...] | None, package: str = "assayer.methods.innoeval"
 ) -> tuple[RubricDimension, ...]:
-    """Return the dimensions given directly or in a file, or by default the package's built-in ones. Raises
-    InputError."""
+    """Return the dimensions passed directly or in a file, or by default the package's built-in ones. Raises InputError
+    if they are invalid."""
     if given is None:
         return built_in_dimensions(package)
     if isinstance(given, Path):
         return load_dimensions(given)
     if not given:
         raise InputError("The list of dimensions is empty.", "Omit the option to use the built-in dimensions.")
-    require_distinct([item.name for item in given], "dimension", "the dimensions given")
+    require_distinct([item.name for item in given], "dimension", "the dimensions passed")
     return given
 
 

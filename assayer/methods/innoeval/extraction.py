@@ -1,8 +1,8 @@
-"""Extraction of an idea into parts of six kinds, and the digest of these parts that later prompts show."""
+"""Extract an idea's parts, of six kinds, and digest them for later prompts."""
 
 from collections.abc import Iterable
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.options import InnoEvalOptions
 from assayer.methods.innoeval.schemas import ExtractionQuestion
@@ -11,15 +11,15 @@ from assayer.models import Frozen
 
 
 class IdeaPart(Frozen):
-    """Part of the six-tuple, under the name that groundings use."""
+    """A part of the six-tuple, under the name that groundings use."""
 
     name: str
-    """Name of the part: `summary`, `motivation 1`, `research question 2`, `method 3`, `settings`, `results`."""
+    """The part's name: `summary`, `motivation 1`, `research question 2`, `method 3`, `settings`, `results`."""
     text: str
 
 
 class SixTuple(Frozen):
-    """Idea divided into six kinds of parts. A part that the idea does not contain is None or empty; no content is
+    """An idea divided into six kinds of parts. A part that the idea does not contain is None or empty; nothing is
     invented."""
 
     tldr: str | None = None
@@ -31,7 +31,7 @@ class SixTuple(Frozen):
 
     @property
     def parts(self) -> tuple[IdeaPart, ...]:
-        """Parts that the idea contains, in standard order."""
+        """The parts that the idea contains, in standard order."""
         several = {
             "motivation": self.motivations,
             "research question": self.research_questions,
@@ -44,22 +44,22 @@ class SixTuple(Frozen):
 
 
 async def extract(context: EvaluationContext[InnoEvalOptions]) -> SixTuple:
-    """Extract the parts of the idea. Raises an LlmError or BudgetExhausted."""
+    """Extract the idea's parts. Raises LlmError or BudgetExhausted if the request fails."""
     answer = await context.ask(EXTRACTION, ExtractionQuestion(idea=context.text))
     return SixTuple(
-        tldr=plain(answer.tldr or "") or None,
-        motivations=_plain(answer.motivations),
-        research_questions=_plain(answer.research_questions),
-        methods=_plain(answer.methods),
-        settings=plain(answer.settings or "") or None,
-        results=plain(answer.results or "") or None,
+        tldr=strip_citations(answer.tldr or "") or None,
+        motivations=_strip_all(answer.motivations),
+        research_questions=_strip_all(answer.research_questions),
+        methods=_strip_all(answer.methods),
+        settings=strip_citations(answer.settings or "") or None,
+        results=strip_citations(answer.results or "") or None,
     )
 
 
-def _plain(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(text for text in map(plain, texts) if text)
+def _strip_all(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(text for text in map(strip_citations, texts) if text)
 
 
 def digest(title: str, six_tuple: SixTuple) -> str:
-    """Return the title and parts of the idea, with which every prompt after the extraction begins."""
+    """Return the idea's title and parts as one text, with which every prompt after the extraction begins."""
     return "\n\n".join([f"Title: {title}", *(f"{part.name.capitalize()}: {part.text}" for part in six_tuple.parts)])

@@ -1,10 +1,10 @@
-"""Grounding: which sources support or contradict which parts of the idea, with quotes as evidence; also the background
-part of the report."""
+"""Grounding: find out which sources support or contradict which parts of the idea, with quotes as evidence. Also build
+the report's background part."""
 
 from collections.abc import Sequence
 
 from assayer.citing.evidence import check_quote, citation_of, evidence_batches
-from assayer.citing.labels import marker, plain
+from assayer.citing.labels import marker, strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
@@ -16,11 +16,11 @@ from assayer.models import Absent, Assessment, Part, Reading
 from assayer.run.concurrency import gather_settled
 
 
-async def ground(
+async def ground_parts(
     context: EvaluationContext[InnoEvalOptions], digest: str, parts: Sequence[IdeaPart], sources: Sequence[ReadSource]
 ) -> tuple[Grounding, ...]:
-    """Return the groundings of the parts in the sources, ordered by part and then by source. Sources whose request
-    failed are journalled and have no groundings."""
+    """Ground the idea's parts in the sources. Returns the groundings ordered by part, then by source. If the request
+    for a source fails, the source has no groundings, and the journal records the failure."""
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
@@ -31,7 +31,7 @@ async def ground(
         answer = await context.ask(GROUNDING, GroundingQuestion(digest=digest, parts=shown, evidence=batch))
         by_label = {item.label: item for item in batch}
         return [
-            _grounding(names[grounded.part], grounded, by_label[item.label])
+            _to_grounding(names[grounded.part], grounded, by_label[item.label])
             for item in answer.finds
             for grounded in item.groundings
         ]
@@ -49,12 +49,12 @@ async def ground(
     return tuple(sorted(distinct.values(), key=lambda entry: (part_order[entry.part], source_order[entry.paper_id])))
 
 
-def _grounding(part: str, grounded: GroundedPart, item: EvidenceItem) -> Grounding:
+def _to_grounding(part: str, grounded: GroundedPart, item: EvidenceItem) -> Grounding:
     return Grounding(
         part=part,
         paper_id=item.paper_id,
         stance=grounded.stance,
-        analysis=plain(grounded.analysis),
+        analysis=strip_citations(grounded.analysis),
         quote=check_quote(grounded.quote, item),
     )
 
@@ -63,7 +63,7 @@ BACKGROUND = "background"
 
 
 def background_part(pack: EvidencePack, search: str) -> Part:
-    """Return the background part, with papers as markers. `search` describes how they were found."""
+    """Build the background part, with papers as markers. `search` describes how they were found."""
     unscored = Absent(
         reason=f"The background is the evidence on which the board bases its scores; it is not scored itself. {search}"
     )
@@ -83,7 +83,7 @@ def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
         name=part.name.capitalize(),
         statement=part.text,
         score=Absent(
-            reason=f"Not scored separately. Sources in support: {sides[0]}; sources in contradiction: {sides[1]}."
+            reason=f"Not scored separately. Supporting sources: {sides[0]}; contradicting sources: {sides[1]}."
         ),
         points=(),
         readings=tuple(map(_reading, found)),

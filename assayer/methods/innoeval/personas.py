@@ -1,4 +1,4 @@
-"""Reviewer personas: who they are, what they look for, and how much of the evidence they would know.
+"""Reviewer personas: who they are, what they look for, and how much of the evidence they know.
 
 A persona has no human name, age, origin or sex, because none of these may influence a score. Pools of personas are
 built into assayer or come from files that users supply in the same form."""
@@ -21,10 +21,10 @@ class Persona(Frozen):
     field: str = Field(min_length=3, max_length=40)
     role: str = Field(min_length=3, max_length=40)
     topics: tuple[Annotated[str, Field(min_length=3, max_length=40)], ...] = Field(min_length=3, max_length=12)
-    """Lower-case words and phrases that indicate that a text concerns this reviewer's field."""
+    """Lower-case words and phrases that indicate that a text is about this reviewer's field."""
     background: str = Field(min_length=60, max_length=900)
     goal: str = Field(min_length=40, max_length=500)
-    """Goal that this reviewer pursues in a review."""
+    """The reviewer's aim in a review."""
     constraints: str = Field(min_length=40, max_length=500)
     """Habits and limits: what the reviewer always checks, and what the reviewer does not judge."""
     familiarity: Familiarity
@@ -35,11 +35,11 @@ _FILE = "personas.toml"
 
 class PersonaPool(Frozen):
     name: str
-    """File name of the pool; `assayer` for the built-in pool."""
+    """The pool's file name; `assayer` for the built-in pool."""
     sha256: str
-    """SHA-256 of the file's text. Runs with the same hash had the same pool of reviewers."""
+    """SHA-256 of the file's text. Runs with the same hash drew from the same personas."""
     personas: tuple[Persona, ...]
-    """Personas sorted by name, so that the order in the file has no effect."""
+    """The personas, sorted by name so that their order in the file has no effect."""
 
 
 @cache

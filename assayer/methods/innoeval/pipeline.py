@@ -1,4 +1,4 @@
-"""InnoEval: an idea is divided into parts, compared with papers, pages and code, and judged by a board of reviewers.
+"""InnoEval: divide an idea into parts, compare it with papers, pages and code, and have a board of reviewers judge it.
 
 It follows "InnoEval: On Research Idea Evaluation as a Knowledge-Grounded, Multi-Perspective Reasoning Problem", section
 3."""
@@ -10,7 +10,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage
 from assayer.methods.innoeval.evidence_pack import EvidencePack, ReadSource, ReviewBoard
 from assayer.methods.innoeval.extraction import digest, extract
-from assayer.methods.innoeval.grounding import background_part, ground
+from assayer.methods.innoeval.grounding import background_part, ground_parts
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 from assayer.methods.innoeval.search.excerpts import words_of
 from assayer.methods.innoeval.search.fast_search import FastSearch
@@ -34,8 +34,8 @@ def no_reviewers_error() -> NoFallback:
 
 
 async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoard) -> EvaluationResult:
-    """Evaluate an idea. Raises NoFallback if no language model is configured, and errors of the extraction, the corpus
-    or the board as a whole."""
+    """Evaluate an idea. Raises NoFallback if no language model is configured, and an AssayerError if the extraction,
+    the corpus or the whole board fails."""
     if not context.has_model:
         raise no_reviewers_error()
     run = context.run
@@ -64,9 +64,9 @@ async def evaluate(context: EvaluationContext[InnoEvalOptions], board: ReviewBoa
 class _Collected(NamedTuple):
     pack: EvidencePack
     fit: CorpusFit
-    """Fit of the local corpus alone, regardless of results from other sources."""
+    """Coverage of the field by the local corpus alone, regardless of results from other sources."""
     search: str
-    """Description of the search and ranking, in a sentence or two."""
+    """Description of how sources were searched and ranked, in a sentence or two."""
 
 
 async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Collected:
@@ -91,7 +91,7 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
         return await reading.read(await search.later_sources(), "after")
 
     groundings, after = await gather_pair(
-        ground(context, idea_digest, six_tuple.parts, before),
+        ground_parts(context, idea_digest, six_tuple.parts, before),
         as_result(read_later_sources()),
     )
     run.report_progress("innoeval", 3, _STAGES)

@@ -1,4 +1,4 @@
-"""Sources and parts of the idea as prompts show them, with the labels of the prompt."""
+"""Sources and parts of the idea as shown in prompts, with the prompt's labels."""
 
 from collections.abc import Sequence
 
@@ -20,26 +20,26 @@ def on_one_line(text: str) -> str:
 
 
 def clean_text(text: str, paper: Paper, run: Run, limit: int) -> str:
-    """Return at most `limit` sanitised characters; if the text is longer, its middle is left out. Texts that contain
-    instructions are recorded in the journal."""
+    """Return up to `limit` sanitised characters of a text; the middle of a longer text is left out. The journal records
+    papers whose text contains instructions."""
     text, flags = sanitise(text[: limit * 4])
     run.journal.check_for_suspicion(paper, flags)
-    return shortened(text.strip(), limit)
+    return shorten_middle(text.strip(), limit)
 
 
-def shortened(text: str, most: int) -> str:
-    """Shorten a text to at most `most` characters. Whole words at the beginning and at the end, where abstracts state
-    their results, are kept; a mark replaces the middle."""
-    if len(text) <= most:
+def shorten_middle(text: str, max_chars: int) -> str:
+    """Shorten a text to at most `max_chars` characters. It keeps whole words at the beginning and at the end, where
+    abstracts state their results; a mark replaces the middle."""
+    if len(text) <= max_chars:
         return text
-    kept = (most - len(_LEFT_OUT)) // 2
+    kept = (max_chars - len(_LEFT_OUT)) // 2
     return f"{first_words(text, kept)}{_LEFT_OUT}{last_words(text, kept)}"
 
 
 def evidence_item(
     paper: Paper, kind: EvidenceKind, text: str, standing: str = "", full_text: bool = False
 ) -> EvidenceItem:
-    """Return an evidence item without its final label, which is assigned by `evidence_batches`."""
+    """Build an evidence item. Its final label is assigned later, by `evidence_batches`."""
     return EvidenceItem(
         label="P0",
         paper_id=paper.id,
@@ -53,19 +53,19 @@ def evidence_item(
 
 
 def source_item(source: ReadSource) -> EvidenceItem:
-    """Return the full text read from a source as an evidence item, without its final label."""
+    """Build an evidence item with everything that was read from a source, without its final label."""
     item = evidence_item(source.paper, source.kind, source.text, full_text=source.full_text)
     return item.model_copy(update={"places": source.places})
 
 
 def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
-    """Return the parts with the labels of one prompt, starting at S1."""
+    """Return the parts, labelled for one prompt from S1."""
     return tuple(LabelledPart(label=f"S{n}", name=part.name, text=part.text) for n, part in enumerate(parts, start=1))
 
 
 def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
-    """Return the sources labelled in order, each cut to `chars` characters. A paper that is cut begins with what it
-    says of its own work."""
+    """Return the sources, labelled in order, each cut to `chars` characters. If a paper is cut, its text begins with
+    what it says about its own work."""
     return tuple(_cut(source, chars).model_copy(update={"label": f"P{n}"}) for n, source in enumerate(sources, start=1))
 
 
@@ -73,7 +73,7 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
     item = source_item(source)
     if len(item.text) <= chars:
         return item
-    # After omitted text, the place of a word is known only if the whole text has a single place.
+    # Once text is omitted, the place of a word is known only if the whole text has a single place.
     places = item.places if len(item.places) == 1 else ()
     text = own_work(item.text) if source.kind == "literature" else item.text
-    return item.model_copy(update={"text": shortened(text, chars), "places": places})
+    return item.model_copy(update={"text": shorten_middle(text, chars), "places": places})

@@ -1,8 +1,8 @@
-"""Questions and answers of the InnoEval tasks: search and grounding, then reviews, meta-review and advice.
+"""Question and answer schemas for the InnoEval tasks: search and grounding, then reviews, meta-review and advice.
 
-Prompt files render the questions. Answers are closed schemas that give evidence before the verdict. Labels are local to
-one prompt: `P3` is a source, `S2` a part of the idea, `Q5` a query that was tried, `D2` a dimension, `R1` a reviewer,
-`W2` a weakness."""
+Prompt files render the questions. Answers are closed schemas that state the evidence before the verdict. Labels are
+valid only within one prompt: `P3` is a source, `S2` a part of the idea, `Q5` a query that was tried, `D2` a dimension,
+`R1` a reviewer, `W2` a weakness."""
 
 import datetime as dt
 from functools import cache
@@ -39,15 +39,15 @@ TenPointRating = Annotated[int, Field(ge=0, le=10, description="0 to 10 by the r
 
 
 class EvidenceItem(Evidence):
-    """A paper, page, repository or data set as a prompt shows it."""
+    """A paper, page, repository or data set, as shown in a prompt."""
 
     kind: EvidenceKind
     standing: str = ""
-    """Reception of the source according to its own record: venue, citations, site, stars."""
+    """The source's reception according to its record: venue, citations, site, stars."""
 
 
 class LabelledPart(Frozen):
-    """A part of the idea under its label in one prompt."""
+    """A part of the idea, with its label in one prompt."""
 
     label: str
     name: str
@@ -97,7 +97,7 @@ _NOT_SEARCHED: Any = Field(default=[], max_length=0)
 
 @cache
 def queries_for(kinds: tuple[EvidenceKind, ...]) -> type[SearchQueries]:
-    """Return the answer schema without queries for kinds that are not searched."""
+    """Return the answer schema without queries for kinds of sources that are not searched."""
     off = [kind for kind in ("web", "code", "data") if kind not in kinds]
     fields: dict[str, Any] = dict.fromkeys(off, (SkipJsonSchema[list[str]], _NOT_SEARCHED))
     part = create_model("PartQueries", __base__=PartQueries, **fields)
@@ -134,7 +134,7 @@ class TriedQueryResult(Frozen):
 
 
 class TriedQuery(Frozen):
-    """A query and what became of it."""
+    """A query that was tried, and what it found."""
 
     label: str
     kind: EvidenceKind
@@ -143,7 +143,7 @@ class TriedQuery(Frozen):
     found: int
     relevant: int
     finds: tuple[TriedQueryResult, ...]
-    """Most relevant results of the query."""
+    """The query's most relevant results."""
 
 
 class RefinementQuestion(Frozen):
@@ -208,7 +208,7 @@ class ReviewClaim(Frozen):
 
 
 class GroundingNote(Frozen):
-    """Note on how one source bears on one part of the idea, written when all sources were grounded."""
+    """A note on how one source bears on one part of the idea, written when all sources were grounded."""
 
     label: str
     """Label of the source."""
@@ -216,7 +216,7 @@ class GroundingNote(Frozen):
     stance: Literal["supports", "contradicts"]
     analysis: str
     quote: str
-    """Quote from the source; empty if no quote could be verified."""
+    """Quote from the source, or an empty string if no quote could be verified."""
 
 
 class ShownSection(Frozen):
@@ -224,28 +224,28 @@ class ShownSection(Frozen):
 
     title: str
     text: str
-    """Text as far as it is shown; empty if there was no room for it."""
+    """The part of its text that is shown; empty if there was no room for it."""
     dimensions: tuple[str, ...]
 
 
 class JudgingQuestion(Frozen):
     digest: str
     idea: str
-    """Text of the idea; empty if the idea is read by section."""
+    """The idea's text; empty if the idea is read by section."""
     sections: tuple[ShownSection, ...]
     evidence: tuple[EvidenceItem, ...]
-    """Finds that count for at least one dimension."""
+    """Sources that count for at least one dimension."""
     unfamiliar: tuple[str, ...]
-    """Labels of finds that this reviewer would not know; they count only for dimensions that are not masked."""
+    """Labels of sources that this reviewer would not know; they count only for dimensions that are not masked."""
     notes: tuple[GroundingNote, ...]
     fit: FitLevel
     day: dt.date | None
-    """Day by which all evidence was published; None if no cutoff was set."""
+    """Latest date on which evidence was published; None if there is no cutoff."""
     reviewer: Reviewer
     dimensions: tuple[RubricDimension, ...]
 
     def labels_for(self, dimension: RubricDimension) -> frozenset[str]:
-        """Return the labels of the finds that count for a dimension."""
+        """Return the labels of the sources that count for a dimension."""
         hidden = self.unfamiliar if dimension.masked else ()
         return frozenset(
             item.label for item in self.evidence if item.kind in dimension.evidence and item.label not in hidden
@@ -280,7 +280,7 @@ class Judgement(Frozen):
 
 @cache
 def judgement_with_scores(scores: tuple[float, ...]) -> type[Judgement]:
-    """Return the answer schema with the score restricted to those of a rubric."""
+    """Return the answer schema with the score restricted to those in a rubric."""
 
     def listed(score: float) -> float:
         if score not in scores:
@@ -305,13 +305,13 @@ class Judgements(Frozen):
 
 @cache
 def judgements_on(dimensions: tuple[RubricDimension, ...]) -> type[Judgements]:
-    """Return the answer schema with one review for each dimension, in order, each with its own scores."""
+    """Return the answer schema with one review per dimension, in order, each with its own allowed scores."""
     fields: dict[str, Any] = {item.name: (judgement_with_scores(item.scores), ...) for item in dimensions}
     return create_model("Judgements", __base__=Judgements, **fields)
 
 
 class ReviewTexts(Frozen):
-    """A review as the meta-review sees it; texts carry the labels of its prompt."""
+    """A review, as shown to the model that writes the meta-review; texts carry the labels of its prompt."""
 
     reviewer: str
     score: float | None
@@ -331,22 +331,22 @@ class DimensionReviews(Frozen):
 
 
 class PlanDoubt(Frozen):
-    """Doubt from reading the plan alone, as the meta-review sees it."""
+    """A doubt from reading the plan alone, as shown to the model that writes the meta-review."""
 
     text: str
     certainty: Certainty
     quote: str
-    """Quoted words of the plan; empty if they could not be found in it."""
+    """Words quoted from the plan; empty if they were not found there."""
 
 
 class MetaQuestion(Frozen):
     digest: str
     evidence: tuple[EvidenceItem, ...]
-    """Sources cited by reviewers; the text of each is a single statement of what it shows."""
+    """Sources cited by the reviewers, each with a single statement of what it shows."""
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[DimensionReviews, ...]
     unmasked: tuple[str, ...] = ()
-    """Titles of the dimensions for which no evidence was hidden from any reviewer."""
+    """Titles of the dimensions in which no evidence was hidden from any reviewer."""
     doubts: tuple[PlanDoubt, ...] = ()
 
 

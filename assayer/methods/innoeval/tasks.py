@@ -1,10 +1,10 @@
-"""LLM tasks of InnoEval: prompt file, answer schema, check."""
+"""InnoEval's LLM tasks, each with its prompt file, answer schema and check."""
 
 from collections import Counter
 from dataclasses import replace
 from functools import cache
 
-from assayer.citing.labels import each_once, unknown_labels
+from assayer.citing.labels import check_each_once, unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
@@ -41,11 +41,11 @@ def _check_extraction(question: ExtractionQuestion, answer: Extraction) -> list[
 
 
 def _check_queries(question: SearchQueriesQuestion, answer: SearchQueries) -> list[str]:
-    return each_once([part.label for part in question.parts], (query.part for query in answer.queries), "part")
+    return check_each_once([part.label for part in question.parts], (query.part for query in answer.queries), "part")
 
 
 def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceRelevances) -> list[str]:
-    return each_once(
+    return check_each_once(
         [item.label for item in question.evidence], (judgement.label for judgement in answer.judgements), "find"
     )
 
@@ -57,7 +57,9 @@ def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[
 
 
 def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[str]:
-    complaints = each_once([item.label for item in question.evidence], (find.label for find in answer.finds), "find")
+    complaints = check_each_once(
+        [item.label for item in question.evidence], (find.label for find in answer.finds), "find"
+    )
     parts = {part.label for part in question.parts}
     for item in answer.finds:
         unknown = unknown_labels((grounding.part for grounding in item.groundings), parts, "part")
@@ -75,7 +77,8 @@ QUERIES = Task[SearchQueriesQuestion, SearchQueries](
 
 @cache
 def queries_task(kinds: tuple[EvidenceKind, ...]) -> Task[SearchQueriesQuestion, SearchQueries]:
-    """Return the query task under its common name, with an answer schema restricted to queries of these kinds."""
+    """Return the query task, with its answer schema restricted to queries of these kinds. All variants share one task
+    name."""
     return replace(QUERIES, output=queries_for(kinds))
 
 
@@ -94,8 +97,8 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 
 
 def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
-    """Return the refinement task for at most `limit` queries. All limits share a task name; the answer schema
-    enforces the limit."""
+    """Return the refinement task for at most `limit` queries, which the answer schema enforces. All variants share one
+    task name."""
     return Task(
         "innoeval.refinement",
         _PROMPTS,
@@ -153,8 +156,8 @@ JUDGING = Task[JudgingQuestion, Judgements](
 def judging_task(
     dimensions: tuple[RubricDimension, ...], model: str | None = None
 ) -> Task[JudgingQuestion, Judgements]:
-    """Return the judging task under its common name, with one review for each dimension. `model` is the task's
-    model."""
+    """Return the judging task, with one review per dimension, for the seat's model. All variants share one task
+    name."""
     return replace(JUDGING, output=judgements_on(dimensions), model=model)
 
 

@@ -1,6 +1,7 @@
-"""Review: a panel of referees, the literature on their points, and one editor who writes a short review.
+"""Review method: a panel of referees (language models), the literature on their points, and an editor model that writes
+a short review.
 
-Only the options are exported here, so that reading the settings loads none of the implementation."""
+Only the options are exported here, so that reading the settings does not load the implementation."""
 
 from assayer.methods.review.options import METHOD, ReviewOptions
 

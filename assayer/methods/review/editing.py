@@ -1,5 +1,5 @@
-"""Conversion of the editor's answer to a review. Labels are resolved; repeated findings and citations that failed the
-support check are removed."""
+"""Convert the editor model's answer to a review. Labels are resolved; repeated findings are removed, and so are
+citations that failed the support check."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from assayer.citing.evidence import plan_quote
 from assayer.citing.labels import marker
-from assayer.criteria.part import shown_criteria
+from assayer.criteria.part import label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Task
 from assayer.methods.review import tasks
@@ -15,7 +15,7 @@ from assayer.methods.review.literature import LiteratureRead
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel, distinct
 from assayer.methods.review.passages import ReadPassage
-from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.prior_work import mask_titles
 from assayer.methods.review.schemas import (
     EditedFinding,
     EditedParagraph,
@@ -26,7 +26,7 @@ from assayer.methods.review.schemas import (
     NearWork,
     NotedPassage,
     PlanScores,
-    RememberedWork,
+    RecalledWork,
 )
 from assayer.models import (
     PAGE_WORDS,
@@ -51,12 +51,12 @@ _NO_QUOTE = PlanQuote(quote="", state="not_found")
 _NEAR: tuple[EvidenceRelation, ...] = ("already_has", "has_part")
 _NEAR_ROLES: tuple[NamedRole, ...] = ("already_does", "baseline")
 _SCORES_WORDS = 30
-"""Number of words of the scores' table besides the editor's."""
+"""Number of words in the table of scores that the editor does not write."""
 _CITED_PASSAGES, _PASSAGE_WORDS = 6, 15
 _REFERRED_WORKS, _WORK_WORDS = 7, 5
 _CLOSEST_WORKS, _CLOSEST_WORDS = 2, 30
-"""Number of passages, of works named from memory and of such works among the closest to which a page usually refers,
-and the number of words that each takes there."""
+"""Typical number of references on the page, and the words that each takes: passages, works named from memory, and works
+from memory among the closest works."""
 
 
 _Edited: TypeAlias = EditedFinding | FurtherPoint
@@ -64,7 +64,7 @@ _Edited: TypeAlias = EditedFinding | FurtherPoint
 
 @dataclass(frozen=True)
 class Passages:
-    """Passages by label, with the results of the support check."""
+    """Passages keyed by label, with the results of the support check."""
 
     by_label: dict[str, ReadPassage]
 
@@ -73,13 +73,13 @@ class Passages:
         """Label the passages `E1`, `E2` … in order."""
         return cls({f"E{number}": passage for number, passage in enumerate(passages, start=1)})
 
-    def about(self, point: str) -> list[str]:
-        """Return the labels of the passages that were read for a point and that `borne_out` accepts."""
-        return self.borne_out([label for label, passage in self.by_label.items() if point in passage.points])
+    def supported_about(self, point: str) -> list[str]:
+        """Return the labels of the passages that were read for a point and that `supported` accepts."""
+        return self.supported([label for label, passage in self.by_label.items() if point in passage.points])
 
-    def borne_out(self, labels: Sequence[str]) -> list[str]:
-        """Return the labels of known passages, without duplicates. Passages whose text does not support the statement
-        derived from them are left out; passages that could not be checked are kept."""
+    def supported(self, labels: Sequence[str]) -> list[str]:
+        """Filter labels: drop unknown labels, duplicates, and passages whose text does not support the statement
+        derived from them. Passages that could not be checked are kept."""
         known = {label: self.by_label[label].quote.support for label in labels if label in self.by_label}
         return [
             label
@@ -92,10 +92,10 @@ async def ask_editor(
     context: EvaluationContext[ReviewOptions],
     panel: Panel,
     literature: LiteratureRead,
-    named: Sequence[RememberedWork],
+    named: Sequence[RecalledWork],
     scores: PlanScores | None,
 ) -> EditedReview:
-    """Ask the editor for the review. Raises an AssayerError if there is no answer."""
+    """Ask the editor model for the review. Raises an AssayerError if there is no answer."""
     passages = Passages.of(literature.passages).by_label
     noted = tuple(
         NotedPassage(
@@ -116,7 +116,7 @@ async def ask_editor(
         scores=scores,
         fit=literature.fit,
         day=context.run.cutoff,
-        criteria=shown_criteria(context.run.criteria),
+        criteria=label_criteria(context.run.criteria),
     )
     task: Task[EditorQuestion, Any] = tasks.EDITOR_BY_CRITERIA if question.criteria else tasks.EDITOR
     if context.options.brief and not question.criteria:
@@ -128,7 +128,7 @@ async def ask_editor(
         *(item.label for item in panel.novelty),
         *(item.label for item in panel.points),
     ]
-    return without_titles(answer, panel.prior_work, context.run, labels, named)
+    return mask_titles(answer, panel.prior_work, context.run, labels, named)
 
 
 def panel_review(
@@ -136,19 +136,21 @@ def panel_review(
     context: EvaluationContext[ReviewOptions],
     panel: Panel,
     passages: Passages,
-    named: Sequence[RememberedWork],
+    named: Sequence[RecalledWork],
 ) -> PanelReview:
-    """Return the review in the form used by the report: without repeated findings, without citations that failed the
-    support check, and without its last further points if it is too long. Removed content is journalled."""
-    journal, most = context.run.journal, context.options.words
+    """Convert the editor's answer to the form used in the report.
+
+    Repeated findings are removed, and so are citations that failed the support check. If the review is too long, its
+    last further points are removed. The journal records what was removed."""
+    journal, max_words = context.run.journal, context.options.words
     strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
     further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
     answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     findings: list[_Edited] = [*strengths, *major, *further]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
     rejected = sum(point.label in answer.dropped for point in panel.points)
-    journal.record_dropped("point", "the editor found it wrong, or already answered in the plan", rejected)
-    unsupported = sum(len({*finding.cites}) - len(passages.borne_out(finding.cites)) for finding in findings)
+    journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected)
+    unsupported = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
     journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
     closest = _near_works(answer.closest, passages, {work.label: work for work in named})
     dropped = len(answer.closest) - len(closest)
@@ -163,12 +165,12 @@ def panel_review(
             "dropped": [*answer.dropped, *repeated],
         }
     )
-    review = _numbered(edited, context.text, panel, passages, named)
-    while review.words > most and edited.further:
+    review = _number_citations(edited, context.text, panel, passages, named)
+    while review.words > max_words and edited.further:
         edited = edited.model_copy(update={"further": edited.further[:-1]})
-        review = _numbered(edited, context.text, panel, passages, named)
+        review = _number_citations(edited, context.text, panel, passages, named)
     journal.record_dropped(
-        "further point", f"the review is limited to {most:,} words", len(further) - len(edited.further)
+        "further point", f"the review is limited to {max_words:,} words", len(further) - len(edited.further)
     )
     journal.record_dropped("work from memory", "no finding refers to it", len(named) - len(review.named))
     return review
@@ -179,27 +181,27 @@ def _words(finding: _Edited) -> str:
 
 
 def _texts(finding: _Edited) -> tuple[str, ...]:
-    """Return the texts of a finding as printed, in which works from memory may be named."""
+    """Return the finding's printed texts, which may name works from memory."""
     return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
 
 
-def _near_works(closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RememberedWork]) -> list[NearWork]:
-    """Return the works that the editor listed as closest, without duplicates: papers with a passage that shows that
-    they are close to the plan, and works named from memory as close or as a baseline."""
+def _near_works(closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RecalledWork]) -> list[NearWork]:
+    """Return the works that the editor listed as closest, without duplicates. Two kinds are kept: papers with a passage
+    that shows that they are close to the plan, and works named from memory as close or as a baseline."""
     kept: dict[PaperId | str, NearWork] = {}
     for work in closest:
         if work.work in named and named[work.work].role in _NEAR_ROLES:
             kept.setdefault(work.work, work)
-        for label in passages.borne_out([work.work]):
+        for label in passages.supported([work.work]):
             if passages.by_label[label].relation in _NEAR:
                 kept.setdefault(passages.by_label[label].paper, work)
     return list(kept.values())
 
 
-def _numbered(
-    answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RememberedWork]
+def _number_citations(
+    answer: EditedReview, plan: str, panel: Panel, passages: Passages, named: Sequence[RecalledWork]
 ) -> PanelReview:
-    """Return the review with its evidence and its named works numbered in the order in which they are cited."""
+    """Return the review with evidence and named works numbered in order of citation."""
     works = {work.label: work for work in named}
     findings: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     cited = [label for item in (*answer.paragraphs, *findings) for label in item.cites]
@@ -207,10 +209,10 @@ def _numbered(
     cited += [*answer.soundness.cites, *answer.contribution.cites]
     if isinstance(answer, EditedReviewByCriteria):
         cited += [label for item in answer.criteria for label in item.cites]
-    evidence = passages.borne_out(cited)
+    evidence = passages.supported(cited)
 
     def named_by(named: Sequence[str], *texts: str) -> list[str]:
-        """Return the labels of the works named for some texts, first those that the texts themselves name."""
+        """Return the labels of the works named for some texts, beginning with works whose names occur in the texts."""
         shown = {label: named_work(work.author, work.year) for label, work in works.items()}
         within = [label for label, text in shown.items() if any(text in other for other in texts)]
         return [label for label in dict.fromkeys((*within, *named)) if label in works]
@@ -224,7 +226,7 @@ def _numbered(
     referred = list(dict.fromkeys(mentioned))
 
     def cites(labels: Sequence[str]) -> tuple[int, ...]:
-        return tuple(evidence.index(label) for label in passages.borne_out(labels))
+        return tuple(evidence.index(label) for label in passages.supported(labels))
 
     def names(labels: Sequence[str], *texts: str) -> tuple[int, ...]:
         return tuple(referred.index(label) for label in named_by(labels, *texts))

@@ -1,4 +1,4 @@
-"""Literature for the panel's points: search, a single title screening, and passages read for all points at once."""
+"""Find literature for the panel's points: search, one screening of titles, and passages read for all points at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,14 +11,14 @@ from assayer.literature.work_versions import one_paper_per_work
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.panel import Panel
-from assayer.methods.review.passages import ReadPassage, chosen_passages, read_passage
+from assayer.methods.review.passages import ReadPassage, read_passage, select_passages
 from assayer.methods.review.prior_work import LookedUp, look_up_works
 from assayer.methods.review.schemas import (
     LookQuestion,
     PassageQuestion,
     PriorWork,
     ReadingAnswer,
-    RememberedWork,
+    RecalledWork,
     Subject,
 )
 from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
@@ -28,25 +28,25 @@ from assayer.models import FitLevel, Paper, PaperId, Passage
 from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
-"""Minimum number of papers read that are on the plan's own subject; with fewer, coverage is at most `partial`."""
-_HARDLY_ANY = 3
-"""Minimum number of such papers; with fewer, coverage is `poor`."""
+"""Minimum number of papers read that are on the plan's own subject; with fewer, the coverage is at most `partial`."""
+_MIN_ON_SUBJECT = 3
+"""Like FEW_ON_SUBJECT; with fewer, the coverage is `poor`."""
 
 
 @dataclass(frozen=True)
 class LiteratureRead:
-    """Passages read from the literature, and how well the search covered the field."""
+    """The passages read, and how well the search covered the field."""
 
     passages: tuple[ReadPassage, ...]
-    """Passages in the order in which the editor sees them, with the labels `E1`, `E2` …."""
+    """Passages in the order shown to the editor, which labels them `E1`, `E2` …."""
     papers: Mapping[PaperId, Paper]
-    """Papers chosen for reading, and records of works named from memory, by id."""
+    """Papers chosen for reading, and records found for works named from memory, by id."""
     fit: FitLevel
-    """Coverage of the field, judged by how many of the papers read are on the plan's subject."""
+    """Coverage of the field, based on how many of the papers read are on the plan's subject."""
     records: Mapping[PriorWork, PaperId] = field(default_factory=dict)
-    """Paper records of those works named from memory that were identified."""
+    """Paper records for the works named from memory, as far as they were identified."""
     unanswered: frozenset[PriorWork] = frozenset()
-    """Works named from memory whose look-up is incomplete: a source gave no answer, or no source could be searched."""
+    """Works named from memory that could not be looked up in full: a source failed, or no source could be searched."""
     read: int = 0
     """Number of papers read."""
     on_subject: int = 0
@@ -58,13 +58,13 @@ class _Candidates:
     papers: tuple[Paper, ...]
     passages: Mapping[PaperId, Sequence[Passage]]
     nearness: Mapping[PaperId, float]
-    """Cosine similarity of each paper with the idea."""
+    """Cosine similarity between each paper and the idea."""
     fit: FitLevel
 
 
 @dataclass(frozen=True)
 class ChosenPapers:
-    """Papers to be read for the points, with the search that found them."""
+    """Papers chosen for reading, with the search that found them."""
 
     found: _Candidates
     papers: tuple[Paper, ...]
@@ -78,18 +78,18 @@ class _BatchRead(NamedTuple):
 
 
 async def choose_papers(context: EvaluationContext[ReviewOptions], panel: Panel, fit: FitLevel) -> ChosenPapers:
-    """Search for the points, and choose by title which papers to read. A failed search leaves the points without
-    literature, and the report states this. Raises errors that would affect every other request as well."""
-    found, works = await gather_pair(_searched(context, panel.queries, fit), look_up_works(context, panel.prior_work))
-    papers = await _shortlisted(context, panel, found.papers, [*works.records.values()])
+    """Search for literature on the points, and choose by title which papers to read. If the search fails, the points
+    have no literature, and the report says so. Raises errors that would affect every other request too."""
+    found, works = await gather_pair(_try_search(context, panel.queries, fit), look_up_works(context, panel.prior_work))
+    papers = await _shortlist(context, panel, found.papers, [*works.records.values()])
     return ChosenPapers(found, tuple(papers), works)
 
 
 async def read_literature(
     context: EvaluationContext[ReviewOptions], panel: Panel, chosen: ChosenPapers
 ) -> LiteratureRead:
-    """Read the chosen papers for passages that are relevant to any point. Raises errors that would affect every other
-    request as well."""
+    """Read the chosen papers for passages relevant to any point. Raises errors that would affect every other request
+    too."""
     found, papers, works = chosen.found, chosen.papers, chosen.works
     texts = await context.library.full_texts(papers) if papers else {}
     options, run = context.options, context.run
@@ -101,13 +101,13 @@ async def read_literature(
     async def read(batch: tuple[Evidence, ...]) -> _BatchRead:
         question = PassageQuestion(opening=panel.opening, points=panel.searched, evidence=batch)
         answer = await context.ask(tasks.READING_BRIEF if options.brief else tasks.READING, question)
-        return _verified(context, batch, answer)
+        return _keep_verified(context, batch, answer)
 
     outcomes = await gather_settled(batches, read)
     successes = run.keep_successes(outcomes, "paper read for the points", [len(batch) for batch in batches])
     order = [item.label for item in panel.searched]
     noted = [passage for batch in successes for passage in batch.passages]
-    passages = chosen_passages(noted, order, options.notes)
+    passages = select_passages(noted, order, options.notes)
     run.journal.record_dropped("passage", "ranked below those shown to the editor", len(noted) - len(passages))
     subjects = {paper: subject for batch in successes for paper, subject in batch.subjects.items()}
     for paper in (paper for paper, subject in subjects.items() if subject == "off"):
@@ -124,12 +124,12 @@ async def read_literature(
     )
 
 
-def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[RememberedWork, ...]:
-    """Return the works that referees named from memory but that provided no passage, labelled `N1`, `N2` …"""
+def recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[RecalledWork, ...]:
+    """Return the works that the referees named from memory and of which no passage was read, labelled `N1`, `N2` …"""
     shown = {passage.paper for passage in literature.passages}
     left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
     return tuple(
-        RememberedWork(
+        RecalledWork(
             label=f"N{number}",
             title=work.title,
             author=work.first_author,
@@ -144,14 +144,14 @@ def remembered_works(panel: Panel, literature: LiteratureRead) -> tuple[Remember
 
 
 def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
-    """Return the coverage of the field, lowered if few of the papers read are on the plan's subject."""
-    if fit == "poor" or on_subject < _HARDLY_ANY:
+    """Lower the coverage if few of the papers read are on the plan's subject."""
+    if fit == "poor" or on_subject < _MIN_ON_SUBJECT:
         return "poor"
     return "partial" if on_subject < FEW_ON_SUBJECT else fit
 
 
-async def _searched(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
-    """Return candidates, or no candidates if the search fails; the failure is journalled."""
+async def _try_search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
+    """Search for candidates. If the search fails, there are none, and the journal records the failure."""
     found = await as_result(_search(context, queries, fit))
     if isinstance(found, Failed):
         context.run.journal.record_failure("search for the panel's points", found.error)
@@ -160,8 +160,8 @@ async def _searched(context: EvaluationContext[ReviewOptions], queries: Sequence
 
 
 async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
-    """Return candidates from paper and passage searches: the best result of each query first, then the second, and so
-    on."""
+    """Search papers and passages. Candidates alternate between queries: the best result for each query, then the second
+    best, and so on."""
     library, options, journal = context.library, context.options, context.run.journal
     if not queries:
         return _Candidates((), {}, {}, fit)
@@ -179,21 +179,21 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
     nearness = await library.similarity(context.text, list(by_id))
     near = set(near_enough(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
     journal.record_dropped(
-        "paper", "too far from the idea, in a corpus that does not cover the field", len(by_id) - len(near)
+        "paper", "not similar enough to the idea, and the corpus does not cover the field", len(by_id) - len(near)
     )
     order = round_robin([[item for item in ranking if item in near] for ranking in rankings], options.looked_at)
-    journal.record_dropped("paper", "ranked below the titles looked at", len(near) - len(order))
+    journal.record_dropped("paper", "ranked below the titles that were screened", len(near) - len(order))
     return _Candidates(tuple(by_id[item] for item in order), passages_by_paper(found_passages), nearness, fit)
 
 
-async def _shortlisted(
+async def _shortlist(
     context: EvaluationContext[ReviewOptions], panel: Panel, papers: Sequence[Paper], named: Sequence[Paper]
 ) -> list[Paper]:
-    """Return the papers to open: papers that a referee named, then papers with a promising title. If the screening
-    request fails, the first papers are returned, since there is no reason to exclude them."""
+    """Choose the papers to read: papers that a referee named, then papers with a promising title. If the screening
+    request fails, the papers are taken in order, since there is no reason to exclude any."""
     journal = context.run.journal
     named = one_paper_per_work(named)[: context.options.opened]
-    most = max(context.options.opened - len(named), 0)
+    limit = max(context.options.opened - len(named), 0)
     works = one_paper_per_work([*named, *papers])
     journal.record_dropped(
         "paper", "another record of the same work", len({paper.id for paper in (*named, *papers)}) - len(works)
@@ -201,25 +201,26 @@ async def _shortlisted(
     papers = works[len(named) :]
     for paper in works:
         journal.check_for_suspicion(paper)
-    if not papers or most == 0:
+    if not papers or limit == 0:
         return named
     if context.options.looked_at <= context.options.opened:
-        return [*named, *papers[:most]]
+        return [*named, *papers[:limit]]
     labelled = {f"P{number}": paper for number, paper in enumerate(papers, start=1)}
     shown = tuple(title_shown(label, paper) for label, paper in labelled.items())
-    question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=most)
+    question = LookQuestion(opening=panel.opening, points=panel.searched, shown=shown, most=limit)
     answer = await context.try_to_ask(tasks.LOOK, question, "look at titles")
     if isinstance(answer, Failed):
-        return [*named, *papers[:most]]
-    chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:most]
+        return [*named, *papers[:limit]]
+    chosen = [labelled[label] for label in dict.fromkeys(answer.labels)][:limit]
     journal.record_dropped("paper", "its title is not relevant to any point", len(papers) - len(chosen))
     return [*named, *chosen]
 
 
-def _verified(
+def _keep_verified(
     context: EvaluationContext[ReviewOptions], batch: Sequence[Evidence], answer: ReadingAnswer
 ) -> _BatchRead:
-    """Return the notes that have a quote found in the paper's stored text. Papers on other subjects are left out."""
+    """Keep the reader's notes that have a quote found in the paper's stored text. Papers on other subjects are left
+    out."""
     shown = {item.label: item for item in batch}
     passages = []
     kept = [paper for paper in answer.papers if paper.subject != "off"]

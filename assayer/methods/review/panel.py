@@ -1,5 +1,5 @@
-"""Panel of two referees, asked at the same time: one judges the plan as a whole, the other goes through it sentence by
-sentence. Their points form a single numbered list."""
+"""A panel of two referees (language models), asked concurrently. One judges the plan as a whole; the other goes through
+it sentence by sentence. Their points form one numbered list."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from assayer.citing.evidence import plan_quote
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
-from assayer.methods.review.prior_work import named_works, without_titles
+from assayer.methods.review.prior_work import clean_named_works, mask_titles
 from assayer.methods.review.schemas import (
     PanelPoint,
     PriorWork,
@@ -28,16 +28,17 @@ Item = TypeVar("Item")
 
 _SEVERITIES = ("fatal", "major", "minor", None)
 _REPETITION = 0.75
-"""Minimum share of the longer text's content words that also occur in the shorter text for it to count as a repetition.
-The editor merges points that say the same in other words."""
+"""Minimum share of the longer text's content words that must occur in the shorter text for the two to count as
+repetition. Points that say the same in other words are merged by the editor."""
 _OPENING_CHARS = 700
 _WORDS_PER_POINT = 12
-"""The walkthrough is asked for at least one point per this many words of the plan, up to two thirds of the maximum."""
+"""The sentence-by-sentence referee is asked for at least one point per this many words of the plan, up to two thirds of
+the maximum."""
 
 
 @dataclass(frozen=True)
 class _Stated:
-    """Point of either referee, before it has a label."""
+    """A point from either referee, before it is labelled."""
 
     point: PanelPoint
     quote: PlanQuote
@@ -46,27 +47,28 @@ class _Stated:
 
 @dataclass(frozen=True)
 class Panel:
-    """Points of the referees. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
+    """The referees' points. Novelty claims and points share one sequence of labels: `Q1`, `Q2` …"""
 
     opening: str
-    """Beginning of the plan."""
+    """The plan's opening words."""
     points: tuple[PanelPoint, ...] = ()
     quotes: dict[str, PlanQuote] = field(default_factory=dict)
-    """Quote from the plan that each point is about, keyed by the label of the point."""
+    """The quote from the plan that each point is about, keyed by the point's label."""
     novelty: tuple[SearchedPoint, ...] = ()
     searched: tuple[SearchedPoint, ...] = ()
-    """Novelty claims, and the points for which a referee gave a query, as shown in the title screening and the reading
-    of papers."""
+    """The novelty claims, and the points for which a referee gave a search query, as shown when titles are screened and
+    papers are read."""
     overview: str = ""
-    """Considerations that the first referee wrote before the points."""
+    """The first referee's reasoning before its points."""
     queries: tuple[str, ...] = ()
-    """Search queries: for novelty claims first, then for points by severity, then for the walkthrough's points."""
+    """Search queries, in this order: for novelty claims, for points by severity, for the sentence-by-sentence
+    points."""
     prior_work: tuple[PriorWork, ...] = ()
     """Works that the first referee named from memory, without duplicates."""
 
 
 async def ask_panel(context: EvaluationContext[ReviewOptions]) -> Panel:
-    """Ask both referees at the same time. The failure of one is journalled; raises an AssayerError if both fail."""
+    """Ask both referees concurrently. If one fails, the journal records it; if both fail, raises an AssayerError."""
     referees = [_ask_referee, _ask_walkthrough] if context.options.walkthrough_points else [_ask_referee]
     outcomes = await gather_settled(referees, lambda ask: ask(context))
     answers = context.run.keep_successes(outcomes, "referee")
@@ -74,7 +76,7 @@ async def ask_panel(context: EvaluationContext[ReviewOptions]) -> Panel:
         raise next(outcome.error for outcome in outcomes if isinstance(outcome, Failed))
     referee = next((answer for answer in answers if isinstance(answer, RefereeAnswer)), None)
     walkthrough = next((answer for answer in answers if isinstance(answer, WalkthroughAnswer)), None)
-    return _joined(context, referee, walkthrough)
+    return _combine(context, referee, walkthrough)
 
 
 async def _ask_referee(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
@@ -88,19 +90,19 @@ async def _ask_referee(context: EvaluationContext[ReviewOptions]) -> RefereeAnsw
 
 
 async def _ask_walkthrough(context: EvaluationContext[ReviewOptions]) -> RefereeAnswer | WalkthroughAnswer:
-    most = context.options.walkthrough_points
-    least = min(len(context.text.split()) // _WORDS_PER_POINT, most * 2 // 3)
-    return await context.ask(tasks.WALKTHROUGH, WalkthroughQuestion(idea=context.text, least=max(least, 5), most=most))
+    limit = context.options.walkthrough_points
+    least = min(len(context.text.split()) // _WORDS_PER_POINT, limit * 2 // 3)
+    return await context.ask(tasks.WALKTHROUGH, WalkthroughQuestion(idea=context.text, least=max(least, 5), most=limit))
 
 
-def _joined(
+def _combine(
     context: EvaluationContext[ReviewOptions], referee: RefereeAnswer | None, walkthrough: WalkthroughAnswer | None
 ) -> Panel:
-    """Return the points of both referees, without points that repeat another point in nearly the same words."""
+    """Combine both referees' points, leaving out points that repeat another one in nearly the same words."""
     options, run = context.options, context.run
-    works = named_works(context, referee.prior_work[: options.prior_work] if referee else [])
-    referee = without_titles(referee, works, run) if referee else None
-    walkthrough = without_titles(walkthrough, works, run) if walkthrough else None
+    works = clean_named_works(context, referee.prior_work[: options.prior_work] if referee else [])
+    referee = mask_titles(referee, works, run) if referee else None
+    walkthrough = mask_titles(walkthrough, works, run) if walkthrough else None
     stated = _stated_by_referee(context, referee) + _stated_by_walkthrough(context, walkthrough)
     points = distinct(stated, lambda item: item.point.claim)
     run.journal.record_dropped("point", "repeats another point", len(stated) - len(points))
@@ -170,7 +172,7 @@ def _stated_by_walkthrough(
 
 
 def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
-    """Return the items whose text repeats neither a known text nor the text of an earlier item."""
+    """Return the items whose text repeats neither a known text nor an earlier item's."""
     kept: list[Item] = []
     texts = [*known]
     for item in items:

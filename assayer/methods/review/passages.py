@@ -1,4 +1,5 @@
-"""Passages read for the panel's points: merged, selected, and checked for support of what they are said to show."""
+"""Passages read for the panel's points: merge and select them, and check whether they support the statements derived
+from them."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from assayer.citing.evidence import Evidence, Quoted, citation_of
 from assayer.citing.excerpts import excerpt
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.claim_support.checking import support_of
 from assayer.claim_support.schemas import SupportItem
 from assayer.llm import Llm
@@ -23,27 +24,28 @@ _WEIGHT: tuple[EvidenceRelation, ...] = (
     "supports",
     "background",
 )
-"""Relations of evidence to a point, most significant first."""
+"""Relations that evidence can have to a point, most significant first."""
 
 
 @dataclass(frozen=True)
 class ReadPassage:
-    """Evidence that a paper provides for one or more points."""
+    """Evidence from one paper for one or more points."""
 
     paper: PaperId
     title: str
     year: int | None
     points: tuple[str, ...]
-    """Labels of the points for which the paper provides evidence."""
+    """Labels of the points to which the evidence relates."""
     relation: EvidenceRelation
     shows: str
     quote: Citation
     excerpts: tuple[str, ...]
-    """Text around the quotes, as it occurs in the paper."""
+    """The paper's text around each quote."""
 
 
 def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) -> ReadPassage:
-    """Convert a reader's note to a passage. `verified` holds the note's quotes found in the paper, at least one."""
+    """Convert the reader model's note to a passage. `verified` holds those of the note's quotes that were found in the
+    paper; there must be at least one."""
     distinct = list({entry.words: entry for entry in verified}.values())
     first, *more = distinct
     quote = citation_of(item.paper_id, first).model_copy(
@@ -55,14 +57,14 @@ def read_passage(item: Evidence, note: ReadingNote, verified: Sequence[Quoted]) 
         year=item.year,
         points=(note.point,),
         relation=note.relation,
-        shows=plain(note.shows).rstrip("."),
+        shows=strip_citations(note.shows).rstrip("."),
         quote=quote,
         excerpts=_excerpts([entry.words for entry in distinct], item.text),
     )
 
 
 def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
-    """Return the text around the quotes, without an excerpt for a quote that an earlier excerpt contains."""
+    """Return the text around each quote. A quote that an earlier excerpt contains gets no excerpt of its own."""
     found: list[str] = []
     for quote in quotes:
         if not any(quote in item for item in found):
@@ -70,10 +72,10 @@ def _excerpts(quotes: Sequence[str], text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int) -> tuple[ReadPassage, ...]:
-    """Select at most `most` distinct passages: the most significant passage for every point, then the second most
-    significant, and so on. A passage for several points counts at its best rank among them. The result is in the order
-    of the points."""
+def select_passages(read: Sequence[ReadPassage], order: Sequence[str], limit: int) -> tuple[ReadPassage, ...]:
+    """Select up to `limit` distinct passages. Every point gets its most significant passage, then its second most
+    significant, and so on; a passage for several points counts at its best rank among them. The result is sorted by
+    point."""
     merged: dict[tuple[PaperId, str | None], ReadPassage] = {}
     for item in sorted(read, key=lambda passage: _WEIGHT.index(passage.relation)):
         key = (item.paper, item.quote.quote)
@@ -85,14 +87,13 @@ def chosen_passages(read: Sequence[ReadPassage], order: Sequence[str], most: int
     for item in merged.values():
         taken.update(item.points)
         ranked.append((min(taken[point] for point in item.points), _WEIGHT.index(item.relation), item))
-    chosen = [item for *_, item in sorted(ranked, key=lambda each: each[:2])[:most]]
+    chosen = [item for *_, item in sorted(ranked, key=lambda each: each[:2])[:limit]]
     return tuple(sorted(chosen, key=lambda item: order.index(item.points[0])))
 
 
-async def checked_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
-    """Return the passages with the outcome of the support check: does the text around the quotes support `shows`?
-
-    Raises errors that would affect every other request as well."""
+async def check_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) -> tuple[ReadPassage, ...]:
+    """Check whether the text around each passage's quotes supports the statement in `shows`, and return the passages
+    with the outcome. Raises errors that would affect every other request too."""
     items = [
         SupportItem(
             label="",

@@ -1,7 +1,9 @@
-"""Review method: one referee judges the whole plan, one goes through it sentence by sentence, and a reader scores it.
-Literature is read on their points, one editor writes the review, and all citations are checked.
+"""Review method. Language models play all roles: one referee judges the whole plan, another goes through it sentence by
+sentence, and a reader scores it. Literature is read on the referees' points, an editor writes the review, and all
+citations are checked.
 
-If the editor's request fails, the report is partial: it has the referees' points with their evidence, but no scores.
+If the editor's request fails, the report is partial: it contains the referees' points with their evidence, but no
+scores.
 """
 
 from assayer.claim_support.checking import claim_counts
@@ -12,12 +14,12 @@ from assayer.methods.review.literature import (
     LiteratureRead,
     choose_papers,
     read_literature,
-    remembered_works,
+    recalled_works,
 )
 from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_panel
-from assayer.methods.review.passages import checked_passages
-from assayer.methods.review.prior_work import without_titles
+from assayer.methods.review.passages import check_passages
+from assayer.methods.review.prior_work import mask_titles
 from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
 from assayer.methods.review.sizes import size_notices
 from assayer.methods.review.unedited import no_scores, unedited_review
@@ -31,24 +33,25 @@ _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
 
 
 async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResult:
-    """Evaluate an idea with a language model. Raises LiteratureError, or an LlmError if all referees fail."""
+    """Evaluate an idea with a language model. Raises LiteratureError if the corpus fails, or an LlmError if all
+    referees fail."""
     run, backends = context.run, context.backends
     run.report_progress(METHOD, 0, _STAGES)
     fit, (panel, plan_scores) = await gather_pair(
         context.library.fit(context.idea.text), gather_pair(ask_panel(context), ask_plan_scores(context))
     )
     if plan_scores is not None:
-        plan_scores = without_titles(plan_scores, panel.prior_work, run)
+        plan_scores = mask_titles(plan_scores, panel.prior_work, run)
     run.report_progress(METHOD, 1, _STAGES)
     chosen = await choose_papers(context, panel, fit.level)
     run.report_progress(METHOD, 2, _STAGES)
     literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
-    named = remembered_works(panel, literature)
-    # The support check reads the editor's input, not the editor's answer, so both run at the same time.
+    named = recalled_works(panel, literature)
+    # The support check needs the editor's input, not its answer, so both run concurrently.
     answer, checked = await gather_pair(
         as_result(ask_editor(context, panel, literature, named, plan_scores)),
-        checked_passages(literature.passages, backends.llm, run),
+        check_passages(literature.passages, backends.llm, run),
     )
     passages = Passages.of(checked)
     no_scores_reason = None
@@ -76,7 +79,8 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
 
 
 def _few_on_subject(literature: LiteratureRead) -> str:
-    """Return a sentence if few of the papers read are on the plan's subject; otherwise an empty string."""
+    """Return a sentence for the report if few of the papers read are on the plan's subject, otherwise an empty
+    string."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:
         return ""
     return f" On the plan's subject: {literature.on_subject} of {count(literature.read, 'paper')} read."

@@ -1,5 +1,5 @@
-"""Works that a referee names from memory, without duplicates, looked up by title in the corpus and the literature
-sources.
+"""Works that a referee model names from memory: remove duplicates, and look them up by title in the corpus and the
+literature sources.
 
 A work that is identified is read like any other paper. The others stay marked as named from memory and do not count as
 evidence."""
@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel
 
 from assayer.citing.foreign_citations import foreign_citations
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.paper_identity import family_name, title_key
 from assayer.methods.review.options import ReviewOptions
-from assayer.methods.review.schemas import PriorWork, RememberedWork
+from assayer.methods.review.schemas import PriorWork, RecalledWork
 from assayer.models import CitedWork, Paper
 from assayer.own_references.kept_words import kept_words
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
@@ -27,25 +27,25 @@ from assayer.run.run import Run
 Answer = TypeVar("Answer", bound=BaseModel)
 
 _TITLE_CHARS = (8, 250)
-"""Minimum and maximum number of characters of a title that is looked up."""
+"""Minimum and maximum length, in characters, of a title that is looked up."""
 _KEPT = frozenset(("quote", "query", "prior_work"))
-"""Fields that are not rewritten: words from the plan, search queries, and the works themselves."""
-_TELLING_WORDS = 5
-"""Minimum number of words for a title that is unlikely to be a common phrase of the field."""
+"""Fields that are left unchanged: words from the plan, search queries, and the works themselves."""
+_MIN_DISTINCTIVE_WORDS = 5
+"""Minimum number of words in a title for it to be unlikely to be an ordinary phrase."""
 _NAME_LABEL = re.compile(r"\[(N\d{1,2})\]")
 _ADDRESSES = ("an address", "an identifier")
 
 
-def named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
+def clean_named_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> tuple[PriorWork, ...]:
     """Return the works that a referee names, without duplicates.
 
-    Inadmissible works are removed and journalled: works published after the cutoff, the plan's own publication, and
-    works without a title that can be looked up."""
+    Inadmissible works are dropped and recorded in the journal: works published after the cutoff, the plan's own
+    publication, and works whose title cannot be looked up."""
     journal, cutoff = context.run.journal, context.run.cutoff
     kept: dict[str, PriorWork] = {}
     for work in named:
-        title = " ".join(plain(work.title).split()).strip(" .\"'“”")
-        author = " ".join(family_name(plain(work.first_author)).split())[:40]
+        title = " ".join(strip_citations(work.title).split()).strip(" .\"'“”")
+        author = " ".join(family_name(strip_citations(work.first_author)).split())[:40]
         if not _is_title(title) or _has_address(work.title) or _has_address(work.first_author):
             journal.record_dropped("work from memory", "its title cannot be looked up")
         elif cutoff and work.year and work.year > cutoff.year:
@@ -53,7 +53,7 @@ def named_works(context: EvaluationContext[ReviewOptions], named: Sequence[Prior
         elif title_agreement(CitedWork(title=title), context.idea.own_words.title):
             journal.record_dropped("work from memory", "the idea's own paper")
         elif title_key(title) not in kept:
-            changes = {"title": title, "first_author": author, "why": plain(work.why).rstrip(".")}
+            changes = {"title": title, "first_author": author, "why": strip_citations(work.why).rstrip(".")}
             kept[title_key(title)] = work.model_copy(update=changes)
     return tuple(kept.values())
 
@@ -67,59 +67,61 @@ def _has_address(text: str) -> bool:
     return any(item.kind in _ADDRESSES for item in foreign_citations(text))
 
 
-def without_titles(
+def mask_titles(
     answer: Answer,
     works: Sequence[PriorWork],
     run: Run,
     labels: Sequence[str] = (),
-    named: Sequence[RememberedWork] = (),
+    named: Sequence[RecalledWork] = (),
 ) -> Answer:
-    """Return an answer with each text on one line, without `labels` in brackets, and with "earlier work" in place of
-    titles named from memory, because the report prints such titles only where it marks them as unverified. The label of
-    a named work in brackets, such as `[N1]`, is replaced by its author and year, marked as from memory."""
+    """Return a copy of an answer with all texts cleaned.
+
+    Titles named from memory are replaced by "earlier work", because the report prints such titles only where it marks
+    them as unverified. A named work's label in brackets, such as `[N1]`, is replaced by its author and year, marked as
+    from memory. Other bracketed `labels` are removed, and each text is put on one line."""
     marks = {work.label: named_work(work.author, work.year) for work in named}
     titles = [_title_pattern(work.title) for work in works]
     label = f"(?:{'|'.join(labels)})" if labels else "(?!)"
     bracketed = re.compile(rf"\s*[\[(]{label}(?:\s*[,;]\s*{label})*[\])]")
 
-    def rewritten(value: Any) -> Any:
+    def rewrite(value: Any) -> Any:
         if isinstance(value, str):
             value = _NAME_LABEL.sub(lambda match: marks.get(match[1], match[0]), value)
             for title in titles:
                 value, count = title.subn("earlier work", value)
                 run.journal.record_dropped("title in a text", "the work was named from memory", count)
-            return " ".join(bracketed.sub("", plain(value)).split())
+            return " ".join(bracketed.sub("", strip_citations(value)).split())
         if isinstance(value, dict):
-            return {name: item if name in _KEPT else rewritten(item) for name, item in value.items()}
-        return [rewritten(item) for item in value] if isinstance(value, list) else value
+            return {name: item if name in _KEPT else rewrite(item) for name, item in value.items()}
+        return [rewrite(item) for item in value] if isinstance(value, list) else value
 
-    return type(answer).model_validate(rewritten(answer.model_dump()))
+    return type(answer).model_validate(rewrite(answer.model_dump()))
 
 
 def _title_pattern(title: str) -> re.Pattern[str]:
-    """Return a pattern that matches a title in any case, with any punctuation between its words. A title of a few words
-    could be an ordinary phrase, and is matched only in quotation marks."""
+    """Return a pattern that matches a title in any case and with any punctuation between its words. A short title could
+    be an ordinary phrase, so it is matched only in quotation marks."""
     words = re.findall(r"\w+", title)
-    marks = "?" if len(words) >= _TELLING_WORDS else ""
+    marks = "?" if len(words) >= _MIN_DISTINCTIVE_WORDS else ""
     pattern = r"\W+".join(words)
     return re.compile(rf"[“\"'«]{marks}\b{pattern}\b[”\"'»]{marks}", re.IGNORECASE)
 
 
 class LookedUp(NamedTuple):
-    """Result of looking up works that were named from memory."""
+    """Results of looking up works named from memory."""
 
     records: Mapping[PriorWork, Paper]
     unanswered: frozenset[PriorWork]
-    """Works without a record for which no source could be searched, or at least one source gave no answer."""
+    """Works without a record for which a source failed, or no source could be searched."""
 
 
 async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequence[PriorWork]) -> LookedUp:
-    """Look up the works by title. A failed source is journalled and does not stop the others. Inadmissible records are
-    left out."""
+    """Look up works by title. If a source fails, the journal records it and the others continue. Inadmissible records
+    are left out."""
     if not named:
         return LookedUp({}, frozenset())
     masked = (await asyncio.to_thread(kept_words, context.idea)).masked_names
-    searches = {work: ReferenceSearch(_cited(work), masked) for work in named}
+    searches = {work: ReferenceSearch(_as_cited_work(work), masked) for work in named}
     lookup = ReferenceLookup(context.backends.reference_sources, context.run)
     await lookup.find([*searches.values()])
     records = {
@@ -134,6 +136,6 @@ async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequen
     )
 
 
-def _cited(work: PriorWork) -> CitedWork:
+def _as_cited_work(work: PriorWork) -> CitedWork:
     authors = (work.first_author,) if work.first_author else ()
     return CitedWork(title=work.title, authors=authors, year=work.year)

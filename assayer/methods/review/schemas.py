@@ -1,8 +1,7 @@
-"""Questions and answers of the review's tasks.
+"""Question and answer schemas for the review's tasks.
 
-Schemas hold plain types, enumerations and list lengths only, so that every structured-output dialect accepts them;
-labels are checked by the tasks.
-"""
+Schemas contain only plain types, enumerations and list lengths, which every dialect of structured output accepts; the
+tasks check labels."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -39,8 +38,10 @@ EvidenceLabel = Annotated[str, Field(description="Label of one of the passages, 
 NameLabel = Annotated[str, Field(description="Label of a work named from memory, e.g. N1."), TextRole.LABEL]
 WorkLabel = Annotated[str, Field(description="Label of a passage or of a work from memory, e.g. E2."), TextRole.LABEL]
 Subject = Literal["same", "related", "off"]
-"""Relation of a paper to the plan's subject: on the same subject; on a related subject whose results a specialist would
-accept as evidence about it; or off the subject."""
+"""A paper's relation to the plan's subject:
+- `same`: on the same subject.
+- `related`: on a related subject whose results a specialist would accept as evidence about it.
+- `off`: on another subject."""
 
 
 class RefereeQuestion(Frozen):
@@ -50,7 +51,7 @@ class RefereeQuestion(Frozen):
     most_named: int
     """Maximum number of works named from memory."""
     day: dt.date | None
-    """Last publication day of literature that can count, or None."""
+    """Latest publication date of literature that counts, or None."""
 
 
 class RefereePoint(Frozen):
@@ -90,7 +91,7 @@ class RefereeAnswer(Frozen):
 class WalkthroughQuestion(Frozen):
     idea: str
     least: int
-    """Number of points below which the plan was hardly gone through."""
+    """Minimum number of points; with fewer, the plan was hardly gone through."""
     most: int
     """Maximum number of points."""
 
@@ -127,7 +128,7 @@ class PlanScores(Frozen):
 
 
 class SearchedPoint(Frozen):
-    """A point or a claim of novelty, as searchers and readers see it."""
+    """A point or novelty claim, as shown when titles are screened and papers are read."""
 
     label: str
     text: str
@@ -175,22 +176,22 @@ class ReadingAnswer(Frozen):
 
 
 class PanelPoint(Frozen):
-    """A referee's point as the editor sees it."""
+    """A referee's point, as shown to the editor model."""
 
     label: str
     referee: str
     kind: FindingKind
     severity: FindingSeverity | None
-    """Severity; None for a point of the walkthrough, which has none."""
+    """Severity; None for sentence-by-sentence points, which have none."""
     claim: str
     why: str
     fix: str
     quoted: bool
-    """True if words of the plan were quoted for the point and found in the plan."""
+    """Whether the words quoted for the point were found in the plan."""
 
 
 class NotedPassage(Frozen):
-    """Evidence of a paper's passage, as shown to the editor."""
+    """Evidence from a paper's passage, as shown to the editor model."""
 
     label: str
     title: str
@@ -201,8 +202,8 @@ class NotedPassage(Frozen):
     shows: str
 
 
-class RememberedWork(Frozen):
-    """Work named from memory, as the editor sees it."""
+class RecalledWork(Frozen):
+    """A work that a referee model named from memory, in the form shown to the editor model."""
 
     label: str
     title: str
@@ -211,9 +212,9 @@ class RememberedWork(Frozen):
     role: NamedRole
     why: str
     record: PaperId | None
-    """Record found for the work that has no passage relevant to a point; None if no record was found."""
+    """Id of the paper record found for the work; None if there is none."""
     looked_up: bool
-    """True if all sources that could search for the work gave an answer."""
+    """Whether every source that could search for the work responded."""
 
     @property
     def has_record(self) -> bool:
@@ -223,15 +224,15 @@ class RememberedWork(Frozen):
 class EditorQuestion(Frozen):
     idea: str
     words: int
-    """Maximum number of words of the whole review."""
+    """Maximum number of words in the whole review."""
     overview: str
-    """The first referee's considerations before the points."""
+    """The first referee's reasoning before its points."""
     points: tuple[PanelPoint, ...]
     novelty: tuple[SearchedPoint, ...]
     passages: tuple[NotedPassage, ...]
-    named: tuple[RememberedWork, ...]
+    named: tuple[RecalledWork, ...]
     scores: PlanScores | None
-    """Scores of the reader of the plan alone; None if they were not asked for or not obtained."""
+    """Scores from the reader model, which sees only the plan; None if there are none."""
     fit: FitLevel
     day: dt.date | None
     criteria: tuple[ShownCriterion, ...] = ()

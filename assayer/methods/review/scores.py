@@ -1,10 +1,10 @@
-"""Conversion of the editor's review to the scores, parts and points that the reports of all methods have in common."""
+"""Convert the editor's review to the scores, parts and points that all methods' reports share."""
 
 from collections.abc import Sequence
 
 from assayer.citing.claim_quotes import PointKind
 from assayer.citing.labels import marker
-from assayer.criteria.part import JudgedCriterion, criteria_part, shown_criteria
+from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.review import tasks
 from assayer.methods.review.editing import Passages
@@ -37,10 +37,10 @@ from assayer.models import (
 )
 from assayer.run.concurrency import as_result
 
-_LOWEST: tuple[tuple[EvidenceRelation, int], ...] = (("already_has", 1), ("has_part", 3))
-"""Lowest contribution score, by the relation of a cited passage to what the plan claims as new."""
-_LOWEST_WITHOUT = 5
-"""Lowest contribution score if no such passage is cited, according to the rubric."""
+_MIN_SCORES: tuple[tuple[EvidenceRelation, int], ...] = (("already_has", 1), ("has_part", 3))
+"""Minimum contribution score if a cited passage has this relation to what the plan claims as new."""
+_MIN_SCORE_WITHOUT_PASSAGE = 5
+"""Minimum contribution score if no such passage is cited, according to the rubric."""
 _TITLES: dict[Axis, str] = {"soundness": "Soundness", "contribution": "Contribution"}
 _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "supports": ("soundness", 1),
@@ -51,18 +51,18 @@ _STANCES: dict[EvidenceRelation, tuple[Axis, int]] = {
     "has_part": ("contribution", -1),
     "missing_comparison": ("contribution", 0),
 }
-"""Report part that lists a passage with this relation, and the passage's stance there."""
+"""The report part that lists a passage with this relation, and the passage's stance there."""
 _STEPS = 10
-"""Number of steps on the editor's scale (10 to 100) per step on the report's scale (1 to 10)."""
-_FATAL = 2.4
-"""Highest soundness score of a plan with a fatal finding, according to the rubric's anchor: the planned work does not
+"""Points on the editor's scale (10 to 100) per point on the report's scale (1 to 10)."""
+_MAX_SCORE_IF_FATAL = 2.4
+"""Maximum soundness score for a plan with a fatal finding, according to the rubric's anchor: the planned work does not
 test the claim."""
-_MOST_IN_SUMMARY = 3
+_MAX_IN_SUMMARY = 3
 
 
 async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScores | None:
-    """Ask a reader who sees only the plan, and none of the panel's points, for the scores. Returns None for a brief
-    review. Also returns None if there is no answer, and journals this."""
+    """Ask a reader model for the scores, showing it only the plan and none of the panel's points. Returns None for a
+    brief review. Also returns None if there is no answer, which the journal records."""
     if context.options.brief:
         return None
     outcome = await as_result(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
@@ -71,12 +71,13 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
 
 
 def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
-    """Replace the editor's scores with those of a reader who saw only the plan. Editors give all plans nearly the same
-    scores, because each editor is shown some sixty objections (docs/adr/0077). The editor's contribution score is kept
-    if it is lower and cites a passage that has what is claimed as new."""
+    """Replace the editor's scores with those from the reader that saw only the plan.
+
+    Shown some sixty objections, an editor gives nearly every plan the same scores (docs/adr/0077). Its contribution
+    score is kept if it is lower and cites a passage that already has what the plan claims as new."""
     edited = answer.contribution
     lower = edited.score is not None and (plan.contribution.score is None or edited.score < plan.contribution.score)
-    relations = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
+    relations = {passages.by_label[label].relation for label in passages.supported(edited.cites)}
     keep = lower and bool(relations & {"already_has", "has_part"})
     contribution = edited if keep else _from_plan(edited, plan.contribution)
     return answer.model_copy(
@@ -85,8 +86,8 @@ def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages)
 
 
 def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
-    """Return the plan reader's score with the editor's reason, which the review states as a finding. If the plan reader
-    gave no score, the reason is the plan reader's."""
+    """Combine the plan reader's score with the editor's reason, which the review states as a finding. If the plan
+    reader gave no score, its own reason is used."""
     limited_by = edited.limited_by if plan.score is not None else plan.limited_by
     return edited.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})
 
@@ -99,8 +100,8 @@ def review_parts(
     criteria: Sequence[Criterion] = (),
     lost: Absent | None = None,
 ) -> tuple[Part, ...]:
-    """Return soundness and contribution with their scores, points and readings, and the answers to the call's criteria
-    if it has any. `lost` gives the reason if there are no scores."""
+    """Return the parts for soundness and contribution, with scores, points and readings, and the part that answers the
+    criteria of the call for proposals, if it has any. `lost` is the reason why there are no scores."""
     parts = (
         _part("soundness", lost or _soundness(answer.soundness, review, passages), review),
         _part("contribution", lost or _contribution(answer.contribution, passages, fit), review),
@@ -110,13 +111,13 @@ def review_parts(
     answers = {item.label: item for item in answer.criteria}
     judged = [
         _judged(criterion, answers[shown.label], passages)
-        for criterion, shown in zip(criteria, shown_criteria(criteria), strict=True)
+        for criterion, shown in zip(criteria, label_criteria(criteria), strict=True)
     ]
     return (*parts, criteria_part(judged))
 
 
 def _judged(criterion: Criterion, edited: EditedCriterion, passages: Passages) -> JudgedCriterion:
-    evidence = [passages.by_label[label] for label in passages.borne_out(edited.cites)]
+    evidence = [passages.by_label[label] for label in passages.supported(edited.cites)]
     labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
     limit = Point(
         kind="weakness", text=f"{edited.limited_by}{labels}", citations=tuple(item.quote for item in evidence)
@@ -127,18 +128,18 @@ def _judged(criterion: Criterion, edited: EditedCriterion, passages: Passages) -
 
 
 def review_summary(findings: PanelReview) -> Summary:
-    """Return the first findings of each kind."""
+    """Return the report's summary: the first findings of each kind."""
     return Summary(
-        strengths=_points(findings, findings.strengths[:_MOST_IN_SUMMARY]),
-        weaknesses=_points(findings, findings.major[:_MOST_IN_SUMMARY]),
-        suggestions=_points(findings, findings.further[:_MOST_IN_SUMMARY], kind="suggestion"),
+        strengths=_points(findings, findings.strengths[:_MAX_IN_SUMMARY]),
+        weaknesses=_points(findings, findings.major[:_MAX_IN_SUMMARY]),
+        suggestions=_points(findings, findings.further[:_MAX_IN_SUMMARY], kind="suggestion"),
     )
 
 
 def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
     if edited.score is None:
         return Absent(reason=f"{UNDERSPECIFIED}: {edited.limited_by}")
-    cited = dict.fromkeys(marker(passages.by_label[label].paper) for label in passages.borne_out(edited.cites))
+    cited = dict.fromkeys(marker(passages.by_label[label].paper) for label in passages.supported(edited.cites))
     basis = " ".join((edited.limited_by.rstrip("."), *(f"[{label}]" for label in cited))) + "."
     return Score(
         value=edited.score / _STEPS,
@@ -150,25 +151,27 @@ def _score(edited: EditedScore, passages: Passages) -> Score | Absent:
 
 
 def _soundness(edited: EditedScore, review: PanelReview, passages: Passages) -> Score | Absent:
-    """Return the score, limited to `_FATAL` if the review has a fatal finding."""
+    """Return the soundness score, capped at `_MAX_SCORE_IF_FATAL` if the review has a fatal finding."""
     score = _score(edited, passages)
     fatal = next((finding for finding in review.major if finding.severity == "fatal"), None)
-    if isinstance(score, Absent) or fatal is None or score.value <= _FATAL:
+    if isinstance(score, Absent) or fatal is None or score.value <= _MAX_SCORE_IF_FATAL:
         return score
-    limit = f"{(fatal.lead or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_FATAL}"
-    return score.model_copy(update={"value": _FATAL, "basis": f"{limit}; without it, the score is {score.value:g}."})
+    limit = f"{(fatal.lead or fatal.text).rstrip('.')}. A fatal finding limits soundness to {_MAX_SCORE_IF_FATAL}"
+    return score.model_copy(
+        update={"value": _MAX_SCORE_IF_FATAL, "basis": f"{limit}; without it, the score is {score.value:g}."}
+    )
 
 
 def _contribution(edited: EditedScore, passages: Passages, fit: FitLevel) -> Score | Absent:
-    """Return the score, raised to the minimum that the cited passages allow."""
+    """Return the contribution score, raised to the minimum that the cited passages allow."""
     score = _score(edited, passages)
     if isinstance(score, Absent):
         return score
-    cited = {passages.by_label[label].relation for label in passages.borne_out(edited.cites)}
-    lowest = next((limit for relation, limit in _LOWEST if relation in cited), _LOWEST_WITHOUT)
+    cited = {passages.by_label[label].relation for label in passages.supported(edited.cites)}
+    lowest = next((limit for relation, limit in _MIN_SCORES if relation in cited), _MIN_SCORE_WITHOUT_PASSAGE)
     if score.value < lowest:
-        limit = f"The editor gave {score.value:g}, but cited no passage that has what is claimed as new"
-        basis = f"{score.basis} {limit}; the lowest score is then {lowest}."
+        reason = f"The editor gave {score.value:g}, but cited no passage that has what is claimed as new"
+        basis = f"{score.basis} {reason}; the lowest score is then {lowest}."
         return score.model_copy(update={"value": lowest, "basis": basis, "certainty": "low"})
     return score if fit != "poor" else score.model_copy(update={"certainty": "low"})
 
@@ -188,9 +191,9 @@ def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
         readings=tuple(_reading(item) for item in review.evidence if _STANCES[item.relation][0] == axis),
     )
     summary = Summary(
-        strengths=strengths[:_MOST_IN_SUMMARY],
-        weaknesses=weaknesses[:_MOST_IN_SUMMARY],
-        suggestions=minor[:_MOST_IN_SUMMARY],
+        strengths=strengths[:_MAX_IN_SUMMARY],
+        weaknesses=weaknesses[:_MAX_IN_SUMMARY],
+        suggestions=minor[:_MAX_IN_SUMMARY],
     )
     return Part(name=axis, title=_TITLES[axis], score=score, summary=summary, assessments=(assessment,))
 

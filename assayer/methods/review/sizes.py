@@ -1,4 +1,4 @@
-"""Small size of the review, for language models that are slow or have a short context window."""
+"""A smaller review, for language models that are slow or have a small context window."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ from assayer.reports.wording import count
 
 @dataclass(frozen=True)
 class ReviewSize:
-    """Options that differ from the defaults, and how many tokens a local model read and wrote per idea with these
-    options (docs/evidence/models.md)."""
+    """Options that differ from the defaults, with the tokens that a local model read and wrote per idea with them
+    (docs/evidence/models.md)."""
 
     options: Mapping[str, int | bool]
     prompt_tokens: int
@@ -40,7 +40,7 @@ SMALL = ReviewSize(
 
 
 def size_notices(options: ReviewOptions) -> tuple[Notice, ...]:
-    """Return a notice if the review is smaller than usual; otherwise an empty tuple."""
+    """Return a notice if the review is smaller than usual, otherwise an empty tuple."""
     if not options.brief:
         return ()
     usual = ReviewOptions()

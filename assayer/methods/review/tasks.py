@@ -1,11 +1,11 @@
-"""LLM tasks of the review, each with its prompt file, answer schema and check. They have no fallback without a language
+"""The review's LLM tasks, each with its prompt file, answer schema and check. They have no fallback without a language
 model."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assayer.citing.labels import each_once, unknown_labels
+from assayer.citing.labels import check_each_once, unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
@@ -29,14 +29,14 @@ from assayer.text.sentences import sentences
 
 _PROMPTS = Prompts("assayer.methods.review")
 _MARGIN = 60
-"""Number of words by which a review can exceed the limit before it is sent back to the editor."""
+"""Number of words by which a review may exceed the limit before the editor is asked to shorten it."""
 _SILENCE = re.compile(
     r"\b(?:plan|proposal|design|study|protocol|authors?|experiments?|evaluation)\W+(?:(?:has|have|uses?|includes?|contains?|"
     r"makes?|runs?|plans?|offers?|gives?|provides?) (?:no|neither)|lacks?|omits?|ignores?|neglects?|fails? to)\b",
     re.IGNORECASE,
 )
-"""Phrases such as "the plan has no" or "the design lacks", which present something that the plan does not state as
-known to be absent."""
+"""Matches phrases such as "the plan has no" or "the design lacks", which present something that the plan does not
+mention as known to be absent."""
 
 
 def _check_referee(question: RefereeQuestion, answer: RefereeAnswer) -> list[str]:
@@ -52,7 +52,9 @@ def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
 
 
 def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str]:
-    complaints = each_once([item.label for item in question.evidence], (item.label for item in answer.papers), "paper")
+    complaints = check_each_once(
+        [item.label for item in question.evidence], (item.label for item in answer.papers), "paper"
+    )
     noted = (note.point for paper in answer.papers for note in paper.notes)
     return [*complaints, *unknown_labels(noted, (point.label for point in question.points), "point")]
 
@@ -81,7 +83,7 @@ def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
         for match in (_SILENCE.search(finding.text) for finding in findings)
         if match
     ]
-    words = edited_words(answer)
+    words = count_edited_words(answer)
     if words > question.words + _MARGIN:
         advice.append(f"The review has {words:,} words. Shorten it to {question.words:,}: cut the least of it.")
     return advice
@@ -89,14 +91,14 @@ def _advise_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
 
 def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) -> list[str]:
     wanted = [item.label for item in question.criteria]
-    complaints = each_once(wanted, (item.label for item in answer.criteria), "criterion")
+    complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
     if passages := [passage.label for passage in question.passages]:
         complaints += unknown_labels((label for item in answer.criteria for label in item.cites), passages, "passage")
     return [*_check_editor(question, answer), *complaints]
 
 
-def edited_words(review: EditedReview) -> int:
-    """Count the words that an editor wrote for the page."""
+def count_edited_words(review: EditedReview) -> int:
+    """Count the words that the editor wrote for the page."""
     texts = [review.verdict, *(item.text for item in review.paragraphs)]
     texts += [review.soundness.limited_by, review.contribution.limited_by]
     texts += [
@@ -132,7 +134,7 @@ def _bound_reading(question: PassageQuestion) -> AnswerBounds:
 
 
 def _bound_brief_reading(question: PassageQuestion) -> AnswerBounds:
-    """Offer the sentences of each paper as its quotes, because small models do not copy exactly."""
+    """Limit quotes to the sentences of each paper, because small models do not copy exactly."""
     quotes = [sentences(item.text) or [""] for item in question.evidence]
     papers = LabelledList("label", [item.label for item in question.evidence], {"quote_found": quotes})
     words = {"quote_done": 0, "quote_under": 0}
@@ -208,7 +210,6 @@ REFEREE_BRIEF = replace(
 READING_BRIEF = replace(
     READING, name="review.reading_brief", prompt="reading_brief.v1.md", max_tokens=2_000, bounds=_bound_brief_reading
 )
-"""Tasks with short prompts, for small models."""
 
 EDITOR = Task[EditorQuestion, EditedReview](
     "review.editor",
@@ -225,7 +226,7 @@ EDITOR = Task[EditorQuestion, EditedReview](
 EDITOR_BRIEF = replace(
     EDITOR, name="review.editor_brief", prompt="editor_brief.v5.md", max_tokens=3_000, bounds=_bound_brief_editor
 )
-"""Task for the editor of a short review."""
+"""Editor task for a short review."""
 
 EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     "review.editor_by_criteria",
@@ -239,7 +240,7 @@ EDITOR_BY_CRITERIA = Task[EditorQuestion, EditedReviewByCriteria](
     advice=_advise_editor,
     cuts=EDITOR.cuts,
 )
-"""Task for an editor who also answers the criteria of the call for proposals."""
+"""Editor task that also answers the criteria of the call for proposals."""
 
 ALL = (
     REFEREE,

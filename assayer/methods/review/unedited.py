@@ -1,4 +1,4 @@
-"""Review without an editor: the referees' points with their evidence, in order of severity, and no scores."""
+"""Review without the editor model: the referees' points with their evidence, by severity, and no scores."""
 
 from assayer.errors import AssayerError
 from assayer.methods.review.editing import Passages
@@ -14,32 +14,32 @@ from assayer.methods.review.schemas import (
 from assayer.models import Absent
 
 _SEVERITIES = ("fatal", "major", "minor", None)
-_MOST_CITED = 2
-_MOST_STRENGTHS = 5
-_MOST_MAJOR = 6
+_MAX_CITED = 2
+_MAX_STRENGTHS = 5
+_MAX_MAJOR = 6
 
 
 def no_scores(error: AssayerError) -> Absent:
-    """Return the reason why a review has no scores after the editor's request failed."""
+    """Return why there are no scores, after the editor's request failed."""
     return Absent(reason=f"the editor's review could not be obtained: {error.reason}.")
 
 
 def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
-    """Return the referees' points in the form of an editor's answer. Nothing is merged, dropped or scored."""
+    """Convert the referees' points to the form of an editor's answer. Nothing is merged, dropped or scored."""
     by_severity = sorted(panel.points, key=lambda point: _SEVERITIES.index(point.severity))
     strengths = [point for point in by_severity if point.kind == "strength"]
     weaknesses = [point for point in by_severity if point.kind == "weakness" and point.severity in ("fatal", "major")]
-    first = {point.label for point in (*strengths[:_MOST_STRENGTHS], *weaknesses[:_MOST_MAJOR])}
+    first = {point.label for point in (*strengths[:_MAX_STRENGTHS], *weaknesses[:_MAX_MAJOR])}
     others = [point for point in by_severity if point.label not in first and point.kind != "strength"]
     nothing = EditedParagraph(labels=[], text="", cites=[], named=[])
     score = EditedScore(limited_by=lost.reason, cites=[], certainty_reason="", certainty="low", score=None)
-    # Not validated: the length limits apply to an editor, who can merge and drop points.
+    # Not validated: the length limits are meant for the editor, which can merge and drop points.
     return EditedReview.model_construct(
-        strengths=[_finding(point, passages) for point in strengths[:_MOST_STRENGTHS]],
+        strengths=[_finding(point, passages) for point in strengths[:_MAX_STRENGTHS]],
         newness=nothing,
         outlook=nothing,
         redesign=nothing,
-        major=[_finding(point, passages) for point in weaknesses[:_MOST_MAJOR]],
+        major=[_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
         further=[_further(point, passages) for point in others],
         closest=[],
         soundness=score,
@@ -58,7 +58,7 @@ def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
         lead="",
         text=f"{point.claim} {point.why}".strip(),
         fix=point.fix,
-        cites=passages.about(point.label)[:_MOST_CITED],
+        cites=passages.supported_about(point.label)[:_MAX_CITED],
         named=[],
     )
 
@@ -69,6 +69,6 @@ def _further(point: PanelPoint, passages: Passages) -> FurtherPoint:
         axis="soundness",
         kind="question" if point.kind == "question" else "weakness",
         text=f"{point.claim} {point.fix}".strip(),
-        cites=passages.about(point.label)[:1],
+        cites=passages.supported_about(point.label)[:1],
         named=[],
     )

@@ -1,7 +1,7 @@
-"""ScholarEval: judges whether a plan is sound and what it contributes, both from papers, with citations for every
-claim.
+"""ScholarEval method: judges, based on papers, whether a plan is sound and what it contributes, with citations for
+every claim.
 
-Only the options are exported here, so that reading the settings loads none of the implementation."""
+Only the options are exported here, so that reading the settings does not load the implementation."""
 
 from assayer.methods.scholareval.options import METHOD, ScholarEvalOptions
 

@@ -1,8 +1,8 @@
-"""Aggregate the assessments of methods and dimensions to scores and summaries of a module and of the report."""
+"""Aggregate the assessments of methods and dimensions into scores and summaries, for each module and for the report."""
 
 from collections.abc import Sequence
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.errors import AssayerError
 from assayer.methods.scholareval.candidate_order import round_robin
 from assayer.models import UNDERSPECIFIED, Absent, Assessment, Part, Point, Reading, Score, ScoreCertainty, Summary
@@ -11,10 +11,10 @@ from assayer.models import UNDERSPECIFIED, Absent, Assessment, Part, Point, Read
 def unreviewed_assessment(
     name: str, statement: str, error: AssayerError, readings: tuple[Reading, ...] = ()
 ) -> Assessment:
-    """Return the assessment of a method or dimension that failed; it is shown without a score."""
+    """Return the assessment of a method or dimension whose review failed; it has no score."""
     return Assessment(
-        name=plain(name),
-        statement=plain(statement),
+        name=strip_citations(name),
+        statement=strip_citations(statement),
         score=Absent(reason=f"Not reviewed: {error.reason}."),
         points=(),
         readings=readings,
@@ -22,16 +22,16 @@ def unreviewed_assessment(
 
 
 def score_or_absent(score: float | None, rationale: str, certainty: ScoreCertainty) -> Score | Absent:
-    """Return the score with its reason, or an absent score if the reviewer had no basis for one or called the plan
+    """Return the score with its reason. The score is absent if the reviewer had no basis for one or called the plan
     underspecified."""
-    basis = plain(rationale)
+    basis = strip_citations(rationale)
     if basis.casefold().startswith(UNDERSPECIFIED):
         return Absent(reason=basis[0].lower() + basis[1:])
     return Absent(reason=basis) if score is None else Score(value=score, basis=basis, certainty=certainty)
 
 
 def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:
-    """Return the mean of the assessments that have a score; its basis states how many they are."""
+    """Return the mean score of the assessments that have one; its basis says how many they are."""
     scores = [assessment.score.value for assessment in assessments if isinstance(assessment.score, Score)]
     if not scores:
         return Absent(reason=f"no {noun} could be scored.")
@@ -41,7 +41,7 @@ def mean_score(assessments: Sequence[Assessment], noun: str) -> Score | Absent:
 
 def leading_points(assessments: Sequence[Assessment]) -> Summary:
     """Return the first strength, weakness and suggestion of each assessment, at most three of each kind. Points that
-    were not downgraded come first; otherwise the order of the assessments, by importance, is kept."""
+    were not downgraded come first; otherwise the assessments' order, by importance, is kept."""
 
     def first(kind: str) -> tuple[Point, ...]:
         firsts = [
@@ -54,7 +54,7 @@ def leading_points(assessments: Sequence[Assessment]) -> Summary:
 
 
 def report_summary(parts: Sequence[Part]) -> Summary:
-    """Return the report's summary: points taken from the parts in turn, at most three of each kind."""
+    """Return the report's summary: points taken from each part in turn, at most three of each kind."""
     summaries = [part.summary for part in parts if isinstance(part.summary, Summary)]
     return Summary(
         strengths=tuple(round_robin([summary.strengths for summary in summaries], 3)),

@@ -1,4 +1,4 @@
-"""Order in which papers are considered: fused rankings, round robin, and a reranker if there is one."""
+"""Decide the order in which papers are considered: fused rankings, round robin, and a reranker if there is one."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -24,27 +24,28 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperI
 
 
 def near_enough(
-    papers: Iterable[PaperId], cosines: Mapping[PaperId, float], fit: FitLevel, least: float
+    papers: Iterable[PaperId], cosines: Mapping[PaperId, float], fit: FitLevel, min_similarity: float
 ) -> list[PaperId]:
     """Return the papers that are admissible as prior work, in order.
 
-    A corpus that does not cover the field still returns its nearest papers; these count as prior work only if their
-    cosine is at least `least`. If the corpus covers the field at least in part, relevance is left to the judge."""
-    return [paper for paper in papers if fit != "poor" or cosines.get(paper, 0.0) >= least]
+    A corpus that does not cover the field still returns its nearest papers; they count as prior work only if their
+    cosine is at least `min_similarity`. If the corpus covers the field at least in part, the judge decides what is
+    relevant."""
+    return [paper for paper in papers if fit != "poor" or cosines.get(paper, 0.0) >= min_similarity]
 
 
-def round_robin(rankings: Sequence[Sequence[Item]], most: int) -> list[Item]:
-    """Merge rankings by taking the first item of each, then the second, and so on, up to `most` distinct items."""
+def round_robin(rankings: Sequence[Sequence[Item]], limit: int) -> list[Item]:
+    """Merge rankings by taking the first item of each, then the second, and so on, up to `limit` distinct items."""
     longest = max(map(len, rankings), default=0)
     order = (ranking[rank] for rank in range(longest) for ranking in rankings if rank < len(ranking))
-    return list(dict.fromkeys(order))[:most]
+    return list(dict.fromkeys(order))[:limit]
 
 
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
-    """Order papers by how well their title and abstract answer the query.
+    """Sort papers by how well their title and abstract answer the query.
 
-    The order stays unchanged if there is no reranker or if it fails; a failure is journalled. Raises errors that would
-    affect every other query too."""
+    The order stays as it is if there is no reranker, or if it fails, which the journal records. Raises errors that
+    would affect every other query too."""
     order = [paper.id for paper in papers]
     if reranker is None or not papers:
         return order

@@ -1,4 +1,4 @@
-"""Contribution module, in six levels: dimensions and queries → title screening → comparison → augmentation with title
+"""Contribution module, in six stages: dimensions and queries → title screening → comparison → more papers, with title
 screening → comparison → synthesis."""
 
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.evidence import Evidence, ask_about_all, evidence_batches
-from assayer.citing.labels import labelled, marker, plain
+from assayer.citing.labels import label_papers, marker, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.library import field_coverage, near_beyond_corpus
@@ -40,16 +40,16 @@ _NOT_COVERED = Absent(
     reason="The corpus does not cover this field, so the lack of earlier work in it says nothing about novelty."
 )
 _NOT_COVERED_NOR_FOUND = Absent(
-    reason="The corpus does not cover this field, and a few searches elsewhere that found nothing do not show novelty "
-    "either."
+    reason="The corpus does not cover this field, and a few searches elsewhere found nothing, which does not show "
+    "novelty either."
 )
 
 
 class _Compared(NamedTuple):
     touching: Mapping[str, list[PaperComparison]]
-    """Comparisons by dimension label, in the order of the papers."""
+    """Comparisons, keyed by dimension label, in the order of the papers."""
     papers: list[PaperId]
-    """All compared papers, even if they touch no dimension."""
+    """All papers that were compared, including those that touch no dimension."""
 
     @property
     def seeds(self) -> list[PaperId]:
@@ -57,23 +57,23 @@ class _Compared(NamedTuple):
 
 
 class ContributionModule:
-    """Contribution module of one evaluation. Its texts cite papers by markers."""
+    """The contribution module for one evaluation. Its texts cite papers by markers."""
 
     def __init__(
         self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel, readings: SoundnessReadings
     ) -> None:
-        """Create the module. `readings` supplies the papers read for the methods."""
+        """`readings` supplies the papers that the soundness module read for the methods."""
         self._context, self._readings_for_methods = context, readings
         self._library, self._run, self._options = context.library, context.run, context.options
         self._idea, self._numbers = context.text, numbers_in(context.text)
         self._corpus_fit = self._fit = fit
-        """Coverage of the field by the corpus; `_fit` also takes this module's own searches into account once they
+        """Coverage of the field by the corpus. `_fit` also takes this module's own searches into account once they
         finish."""
         self.papers: dict[PaperId, Paper] = {}
         self._similarity: dict[PaperId, float] = {}
-        """Cosine between the idea and every paper encountered so far."""
+        """Cosine similarity between the idea and every paper found so far."""
         self._search_errors: list[AssayerError] = []
-        """Errors that occurred before the comparisons, because of which papers may be missing from them."""
+        """Errors before the comparisons, which may therefore lack papers."""
 
     async def evaluate(self) -> Part:
         self._report_progress(0)
@@ -92,14 +92,14 @@ class ContributionModule:
         self._report_progress(1)
         candidates = await self._find_candidates(dimensions)
         self._report_progress(2)
-        compared = await self._compare(parts, await self._opened(parts, candidates, self._options.looked_at))
+        compared = await self._compare(parts, await self._screen(parts, candidates, self._options.looked_at))
         self._report_progress(3)
         added = await self._augment(compared.seeds, candidates)
-        opened = await self._opened(parts, added, self._options.augmented)
+        opened = await self._screen(parts, added, self._options.augmented)
         for_methods = await self._read_for_methods([*compared.papers, *(paper.id for paper in opened)])
         more = await self._compare(parts, [*opened, *for_methods])
         self._report_progress(4)
-        assessments = await self._review_dimensions(dimensions, parts, _joined(compared, more))
+        assessments = await self._review_dimensions(dimensions, parts, _combine(compared, more))
         self._report_progress(5)
         return Part(
             name="contribution",
@@ -110,10 +110,10 @@ class ContributionModule:
         )
 
     async def _read_for_methods(self, compared: Sequence[PaperId]) -> list[Paper]:
-        """Return the nearest papers that were read for the methods and have not been compared yet, because a paper near
-        to a method may also be near to what is claimed as new."""
+        """Return the nearest papers that were read for the methods but not compared yet: a paper near a method may also
+        be near what the idea claims as new."""
         nearest = await self._readings_for_methods.excluding([self.papers[paper] for paper in compared])
-        papers = await self._admitted(nearest)
+        papers = await self._keep_near(nearest)
         self.papers |= {paper.id: paper for paper in papers}
         return papers
 
@@ -121,8 +121,8 @@ class ContributionModule:
         self._run.report_progress("contribution", stage, _STAGES)
 
     async def _find_candidates(self, dimensions: Sequence[ContributionDimension]) -> list[Paper]:
-        """Return the best papers for each dimension in turn, ranked by its queries and by the reranker if there is
-        one."""
+        """Search for each dimension, and return the best papers for each in turn, ranked by the dimension's queries and
+        by the reranker if there is one."""
         outcomes = await gather_settled(dimensions, self._search)
         found = self._keep_answers(outcomes, "search for a dimension")
         hits = [hit for item in found for ranked in item for hit in ranked]
@@ -136,17 +136,17 @@ class ContributionModule:
             return await rerank(reranker, " ".join(dimension.statements), [papers[item] for item in fused], journal)
 
         orders = await gather_all(order(*pair) for pair in zip(searched, found, strict=True))
-        return await self._admitted([papers[item] for item in round_robin(orders, len(papers))])
+        return await self._keep_near([papers[item] for item in round_robin(orders, len(papers))])
 
     async def _search(self, dimension: ContributionDimension) -> list[list[Hit]]:
         queries = [query for query in dimension.queries if query.strip()]
         return await self._library.search(queries, self._options.hits) if queries else []
 
-    async def _opened(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], looked_at: int) -> list[Paper]:
-        """Return the papers that pass the title screening."""
+    async def _screen(self, parts: tuple[LabelledText, ...], papers: Sequence[Paper], looked_at: int) -> list[Paper]:
+        """Return the papers that pass the title screening, up to the maximum number compared."""
         chosen = list(papers[:looked_at]) if self._options.looked_at else list(papers)
         self._run.journal.record_dropped(
-            "candidate paper", "ranked below the titles looked at", len(papers) - len(chosen)
+            "candidate paper", "ranked below the titles that were screened", len(papers) - len(chosen)
         )
         if self._options.looked_at:
             chosen = await shortlist_by_title(self._context, "contribution", parts, chosen, self._similarity)
@@ -155,16 +155,16 @@ class ContributionModule:
         self.papers |= {paper.id: paper for paper in compared}
         return compared
 
-    async def _admitted(self, papers: Sequence[Paper]) -> list[Paper]:
-        """Return at most `candidates` papers. In a corpus that does not cover the field, only papers above a
-        minimum similarity are admitted."""
+    async def _keep_near(self, papers: Sequence[Paper]) -> list[Paper]:
+        """Return up to `candidates` papers. If the corpus does not cover the field, papers below a minimum similarity
+        are left out."""
         await self._measure_similarity(papers)
         least = self._options.least_similarity_in_poor_corpus
         by_id = {paper.id: paper for paper in papers}
         near = [by_id[paper] for paper in near_enough(by_id, self._similarity, self._fit, least)]
         self._run.journal.record_dropped(
             "candidate paper",
-            "too far from the idea, in a corpus that does not cover the field",
+            "not similar enough to the idea, and the corpus does not cover the field",
             len(papers) - len(near),
         )
         chosen = near[: self._options.candidates]
@@ -174,12 +174,13 @@ class ContributionModule:
     def _keep_answers(
         self, outcomes: Sequence[Out | Failed], noun: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
-        """Return the answers that succeeded. Errors are journalled, and also kept as a reason not to judge novelty."""
+        """Return the successful answers. The journal records the errors, which are also kept as a reason not to judge
+        novelty."""
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         return self._run.keep_successes(outcomes, noun, sizes)
 
     async def _augment(self, ids: Sequence[PaperId], known: Sequence[Paper]) -> list[Paper]:
-        """Return previously unknown neighbours and references of the papers that touch the contribution, nearest to the
+        """Return new papers around those that touch the contribution: their neighbours and references, nearest to the
         idea first."""
         if not ids or not self._options.augmented:
             return []
@@ -197,7 +198,7 @@ class ContributionModule:
             if paper.id not in seen
         }
         await self._measure_similarity(list(found.values()))
-        return await self._admitted(sorted(found.values(), key=self._nearest_first))
+        return await self._keep_near(sorted(found.values(), key=self._nearest_first))
 
     async def _measure_similarity(self, papers: Sequence[Paper]) -> None:
         new = [paper.id for paper in papers if paper.id not in self._similarity]
@@ -257,7 +258,7 @@ class ContributionModule:
         self, dimension: ContributionDimension, touching: Sequence[PaperComparison], compared: _Compared
     ) -> Assessment:
         readings = self._readings(touching, compared.seeds)
-        name, statement = plain(dimension.name), plain(" ".join(dimension.statements))
+        name, statement = strip_citations(dimension.name), strip_citations(" ".join(dimension.statements))
         reason = self._reason_not_to_judge(touching)
         if reason is not None:
             return Assessment(name=name, statement=statement, score=reason, points=(), readings=readings)
@@ -283,8 +284,8 @@ class ContributionModule:
         )
 
     def _readings(self, touching: Sequence[PaperComparison], shown: Sequence[PaperId]) -> tuple[Reading, ...]:
-        """Return a reading of every paper that touches any dimension. The reading of a paper that does not touch this
-        dimension says so."""
+        """Return a reading for every paper that touches any dimension. If a paper does not touch this dimension, its
+        reading says so."""
         by_paper = {item.paper: item for item in touching}
         return tuple(
             by_paper[paper].reading(self._numbers)
@@ -294,12 +295,12 @@ class ContributionModule:
         )
 
     def _points(self, review: DimensionReview, compared: Sequence[PaperComparison]) -> tuple[Point, ...]:
-        papers, shown = labelled(item.paper for item in compared), {item.paper: item.shown for item in compared}
+        papers, shown = label_papers(item.paper for item in compared), {item.paper: item.shown for item in compared}
         return PointWriter(papers, [item.given_quote() for item in compared], self._numbers, shown).all_points(review)
 
     def _reason_not_to_judge(self, touching: Sequence[PaperComparison]) -> Absent | None:
-        """Return why a dimension that no paper touches cannot be judged, or None. An empty result does not show novelty
-        if the corpus does not cover the field or part of the search failed."""
+        """Return why a dimension cannot be judged, or None if it can. If no paper touches it, that does not show
+        novelty when the corpus does not cover the field or part of the search failed."""
         if touching:
             return None
         if self._search_errors:
@@ -311,6 +312,6 @@ class ContributionModule:
         return _NOT_COVERED if self._fit == self._corpus_fit else _NOT_COVERED_NOR_FOUND
 
 
-def _joined(compared: _Compared, other: _Compared) -> _Compared:
+def _combine(compared: _Compared, other: _Compared) -> _Compared:
     touching = {label: [*found, *other.touching[label]] for label, found in compared.touching.items()}
     return _Compared(touching, [*compared.papers, *other.papers])

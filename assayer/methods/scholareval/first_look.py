@@ -1,4 +1,4 @@
-"""Title screening of many papers, so that only those relevant to the idea are opened and read."""
+"""Screen many papers by title, so that only those relevant to the idea are opened and read."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from assayer.models import Paper, PaperId
 from assayer.run.concurrency import Failed
 
 _NOUNS: dict[Purpose, str] = {"soundness": "paper for the methods", "contribution": "candidate paper"}
-"""Nouns that the journal uses for dropped papers, keyed by purpose."""
+"""Names for dropped papers in the journal, keyed by purpose."""
 
 
 async def shortlist_by_title(
@@ -22,10 +22,10 @@ async def shortlist_by_title(
     papers: Sequence[Paper],
     similarity: Mapping[PaperId, float],
 ) -> list[Paper]:
-    """Return at most `options.opened` papers, the most relevant first, chosen by a single LLM request.
+    """Choose up to `options.opened` papers, most relevant first, with a single LLM request.
 
-    If the request fails, the first papers are returned, since there is no reason to exclude them."""
-    journal, most = context.run.journal, context.options.opened
+    If the request fails, the papers are taken in order, since there is no reason to exclude any."""
+    journal, limit = context.run.journal, context.options.opened
     if not papers:
         return []
     works = one_paper_per_work(papers)
@@ -39,13 +39,13 @@ async def shortlist_by_title(
         shown=tuple(
             title_shown(f"P{number}", item, similarity.get(item.id)) for number, item in enumerate(papers, start=1)
         ),
-        most=most,
+        most=limit,
     )
     answer = await context.try_to_ask(tasks.FIRST_LOOK, question, "first look at titles")
     if isinstance(answer, Failed):
-        return list(papers[:most])
+        return list(papers[:limit])
     by_label = {shown.label: paper for shown, paper in zip(question.shown, papers, strict=True)}
-    chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:most]
+    chosen = [by_label[label] for label in dict.fromkeys(answer.labels)][:limit]
     journal.record_dropped(
         _NOUNS[purpose], "its title is not relevant to any part of the idea", len(papers) - len(chosen)
     )

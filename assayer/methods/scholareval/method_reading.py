@@ -1,4 +1,4 @@
-"""Papers for the methods of an idea: searched for each method, screened by title, and each read once for all
+"""Find and read papers for an idea's methods: search for each method, screen by title, and read each paper once for all
 methods."""
 
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ from assayer.run.concurrency import Failed, gather_settled
 
 @dataclass(frozen=True)
 class RelevantPaper:
-    """Note on one method, taken from a paper, and whether its quote was found in the text shown."""
+    """A note on one method, taken from a paper, and whether its quote was found in the text shown."""
 
     shown: Evidence
-    """Paper as shown in the prompt."""
+    """The paper as shown in the prompt."""
     note: MethodNote
     quoted: Quoted | None
 
@@ -34,27 +34,27 @@ class RelevantPaper:
 
 
 class MethodCandidates(NamedTuple):
-    """Results of the search for one method."""
+    """Search results for one method."""
 
     order: list[PaperId]
-    """Papers found, most promising first."""
+    """The papers found, most promising first."""
     passages: Sequence[Passage]
     nearness: Mapping[PaperId, float]
-    """Cosine between each paper and the method's description."""
+    """Cosine similarity between each paper and the method's description."""
     fit: FitLevel
-    """Coverage of the field according to this search alone, because the results of concurrent searches depend on which
-    search finishes first."""
+    """Coverage of the field according to this search alone. Results of concurrent searches would depend on which
+    finishes first."""
 
 
 class MethodNotes(NamedTuple):
-    """Outcome of reading: notes, keyed by the methods' labels, and errors."""
+    """Result of reading the papers: notes, keyed by the methods' labels, and errors."""
 
     notes: Mapping[str, list[RelevantPaper]]
     errors: list[AssayerError]
 
 
 class MethodReader:
-    """Finds and reads the papers for the methods of one evaluation."""
+    """Finds and reads the papers for one evaluation's methods."""
 
     def __init__(self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel) -> None:
         self._context, self._corpus_fit = context, fit
@@ -63,7 +63,8 @@ class MethodReader:
         self.shown: dict[PaperId, Evidence] = {}
 
     async def search(self, method: ProposedMethod) -> MethodCandidates:
-        """Return the papers of the best passages for each query, and the papers cited in those passages."""
+        """Search for a method: the papers with the best passages for each query, and the papers cited in those
+        passages."""
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
         passages = [passage for found in by_query for passage in found]
@@ -75,7 +76,7 @@ class MethodReader:
         near = near_enough(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
         self._run.journal.record_dropped(
             "paper for a method",
-            "too far from the method, in a corpus that does not cover the field",
+            "not similar enough to the method, and the corpus does not cover the field",
             len(found) - len(near),
         )
         by_nearness = sorted(near, key=lambda paper: (-nearness.get(paper, 0.0), paper))
@@ -92,13 +93,13 @@ class MethodReader:
         return MethodCandidates(order, passages, nearness, fit)
 
     async def read(self, parts: tuple[LabelledText, ...], found: Mapping[str, MethodCandidates]) -> MethodNotes:
-        """Read each paper that passes the title screening once, for all methods."""
+        """Read each paper that passes the title screening, once for all methods."""
         nearness: dict[PaperId, float] = {}
         passages = passages_by_paper(passage for item in found.values() for passage in item.passages)
         for item in found.values():
             for paper in item.order:
                 nearness[paper] = max(nearness.get(paper, -1.0), item.nearness.get(paper, 0.0))
-        papers = await self._opened(parts, [item.order for item in found.values()], nearness)
+        papers = await self._screen(parts, [item.order for item in found.values()], nearness)
         texts = await self._library.full_texts(papers) if papers else {}
         evidence = evidence_from_papers(
             papers, self._run, self._options.evidence_chars, nearness, passages, texts, whole_abstracts=False
@@ -112,14 +113,14 @@ class MethodReader:
                 notes[label].append(note)
         return MethodNotes(notes, [outcome.error for outcome in outcomes if isinstance(outcome, Failed)])
 
-    async def _opened(
+    async def _screen(
         self, parts: tuple[LabelledText, ...], orders: Sequence[Sequence[PaperId]], nearness: Mapping[PaperId, float]
     ) -> list[Paper]:
         options = self._options
         everything = {paper for order in orders for paper in order}
         candidates = round_robin(orders, options.looked_at or len(everything))
         self._run.journal.record_dropped(
-            "paper for the methods", "ranked below the titles looked at", len(everything) - len(candidates)
+            "paper for the methods", "ranked below the titles that were screened", len(everything) - len(candidates)
         )
         papers = [self.papers[candidate] for candidate in candidates]
         if not options.looked_at:
@@ -147,7 +148,7 @@ class MethodReader:
 
 
 def method_parts(methods: Sequence[ProposedMethod]) -> tuple[LabelledText, ...]:
-    """Return the methods as prompts show them, with labels starting at `M1`."""
+    """Return the methods as shown in prompts, labelled from `M1`."""
     return tuple(
         LabelledText(label=f"M{number}", text=f"{method.name} ({method.kind})\n{method.description}")
         for number, method in enumerate(methods, start=1)

@@ -1,5 +1,5 @@
-"""Comparison of a paper with an idea along one dimension: how the paper reduces the idea's novelty, and the evidence
-for this."""
+"""Compare a paper with an idea in one dimension: how the paper reduces the idea's novelty, and the evidence for
+that."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Literal
 
 from assayer.citing.claim_quotes import GivenQuote, Side
 from assayer.citing.evidence import Evidence, Quoted, check_quote
-from assayer.citing.labels import plain
-from assayer.methods.points import reading_of, verified_words
+from assayer.citing.labels import strip_citations
+from assayer.methods.points import build_reading, verified_words
 from assayer.methods.scholareval.schemas import ComparedPaper, NoveltyStanding, NoveltyVerdict
 from assayer.models import PaperId, Reading
 
@@ -23,12 +23,12 @@ _SIDE: dict[NoveltyStanding, Side] = {
 
 @dataclass(frozen=True)
 class PaperComparison:
-    """Comparison of a paper with the idea along a dimension that it touches."""
+    """A paper compared with the idea in a dimension that it touches."""
 
     shown: Evidence
-    """Paper as shown in the prompt."""
+    """The paper as shown in the prompt."""
     standing: NoveltyStanding
-    """Whether the paper has all or part of what the idea claims as new, or the idea goes further."""
+    """Whether the paper has all or part of what the idea claims as new, or the idea goes further than the paper."""
     reason: str
     quoted: Quoted | None
 
@@ -41,20 +41,20 @@ class PaperComparison:
         return self.shown.paper_id
 
     def reading(self, idea: Set[Decimal]) -> Reading:
-        """Return the reading for the report. `idea` holds the numbers in the idea itself."""
-        return reading_of(self.shown, _STANCE[self.standing], plain(self.reason), self.quoted, idea)
+        """Return the report's reading of the paper. `idea` holds the numbers that occur in the idea itself."""
+        return build_reading(self.shown, _STANCE[self.standing], strip_citations(self.reason), self.quoted, idea)
 
     def for_synthesis(self, label: str) -> ComparedPaper:
-        """Return the comparison as shown to the reviewer of the dimension."""
+        """Return the comparison as shown to the model that reviews the dimension."""
         return ComparedPaper(
             label=label,
             title=self.shown.title,
             year=self.shown.year,
             verdict=self.standing,
-            reason=plain(self.reason),
+            reason=strip_citations(self.reason),
             quote=verified_words(self.quoted),
         )
 
     def given_quote(self) -> GivenQuote:
-        """Return the quote that the reviewer is allowed to use, with the statement that it supports."""
+        """Return the quote that the review may use, with the statement that it supports."""
         return GivenQuote(paper=self.paper, side=_SIDE[self.standing], statement=self.reason, quoted=self.quoted)

@@ -1,4 +1,4 @@
-"""Evidence from a paper as prompts show it: abstract, matching passages, and sections on methods and results."""
+"""Prepare evidence from a paper for prompts: abstract, matching passages, and sections on methods and results."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,10 +11,9 @@ from assayer.text.sanitise import sanitise
 from assayer.text.section_titles import tells_methods_or_results
 from assayer.text.sentences import sentence_spans
 
-_LONGEST_TITLE = 300
-"""Maximum number of characters of a title."""
-SHORTEST_EXCERPT = 80
-"""Minimum characters of an excerpt beyond the abstract; a shorter one is usually only a heading."""
+_MAX_TITLE_CHARS = 300
+MIN_EXCERPT_CHARS = 80
+"""Minimum length of an excerpt beyond the abstract, in characters; a shorter one is usually only a heading."""
 
 
 def evidence_from_papers(
@@ -26,20 +25,22 @@ def evidence_from_papers(
     full_texts: Mapping[PaperId, FullText] | None = None,
     whole_abstracts: bool = True,
 ) -> list[Evidence]:
-    """Return an evidence item per paper, labelled in order. The text holds the abstract (all of it, or only its
+    """Return one evidence item per paper, labelled in order. Its text consists of the abstract (all of it, or only its
     statements about the paper's own work), then matching passages, then methods and results."""
     items = []
     for number, paper in enumerate(papers, start=1):
         full_text = (full_texts or {}).get(paper.id)
         matched = (passages or {}).get(paper.id, ())
-        text, places, flags = _sanitised(_text_blocks(paper, matched, full_text, whole_abstracts), limit_chars * 2)
-        text = _shortened(text, limit_chars)
+        text, places, flags = _sanitise_blocks(
+            _text_blocks(paper, matched, full_text, whole_abstracts), limit_chars * 2
+        )
+        text = _truncate(text, limit_chars)
         run.journal.check_for_suspicion(paper, (*flags, *(full_text.flags if full_text else ())))
         run.journal.read.add(paper.id)
         has_passages = any(item.section not in ("title", "abstract") for item in matched)
         has_more = full_text is not None or has_passages
         # The cut may have removed everything beyond the abstract.
-        beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + SHORTEST_EXCERPT
+        beyond_abstract = has_more and len(places) > 1 and len(text) > places[1].start + MIN_EXCERPT_CHARS
         if beyond_abstract:
             run.journal.full_texts.add(paper.id)
             # Passages come from an index of current texts, which may be newer than the cutoff.
@@ -60,18 +61,18 @@ def evidence_from_papers(
     return items
 
 
-def _shortened(text: str, most: int) -> str:
-    """Shorten a text to at most `most` characters, ending with a whole word."""
-    return text if len(text) <= most else text[:most].rsplit(maxsplit=1)[0]
+def _truncate(text: str, max_chars: int) -> str:
+    """Truncate a text to at most `max_chars` characters, ending with a whole word."""
+    return text if len(text) <= max_chars else text[:max_chars].rsplit(maxsplit=1)[0]
 
 
-def title_line(paper: Paper, most: int = _LONGEST_TITLE) -> str:
-    """Return the sanitised title of a paper on one line, cut to `most` characters."""
-    return " ".join(sanitise(paper.title)[0].split())[:most]
+def title_line(paper: Paper, max_chars: int = _MAX_TITLE_CHARS) -> str:
+    """Return the paper's title, sanitised, on one line, and cut to `max_chars` characters."""
+    return " ".join(sanitise(paper.title)[0].split())[:max_chars]
 
 
 def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage]]:
-    """Return the passages of each paper, without duplicates."""
+    """Group the passages by paper, without duplicates."""
     found: dict[PaperId, dict[Passage, None]] = {}
     for passage in passages:
         found.setdefault(passage.paper.id, {})[passage] = None
@@ -79,21 +80,22 @@ def passages_by_paper(passages: Iterable[Passage]) -> dict[PaperId, list[Passage
 
 
 class _Block(NamedTuple):
-    """Span of a paper's text as shown in the prompt."""
+    """A span of a paper's text as shown in the prompt."""
 
     place: str
     text: str
     headed: bool = False
-    """True if the place is the block's heading and is shown."""
+    """Whether the place is shown as the block's heading."""
 
 
-def _sanitised(blocks: Iterable[_Block], most: int) -> tuple[str, tuple[ShownPlace, ...], list[TextFlag]]:
-    """Return about `most` characters of sanitised text in paragraphs, the start of each block, and the flags."""
+def _sanitise_blocks(blocks: Iterable[_Block], max_chars: int) -> tuple[str, tuple[ShownPlace, ...], list[TextFlag]]:
+    """Return about `max_chars` characters of sanitised text in paragraphs, the start of each block, and the flags
+    raised."""
     text, places, flags = "", list[ShownPlace](), list[TextFlag]()
     for block in blocks:
-        if len(text) >= most:
+        if len(text) >= max_chars:
             break
-        body, found = sanitise(block.text.strip()[: most - len(text)])
+        body, found = sanitise(block.text.strip()[: max_chars - len(text)])
         heading, about_heading = sanitise(block.place)
         flags += (*found, *about_heading)
         text += "\n\n" if text else ""
@@ -107,17 +109,17 @@ _OWN_WORK = re.compile(
     r"(?:present|current) (?:paper|work|study))\b",
     re.IGNORECASE,
 )
-_LEAST_OWN_SHARE = 0.35
+_MIN_OWN_SHARE = 0.35
 """Minimum share of an abstract that must remain when its opening is removed."""
 
 
 def own_work(abstract: str) -> str:
-    """Return the abstract without the general sentences before the first one about the paper's own work. Return the
-    whole abstract if there is no such sentence or too little would remain."""
+    """Return the abstract without the general sentences before the first one about the paper's own work. Returns the
+    whole abstract if there is no such sentence, or if too little would remain."""
     for start, end in sentence_spans(abstract):
         if _OWN_WORK.search(abstract, start, end):
             own = abstract[start:].strip()
-            return own if len(own) >= _LEAST_OWN_SHARE * len(abstract) else abstract
+            return own if len(own) >= _MIN_OWN_SHARE * len(abstract) else abstract
     return abstract
 
 
@@ -142,8 +144,8 @@ def _text_blocks(
 
 
 def methods_and_results(sections: Iterable[Section]) -> list[Section]:
-    """Return the sections on methods or results in reading order, with or without section numbers. If no section
-    matches, all sections are returned."""
+    """Return the sections on methods or results, in reading order; section numbers are ignored. If no section matches,
+    all are returned."""
     everything = [section for section in sections if section.text.strip()]
     wanted = [section for section in everything if tells_methods_or_results(section.title)]
     return wanted or everything

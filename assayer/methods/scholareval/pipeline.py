@@ -1,4 +1,4 @@
-"""ScholarEval: soundness and contribution of an idea, assessed in parallel and grounded in literature.
+"""ScholarEval: assess an idea's soundness and contribution, in parallel and grounded in literature.
 
 It follows "ScholarEval: Research Idea Evaluation Grounded in Literature" (2025), sections 2.1 and 2.2."""
 
@@ -16,8 +16,8 @@ from assayer.run.run import Run
 
 
 async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> EvaluationResult:
-    """Evaluate an idea. Raises LiteratureError, LlmRejected or LlmUnavailable; raises another LlmError only if both
-    modules failed."""
+    """Evaluate an idea. Raises LiteratureError if the corpus fails, and LlmRejected or LlmUnavailable if the endpoint
+    fails. Other LlmErrors are raised only if both modules failed."""
     fit = await context.library.fit(context.idea.text)
     readings = SoundnessReadings()
     soundness = SoundnessModule(context, fit.level, readings)

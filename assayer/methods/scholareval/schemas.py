@@ -1,7 +1,7 @@
-"""Questions and answers of the ScholarEval tasks.
+"""Question and answer schemas for the ScholarEval tasks.
 
-Prompt files render the questions. Answers are closed schemas that give evidence before the verdict. Labels are local to
-one prompt (see `assayer.citing.evidence`)."""
+Prompt files render the questions. Answers are closed schemas that state the evidence before the verdict. Labels are
+valid only within one prompt (see `assayer.citing.evidence`)."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -13,10 +13,10 @@ from assayer.citing.evidence import Evidence
 from assayer.models import FitLevel, Frozen, ScoreCertainty
 
 Stance = Literal["supports", "neutral", "contradicts", "background"]
-"""Stance of a note. `background`: the note describes the setting or a shared component, but no outcome."""
+"""A note's stance. `background` means that it describes the setting or a shared component, but no outcome."""
 NoveltyStanding = Literal["paper_has_it", "paper_has_part", "idea_goes_further"]
-"""Standing of the idea relative to one paper, along one dimension that the paper touches. A paper that does not touch
-the dimension gets no verdict."""
+"""The idea's standing relative to one paper, in one dimension that the paper touches. A paper that does not touch the
+dimension gets no verdict."""
 Purpose = Literal["soundness", "contribution"]
 Restated = Annotated[str, TextRole.RESTATES]
 
@@ -88,18 +88,18 @@ class LabelledText(Frozen):
 
 
 class TitleShown(Frozen):
-    """Paper of which a prompt shows at most title and year."""
+    """A paper of which a prompt shows at most title and year."""
 
     label: str
     title: str
-    """Title on one line."""
+    """The title, on one line."""
     year: int | None
     similarity: float | None = None
-    """Highest cosine with the texts for which the paper was found; never shown to a model."""
+    """Highest cosine similarity with the texts for which the paper was found; never shown to a model."""
 
 
 class FirstLookQuestion(Frozen):
-    """Question for the papers worth opening, by their titles; both modules ask it."""
+    """Question in the title screening, for both modules: which papers are worth opening?"""
 
     purpose: Purpose
     parts: tuple[LabelledText, ...]
@@ -150,7 +150,7 @@ class Readings(Frozen):
 
 
 class PaperNote(Frozen):
-    """A relevant paper as the review of a method sees it."""
+    """A relevant paper, as shown to the model that reviews the method."""
 
     label: str
     title: str
@@ -160,7 +160,7 @@ class PaperNote(Frozen):
     results: str
     context: str
     quote: str
-    """Quote from the paper; empty if no quote could be verified."""
+    """Quote from the paper, or an empty string if no quote could be verified."""
     similarity: float | None
 
 
@@ -170,7 +170,7 @@ class ReviewQuestion(Frozen):
     notes: tuple[PaperNote, ...]
     fit: FitLevel
     day: dt.date | None = None
-    """Date as of which the idea is judged; None means today."""
+    """Date as of which the idea is judged; None for today."""
 
 
 class MethodReview(Frozen):
@@ -183,7 +183,7 @@ class MethodReview(Frozen):
 
 
 class ReviewDigest(Frozen):
-    """Review of a method as the summary sees it; texts use the summary's own labels."""
+    """The review of a method, as shown to the model that writes the summary; texts use the summary's own labels."""
 
     name: str
     score: float
@@ -197,7 +197,7 @@ class SummaryQuestion(Frozen):
     idea: str
     reviews: tuple[ReviewDigest, ...]
     papers: tuple[TitleShown, ...]
-    """Papers that the reviews cite. The prompt shows only their labels, in the reviews."""
+    """Papers cited in the reviews. The prompt shows only their labels, in the reviews."""
     unreviewed: tuple[str, ...]
     """Names of methods that were not reviewed."""
 
@@ -257,7 +257,7 @@ class Comparisons(Frozen):
 
 
 class ComparedPaper(Frozen):
-    """One paper along one dimension, as the synthesis sees it."""
+    """One paper in one dimension, as shown to the model that writes the synthesis."""
 
     label: str
     title: str
@@ -273,7 +273,7 @@ class SynthesisQuestion(Frozen):
     compared: tuple[ComparedPaper, ...]
     """Papers that touch the dimension."""
     untouching: int
-    """Number of relevant papers that were compared but do not touch the dimension."""
+    """Number of papers that were compared but do not touch the dimension."""
     fit: FitLevel
     day: dt.date | None = None
     """Date as of which the idea is judged, as in the review of a method."""

@@ -1,4 +1,5 @@
-"""Soundness module, in five stages: methods and queries → title screening → reading → per-method review → summary."""
+"""Soundness module, in five stages: methods and queries → title screening → reading → review of each method →
+summary."""
 
 from collections.abc import Mapping, Sequence, Set
 from decimal import Decimal
@@ -6,10 +7,10 @@ from typing import Literal
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points
-from assayer.citing.labels import labelled, paper_of, plain, relabel
+from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.points import PointWriter, reading_of, verified_words
+from assayer.methods.points import PointWriter, build_reading, verified_words
 from assayer.methods.scholareval import tasks
 from assayer.methods.scholareval.aggregation import mean_score, score_or_absent, unreviewed_assessment
 from assayer.methods.scholareval.first_look import title_shown
@@ -51,12 +52,12 @@ _SIDE: dict[Stance, Side] = {
 
 
 class SoundnessModule:
-    """Soundness module of one evaluation. Its texts cite papers by markers."""
+    """The soundness module for one evaluation. Its texts cite papers by markers."""
 
     def __init__(
         self, context: EvaluationContext[ScholarEvalOptions], fit: FitLevel, readings: SoundnessReadings
     ) -> None:
-        """Create the module. Papers read for the methods are published to `readings`, even if the module fails."""
+        """Papers read for the methods are published to `readings`, even if the module fails."""
         self._context, self._readings = context, readings
         self._run, self._options = context.run, context.options
         self._numbers = numbers_in(context.text)
@@ -113,7 +114,7 @@ class SoundnessModule:
         )
 
     def _relevant_to_methods(self, notes: Mapping[str, Sequence[RelevantPaper]]) -> list[Paper]:
-        """Return the papers with a note that is not background, nearest first."""
+        """Return the papers with a note other than background, nearest first."""
         nearness = {
             item.paper: item.shown.similarity or 0.0
             for found in notes.values()
@@ -130,7 +131,7 @@ class SoundnessModule:
         errors: Sequence[AssayerError],
     ) -> Assessment:
         readings = tuple(_reading(source, self._numbers) for source in relevant)
-        name, statement = plain(method.name), plain(method.description)
+        name, statement = strip_citations(method.name), strip_citations(method.description)
         if not relevant:
             absent = self._no_relevant_paper(errors, fit)
             return Assessment(name=name, statement=statement, score=absent, points=(), readings=())
@@ -164,7 +165,7 @@ class SoundnessModule:
             return Absent(reason="No method could be reviewed.")
         points = [point for item, _ in reviewed for point in item.points]
         cited = dict.fromkeys(citation.label for point in points for citation in point.citations)
-        papers = labelled(map(paper_of, cited))
+        papers = label_papers(map(paper_of, cited))
         labels = {paper: label for label, paper in papers.items()}
         question = SummaryQuestion(
             idea=self._context.text,
@@ -179,7 +180,7 @@ class SoundnessModule:
         return writer.summary(outcome)
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
-        papers, shown = labelled(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
+        papers, shown = label_papers(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
         writer = PointWriter(papers, [_given_quote(item) for item in relevant], self._numbers, shown)
         return (
             *writer.points("support", review.support),
@@ -194,20 +195,20 @@ def _stated(note: MethodNote) -> str:
 
 def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
     note = source.note
-    return reading_of(source.shown, _STANCE[note.stance], plain(_stated(note)), source.quoted, idea)
+    return build_reading(source.shown, _STANCE[note.stance], strip_citations(_stated(note)), source.quoted, idea)
 
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
-    """Return the note as shown to the reviewer of the method."""
+    """Return the note as shown to the model that reviews the method."""
     shown, note = source.shown, source.note
     return PaperNote(
         label=label,
         title=shown.title,
         year=shown.year,
         stance=note.stance,
-        did=plain(note.did),
-        results=plain(note.results),
-        context=plain(note.context),
+        did=strip_citations(note.did),
+        results=strip_citations(note.results),
+        context=strip_citations(note.context),
         quote=verified_words(source.quoted),
         similarity=shown.similarity,
     )

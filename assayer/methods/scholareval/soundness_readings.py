@@ -1,4 +1,4 @@
-"""Papers read by the soundness module, passed on to the novelty comparison, which runs later."""
+"""Pass the papers read by the soundness module to the contribution module, which runs at the same time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,25 +6,26 @@ from collections.abc import Sequence
 from assayer.literature.work_versions import one_paper_per_work
 from assayer.models import Paper
 
-MOST_COMPARED = 8
-"""Maximum number of papers from the soundness module that are compared; they fit in one request."""
+MAX_COMPARED = 8
+"""Maximum number of papers from the soundness module that are compared; they fit into one request."""
 
 
 class SoundnessReadings:
-    """Papers read by one evaluation: published once by the soundness module, awaited by the contribution module."""
+    """Papers read in one evaluation. The soundness module publishes them once; the contribution module waits for
+    them."""
 
     def __init__(self) -> None:
         self._published = asyncio.Event()
         self._papers: tuple[Paper, ...] = ()
 
     def publish(self, papers: Sequence[Paper] = ()) -> None:
-        """Publish the papers that are relevant to a method, nearest first, and wake waiting tasks. A later call does
-        not replace them; a call without papers only wakes the tasks, so that they do not wait for a failed module."""
+        """Publish the papers that are relevant to a method, nearest first, and wake waiting tasks. Only the first call
+        with papers counts. A call without papers just wakes the tasks, so that they do not wait for a failed module."""
         self._papers = self._papers or tuple(papers)
         self._published.set()
 
     async def excluding(self, compared: Sequence[Paper]) -> list[Paper]:
-        """Wait for the papers, and return at most `MOST_COMPARED` of them, nearest to their methods first, without
+        """Wait for the papers, and return up to `MAX_COMPARED` of them, nearest to their methods first, leaving out
         works that were already compared."""
         await self._published.wait()
         ids = {paper.id for paper in compared}
@@ -34,4 +35,4 @@ class SoundnessReadings:
             known = [*compared, *chosen]
             if len(one_paper_per_work([*known, paper])) > len(one_paper_per_work(known)):
                 chosen.append(paper)
-        return chosen[:MOST_COMPARED]
+        return chosen[:MAX_COMPARED]

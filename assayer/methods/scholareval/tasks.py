@@ -1,9 +1,9 @@
-"""LLM tasks of ScholarEval, eight in all: prompt file, answer schema, check."""
+"""ScholarEval's eight LLM tasks, each with its prompt file, answer schema and check."""
 
 from collections.abc import Iterable, Sequence
 
 from assayer.citing.evidence import Evidence
-from assayer.citing.labels import each_once, uncited_complaints, unknown_labels
+from assayer.citing.labels import check_each_once, uncited_complaints, unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -43,7 +43,7 @@ def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[st
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
-    complaints = each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
+    complaints = check_each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
     for paper in answer.readings:
         found = _once_at_most(question.parts, [note.method for note in paper.notes], "method")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
@@ -56,7 +56,9 @@ def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
 
 
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
-    complaints = each_once(_labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper")
+    complaints = check_each_once(
+        _labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper"
+    )
     for paper in answer.comparisons:
         found = _once_at_most(question.parts, [verdict.dimension for verdict in paper.verdicts], "dimension")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
@@ -65,7 +67,7 @@ def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list
 
 def _once_at_most(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
     """Return complaints about labels that are unknown or were used twice."""
-    return each_once([part.label for part in parts if part.label in set(got)], got, noun)
+    return check_each_once([part.label for part in parts if part.label in set(got)], got, noun)
 
 
 def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:
@@ -78,13 +80,13 @@ def _bound_first_look(question: FirstLookQuestion) -> AnswerBounds:
 
 
 def _bound_reading(question: ReadingQuestion) -> AnswerBounds:
-    """Allow one note for each paper, because a grammar cannot forbid two notes on the same method."""
+    """Allow one note per paper, because a grammar cannot forbid two notes on the same method."""
     papers = LabelledList("label", _labels(question.evidence))
     return AnswerBounds({"notes": 1}, {"method": [part.label for part in question.parts]}, {"readings": papers})
 
 
 def _bound_comparison(question: ComparisonQuestion) -> AnswerBounds:
-    """Allow one verdict for each paper, because a grammar cannot forbid two verdicts on the same dimension."""
+    """Allow one verdict per paper, because a grammar cannot forbid two verdicts on the same dimension."""
     papers = LabelledList("label", _labels(question.evidence))
     return AnswerBounds(
         {"verdicts": 1}, {"dimension": [part.label for part in question.parts]}, {"comparisons": papers}

@@ -1,6 +1,7 @@
-"""SciCompanion: an idea is compared with a graph of the literature that grows step by step together with a notebook.
+"""SciCompanion method: compares an idea with a graph of the literature that grows step by step, together with a
+notebook.
 
-Only the options are exported here, so that reading the settings loads none of the implementation."""
+Only the options are exported here, so that reading the settings does not load the implementation."""
 
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 

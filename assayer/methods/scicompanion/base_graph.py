@@ -1,7 +1,7 @@
-"""Add to a state graph what the corpus graph holds about its papers.
+"""Add to a state graph what the corpus graph knows about its papers.
 
-It adds methods and concepts that papers share, which paper builds on which, and claims, each in the paper's own words.
-No model is used."""
+It adds methods and concepts that papers share, which paper builds on which, and claims in the papers' own words. No
+model is used."""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import NamedTuple
@@ -14,19 +14,19 @@ from assayer.text.sanitise import sanitise
 
 _NAME_CHARS = 240
 BY_CORPUS = "By the corpus's own graph."
-"""Statement of every edge that comes from the corpus's own graph."""
+"""Statement on every edge that comes from the corpus's own graph."""
 _KINDS: Mapping[str, EdgeKind] = {"method": "uses", "concept": "concerns"}
 
 
 class _SharedName(NamedTuple):
-    """Name of a method or concept, with the papers in the graph that contain it."""
+    """A method or concept, with the papers in the graph that name it."""
 
     first: NamedContent
     papers: Mapping[PaperId, NamedContent]
 
     def weight(self) -> tuple[int, int]:
-        """Sort key for how strongly the name connects papers: names that one paper introduces and another builds on
-        come first."""
+        """Return a sort key for how strongly the name connects papers. Names that one paper introduces and another
+        builds on come first."""
         introduced = any(paper.introduced for paper in self.papers.values())
         built_on = any(paper.built_on for paper in self.papers.values())
         return -(introduced and built_on), -len(self.papers)
@@ -39,8 +39,8 @@ def with_contents(
     options: SciCompanionOptions,
     step: int,
 ) -> StateGraph:
-    """Add names and claims from `contents` of the graph's papers; `new` holds the papers added in this step. Only
-    names shared by several papers are added. Names and claims that were deleted are not added again."""
+    """Add names and claims from the `contents` of the graph's papers; `new` holds the papers added in this step. A name
+    is added only if several papers share it. Names and claims that were deleted are not added again."""
     known = {item: contents[item] for item in graph.papers if item in contents}
     shared = [item for item in _names(known) if len(item.papers) > 1 and new & item.papers.keys()]
     for name in sorted(shared, key=_SharedName.weight)[: options.names]:
@@ -54,7 +54,7 @@ def with_contents(
 
 
 def _names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
-    """Return the names in order of appearance."""
+    """Collect the names, in order of first appearance."""
     found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
     for paper, content in contents.items():
         for named in content.named:
@@ -64,7 +64,7 @@ def _names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
 
 def _with_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
     kind = name.first.kind
-    if graph.was_deleted(kind, name.first.name) or not _is_plain(name.first.name):
+    if graph.was_deleted(kind, name.first.name) or not _is_harmless(name.first.name):
         return graph
     graph, _, node = graph.with_node(kind, name.first.name, "", step)
     if node is not None:
@@ -74,14 +74,15 @@ def _with_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
 
 
 def _with_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> StateGraph:
-    if len(claim) > _NAME_CHARS or graph.was_deleted("claim", claim) or not _is_plain(claim):
+    if len(claim) > _NAME_CHARS or graph.was_deleted("claim", claim) or not _is_harmless(claim):
         return graph
     graph, _, node = graph.with_node("claim", claim, "", step)
     return graph if node is None else graph.with_edge(_quoted(graph, paper, "states", node, claim), step).graph
 
 
 def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
-    """Yield an edge if a paper cites another paper and states that it builds on something that the other introduces."""
+    """Yield an edge for every paper that cites another paper and says that it builds on something which the other
+    introduces."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _names(contents):
         for paper, named in name.papers.items():
@@ -92,14 +93,13 @@ def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -
 
 
 def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
-    """Return an edge that quotes the paper's own words, or an edge without a quote if the words are not allowed in
-    prompts."""
-    if not _is_plain(sentence):
+    """Return an edge that quotes the paper's own words. It has no quote if the words must not be shown in prompts."""
+    if not _is_harmless(sentence):
         return NewEdge(graph.papers[paper], target, kind, "stated", BY_CORPUS)
     return NewEdge(graph.papers[paper], target, kind, "quoted", BY_CORPUS, sentence, paper)
 
 
-def _is_plain(text: str) -> bool:
-    """Return whether the text contains neither hidden characters nor instructions to its reader."""
+def _is_harmless(text: str) -> bool:
+    """Return whether a text contains neither hidden characters nor instructions to its reader."""
     clean, flags = sanitise(text)
     return clean == text and not flags

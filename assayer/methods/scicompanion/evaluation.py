@@ -1,4 +1,4 @@
-"""Final evaluation: the graph and the notebook are judged on each dimension in parallel."""
+"""Final evaluation: judge the graph and the notebook on each dimension, in parallel."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -6,7 +6,7 @@ from typing import NamedTuple
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.claim_quotes import GivenQuote, Side
 from assayer.citing.evidence import Quoted
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.schemas import Judgement
@@ -20,7 +20,7 @@ from assayer.models import Absent, Assessment, EvidenceEdge, Part, Point, Summar
 from assayer.run.concurrency import Failed, gather_settled
 
 EVALUATION = "evaluation"
-_MOST_POINTS = 3
+_MAX_POINTS = 3
 _NO_POINTS = Summary(strengths=(), weaknesses=(), suggestions=())
 
 
@@ -32,8 +32,8 @@ class Evaluated(NamedTuple):
 async def judge_dimensions(
     context: EvaluationContext[SciCompanionOptions], state: CompanionState, dimensions: Sequence[RubricDimension]
 ) -> Evaluated:
-    """Judge the dimensions; papers are cited by markers. A dimension whose call fails has an absent score with the
-    reason. Raises errors that would affect every dimension."""
+    """Judge every dimension; points cite papers by markers. If the request for a dimension fails, its score is absent,
+    with the reason. Raises errors that would affect every dimension."""
     question = state_question(state, context.run, context.options, step=context.options.steps)
     shown = {name: getattr(question, name) for name in type(question).model_fields}
 
@@ -41,16 +41,16 @@ async def judge_dimensions(
         question = DimensionQuestion(**shown, dimension=dimension)
         answer = await context.ask(judging_task(dimension), question)
         return Assessment(
-            name=plain(dimension.title),
-            statement=plain(dimension.question),
-            score=dimension.scored(answer.score, plain(answer.rationale)),
+            name=strip_citations(dimension.title),
+            statement=strip_citations(dimension.question),
+            score=dimension.to_score(answer.score, strip_citations(answer.rationale)),
             points=_points(answer, question, state.graph),
             readings=(),
         )
 
     outcomes = await gather_settled(dimensions, judge_dimension)
     context.run.keep_successes(outcomes, "dimension")
-    return _combined(
+    return _combine(
         dimensions,
         [
             _without_score(item, f"Not judged: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome
@@ -59,14 +59,14 @@ async def judge_dimensions(
     )
 
 
-def unjudged(dimensions: Sequence[RubricDimension]) -> Evaluated:
-    """Return every dimension without a score, because no language model is configured."""
+def without_scores(dimensions: Sequence[RubricDimension]) -> Evaluated:
+    """Return all dimensions without scores, for use when no language model is configured."""
     reason = "no language model is configured."
-    return _combined(dimensions, [_without_score(dimension, reason) for dimension in dimensions])
+    return _combine(dimensions, [_without_score(dimension, reason) for dimension in dimensions])
 
 
-def _combined(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
-    """Combine the assessments. The overall judgement provides the score of the part and the points of the report's
+def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
+    """Combine the assessments. The overall judgement provides the part's score and the points in the report's
     summary."""
     overall = assessments[[dimension.name for dimension in dimensions].index(OVERALL)]
     others = [assessment for assessment in assessments if assessment is not overall] or assessments
@@ -91,15 +91,15 @@ def _leading(points: Iterable[Point]) -> list[Point]:
 
 def _summary(points: Sequence[Point]) -> Summary:
     def of(kind: str) -> tuple[Point, ...]:
-        return tuple(point for point in points if point.kind == kind)[:_MOST_POINTS]
+        return tuple(point for point in points if point.kind == kind)[:_MAX_POINTS]
 
     return Summary(strengths=of("strength"), weaknesses=of("weakness"), suggestions=of("suggestion"))
 
 
 def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
     return Assessment(
-        name=plain(dimension.title),
-        statement=plain(dimension.question),
+        name=strip_citations(dimension.title),
+        statement=strip_citations(dimension.question),
         score=Absent(reason=reason),
         points=(),
         readings=(),
@@ -107,8 +107,8 @@ def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
 
 
 def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -> tuple[Point, ...]:
-    """Convert the answer to points. A point gets the quotes of edges that make the same statement about the papers that
-    the point cites."""
+    """Convert the answer to points. A point gets the quotes of edges that say the same about the papers that it
+    cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
     quotes = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")
@@ -116,7 +116,7 @@ def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -
 
 
 def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
-    """Return the quotes of an edge. A quote for evidence on a claim of the idea counts for the side that the evidence
+    """Return an edge's quotes. A quote for evidence on one of the idea's claims counts for the side that the evidence
     supports; other quotes can support points on either side."""
     paper = graph.evidence.get(edge.key)
     if paper is None or edge.basis not in ("quoted", "unverified"):

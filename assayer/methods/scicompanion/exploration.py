@@ -1,11 +1,11 @@
-"""Exploration loop of T steps: queries, search, merge, edits, trace, next queries, with one or three LLM calls per
-step."""
+"""Exploration loop of T steps. Each step runs queries, merges what they find into the graph, edits the graph, writes a
+trace and asks for the next queries, with one or three LLM requests."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from assayer.citing.labels import canonical
+from assayer.citing.labels import labels_to_markers
 from assayer.evaluation_context import EvaluationContext
 from assayer.methods.scicompanion.base_graph import with_contents
 from assayer.methods.scicompanion.editing import apply_edits
@@ -19,12 +19,12 @@ from assayer.models import GraphEdit, GraphStep, Idea, PaperId
 from assayer.run.concurrency import Failed, as_result
 
 _QUERY_CHARS = 400
-_LEAST_WORDS = 8
-WITHOUT_LLM = "editing the graph and writing the notebook need a language model, and none is configured."
+_MIN_WORDS = 8
+WITHOUT_LLM = "editing the graph and writing the notebook need a language model, but none is configured."
 
 
 class _StepResult(NamedTuple):
-    """Result of the LLM calls of one step."""
+    """Result of one step's LLM requests."""
 
     state: CompanionState
     edits: tuple[GraphEdit, ...]
@@ -32,14 +32,15 @@ class _StepResult(NamedTuple):
 
 
 class Exploration:
-    """Exploration of one run."""
+    """The exploration in one run."""
 
     def __init__(self, context: EvaluationContext[SciCompanionOptions]) -> None:
         self._context, self._library, self._run, self._options = context, context.library, context.run, context.options
 
     async def explore(self, state: CompanionState) -> CompanionState:
-        """Run the exploration. Without a language model, run a single search with the idea's own words. If the calls of
-        a step fail, that step is the last. Raises LiteratureError and errors that would affect every later call."""
+        """Run the exploration. Without a language model, run a single search with the idea's own words. If a step's LLM
+        requests fail, that step is the last. Raises LiteratureError if the corpus fails, and errors that would affect
+        every later request."""
         queries = await self._first_queries(state)
         for step in range(1, self._options.steps + 1):
             queries = _new_queries(queries, state.asked, self._options.queries)
@@ -72,24 +73,24 @@ class Exploration:
         return _with_step(result.state, queries, step, retrieved, result.edits, None), result.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
-        """Return the graph with the contents that the corpus graph holds about the graph's papers."""
+        """Return the graph, with what the corpus graph knows about its papers added."""
         contents = await self._library.contents(list(retrieved.graph.papers))
         return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 
     async def _run_calls(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _StepResult:
-        """Run the LLM calls of one step. Raises an LlmError or BudgetExhausted."""
+        """Run one step's LLM requests. Raises LlmError or BudgetExhausted if one of them fails."""
         question = state_question(state, self._run, self._options, step, new)
         if self._options.asked == "apart":
             return await self._run_separate_calls(state, step, question, new)
         answer = await self._context.ask(STEP, question)
-        edited, edits = await self._edited(state, answer, question, step)
+        edited, edits = await self._apply_answer(state, answer, question, step)
         return _StepResult(_with_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
 
     async def _run_separate_calls(
         self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
     ) -> _StepResult:
         context, run, options = self._context, self._run, self._options
-        state, edits = await self._edited(state, await context.ask(COMPLETION, question), question, step)
+        state, edits = await self._apply_answer(state, await context.ask(COMPLETION, question), question, step)
         asked_next = state_question(state, run, options, step, new)
         state = _with_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
         if step == options.steps:
@@ -97,7 +98,7 @@ class Exploration:
         answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new))
         return _StepResult(state, edits, tuple(answer.queries))
 
-    async def _edited(
+    async def _apply_answer(
         self, state: CompanionState, answer: GraphCompletion, question: StateQuestion, step: int
     ) -> tuple[CompanionState, tuple[GraphEdit, ...]]:
         options = self._options
@@ -114,9 +115,9 @@ class Exploration:
 
 
 def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
-    """Return at most `limit` queries: the idea's title and the beginnings of its paragraphs."""
+    """Return up to `limit` queries: the idea's title and the beginnings of its paragraphs."""
     paragraphs = (" ".join(part.split()) for section in idea.sections for part in section.text.split("\n\n"))
-    long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _LEAST_WORDS)
+    long_enough = (paragraph[:_QUERY_CHARS] for paragraph in paragraphs if len(paragraph.split()) >= _MIN_WORDS)
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]
 
 
@@ -127,7 +128,7 @@ def _new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tu
 
 
 def _with_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
-    text = canonical(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
+    text = labels_to_markers(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 

@@ -1,7 +1,7 @@
 """State graph: merges nodes and edges, and applies edits or refuses them with a reason. All functions are pure.
 
-A graph is a value: every change returns a new one. Nodes and edges are ordered by arrival, so the same changes give the
-same graph. Papers come only from searches; naming a paper does not add it."""
+A graph is immutable: every change returns a new one. Nodes and edges stay in the order in which they were added, so the
+same changes give the same graph. Papers come only from searches; naming a paper does not add it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from assayer.text.names import normalised_name
 
 IDEA_NODE = NodeKey("N0")
 RECORDED_KINDS: frozenset[EdgeKind] = frozenset(("cites", "co_cited", "near"))
-"""Edge kinds that only records and searches can establish."""
+"""Kinds of edges that only records and searches can establish."""
 _UNDIRECTED: frozenset[EdgeKind] = frozenset(("co_cited", "near", "shares_method"))
 _WORKS: frozenset[NodeKind] = frozenset(("idea", "paper"))
 _CONTENTS: frozenset[NodeKind] = frozenset(("concept", "method", "claim"))
@@ -29,12 +29,12 @@ KINDS_JOINED: Mapping[EdgeKind, tuple[frozenset[NodeKind], frozenset[NodeKind]]]
     "supports": (_WORKS | {"claim"}, frozenset(("claim",))),
     "contradicts": (_WORKS | {"claim"}, frozenset(("claim",))),
 }
-"""Kinds of nodes that each kind of edge can have as its source and as its target."""
+"""Which kinds of nodes an edge of each kind can lead from, and to."""
 
 
 @dataclass(frozen=True)
 class NewEdge:
-    """Edge without its key."""
+    """An edge that has no key yet."""
 
     source: NodeKey
     target: NodeKey
@@ -43,16 +43,16 @@ class NewEdge:
     statement: str = ""
     quote: str = ""
     evidence: PaperId | None = None
-    """Paper from which the quoted words come."""
+    """The paper that the quoted words come from."""
 
 
 class Changed(NamedTuple):
-    """Graph after one change, or the unchanged graph if the change was refused."""
+    """The graph after one change, or unchanged if the change was refused."""
 
     graph: "StateGraph"
     refused: str | None = None
     node: NodeKey | None = None
-    """Node that was added, merged into or revised."""
+    """The node that was added, merged into or revised."""
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ class StateGraph:
     nodes: Mapping[NodeKey, EvidenceNode]
     edges: Mapping[EdgeKey, EvidenceEdge]
     papers: dict[PaperId, NodeKey]
-    """Node of each paper in the graph."""
+    """The node of each paper in the graph."""
     evidence: Mapping[EdgeKey, PaperId]
-    """Paper from which the words of each edge come."""
+    """The paper that each edge's words come from."""
     pruned: frozenset[PaperId] = frozenset()
-    """Deleted papers, which are not added again."""
+    """Deleted papers; they are not added again."""
     deleted_names: frozenset[tuple[NodeKind, str]] = frozenset()
-    """Kinds and normalised names of all deleted nodes. The corpus graph cannot restore them, but an edit can."""
+    """Kinds and normalised names of all deleted nodes. The corpus graph cannot add them again, but an edit can."""
     most_nodes: int = 120
     most_edges: int = 300
     given_nodes: int = 0
@@ -85,7 +85,7 @@ class StateGraph:
 
     @cached_property
     def paper_of_node(self) -> Mapping[NodeKey, PaperId]:
-        """First paper record of each node."""
+        """Each node's first paper record."""
         return {node: paper for paper, node in reversed(self.papers.items())}
 
     def edges_of(self, node: NodeKey) -> tuple[EvidenceEdge, ...]:
@@ -97,8 +97,8 @@ class StateGraph:
     # Additions from searches
 
     def with_paper(self, paper: PaperId, title: str, step: int) -> Changed:
-        """Add a paper, unless it was deleted before. If its id or its title is already in the graph, it is merged into
-        the existing node."""
+        """Add a paper, unless it was deleted before. If the graph has a node with its id or title, it is merged into
+        that node."""
         if paper in self.pruned:
             return Changed(self)
         known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
@@ -112,8 +112,8 @@ class StateGraph:
     # Proposed changes
 
     def with_node(self, kind: NodeKind, name: str, note: str, step: int, same: NodeKey | None = None) -> Changed:
-        """Add a node, or merge it into an existing one of its kind: into the node with the same normalised name, or
-        else into `same`, a node judged to have the same meaning."""
+        """Add a node, or merge it into an existing one of the same kind: the node with the same normalised name, or
+        else `same`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
         if not normalised_name(name):
@@ -146,7 +146,7 @@ class StateGraph:
         return Changed(graph)
 
     def without_node(self, key: NodeKey) -> Changed:
-        """Delete a node with its edges. A deleted paper is not added again."""
+        """Delete a node and its edges. A deleted paper is not added again."""
         if key == IDEA_NODE:
             return Changed(self, "the idea itself cannot be deleted")
         if key not in self.nodes:
@@ -175,7 +175,8 @@ class StateGraph:
         return Changed(replace(self, edges=edges, evidence=evidence))
 
     def with_revised_node(self, key: NodeKey, name: str | None, note: str | None) -> Changed:
-        """Revise a node. The titles of papers and of the idea are fixed records; only notes on them can be revised."""
+        """Revise a node. The titles of papers and of the idea are fixed records; only the notes on them can be
+        revised."""
         node = self.nodes.get(key)
         if node is None:
             return Changed(self, f"there is no node {key}")
@@ -194,7 +195,7 @@ class StateGraph:
         return Changed(self._put(revised), None, key)
 
     def with_revised_edge(self, key: EdgeKey, kind: EdgeKind | None, statement: str | None) -> Changed:
-        """Revise an edge. An edge from a record is refused."""
+        """Revise an edge. Edges that come from records cannot be revised."""
         edge = self.edges.get(key)
         if edge is None:
             return Changed(self, f"there is no edge {key}")
@@ -244,13 +245,13 @@ class StateGraph:
 
 
 def empty_graph(title: str, most_nodes: int = 120, most_edges: int = 300) -> StateGraph:
-    """Return a graph that holds only the idea."""
+    """Return a graph that contains only the idea."""
     idea = EvidenceNode(key=IDEA_NODE, kind="idea", name=title, step=0)
     return StateGraph({IDEA_NODE: idea}, {}, {}, {}, most_nodes=most_nodes, most_edges=most_edges)
 
 
 def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
-    """Return the key that equal edges share. For kinds without a direction, the order of the ends does not matter."""
+    """Return the key that equal edges share. If the kind has no direction, the order of the ends does not matter."""
     if edge.kind in _UNDIRECTED and edge.target < edge.source:
         return edge.target, edge.source, edge.kind
     return edge.source, edge.target, edge.kind

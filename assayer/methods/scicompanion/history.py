@@ -1,4 +1,4 @@
-"""History of all nodes and edges that were ever in the graph of one run, and its record for the report."""
+"""History of all nodes and edges that were ever in a run's graph, and its record for the report."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from assayer.models import (
 
 
 class GraphHistory(NamedTuple):
-    """Immutable history; adding a graph returns a new history."""
+    """Immutable history; adding a graph returns a new one."""
 
     nodes: Mapping[NodeKey, EvidenceNode] = {}
     edges: Mapping[EdgeKey, EvidenceEdge] = {}
@@ -26,7 +26,7 @@ class GraphHistory(NamedTuple):
     evidence: Mapping[EdgeKey, PaperId] = {}
 
     def with_graph(self, graph: StateGraph) -> "GraphHistory":
-        """Return the history in which this graph's nodes and edges replace their earlier versions."""
+        """Return the history with this graph added: its nodes and edges replace their earlier versions."""
         return GraphHistory(
             {**self.nodes, **graph.nodes},
             {**self.edges, **graph.edges},
@@ -35,8 +35,8 @@ class GraphHistory(NamedTuple):
         )
 
     def record(self, steps: Sequence[GraphStep], recommended: Sequence[RecommendedReference]) -> GraphRecord:
-        """Return the record for the report, with papers as markers. Items added and deleted within a single
-        step appear only in its edits."""
+        """Return the record for the report, with papers as markers. Items that were added and deleted within a single
+        step appear only among its edits."""
         kept_nodes = {key for step in steps for key in step.nodes}
         kept_edges = {key for step in steps for key in step.edges}
         return GraphRecord(

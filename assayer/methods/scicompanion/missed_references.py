@@ -1,4 +1,4 @@
-"""Recommend references that an idea lacks, by a single search along citations, without a language model."""
+"""Recommend references that an idea lacks, with a single search along citations and no language model."""
 
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,16 +18,16 @@ from assayer.run.run import Run
 
 
 class WayFound(NamedTuple):
-    """Step by which the search reached a paper."""
+    """A way in which the search reached a paper."""
 
     kind: StepKind
     from_paper: Paper | None
-    """Paper whose citations led to the result, or None if the search for the idea's words found it."""
+    """The paper whose citations led to the result, or None if the search for the idea's words found it."""
 
 
 class MissedReference(NamedTuple):
     paper: Paper
-    """Paper that the idea does not cite, marked if a source reports it as retracted."""
+    """A paper that the idea does not cite, marked if a source reports it as retracted."""
     found: tuple[WayFound, ...]
 
 
@@ -35,7 +35,7 @@ class MissedReferences(NamedTuple):
     idea: Idea
     fit: CorpusFit
     references: tuple[MissedReference, ...]
-    """Missed references, best first, excluding those that the idea names."""
+    """The missed references, best first, without those that the idea names."""
 
 
 class _NoFullTexts:
@@ -51,8 +51,8 @@ async def missed_references(
     options: SciCompanionOptions,
     known: Collection[PaperId] = (),
 ) -> MissedReferences:
-    """Find missed references. The search may reach other papers through those in `known`, but never recommends those in
-    `known` themselves. Raises LiteratureError."""
+    """Find missed references. The search may reach other papers through those in `known`, but does not recommend these.
+    Raises LiteratureError if the source fails."""
     run = Run(id=EvaluationId("references"), cutoff=cutoff, clock=clock, progress=NoProgress())
     library = Library(literature, _NoFullTexts(), run, idea)
     fit = await library.fit(idea.text)

@@ -1,4 +1,4 @@
-"""Notebook of the reasoning after each step, as text. Entries are appended and never rewritten."""
+"""Notebook with the reasoning after each step, as text. Entries are appended and never rewritten."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,7 +12,7 @@ _DELETED = "(a paper since deleted)"
 class NotebookEntry(NamedTuple):
     step: int
     text: str
-    """Text of the entry, which cites papers by markers."""
+    """The entry's text, which cites papers by markers."""
 
 
 class Notebook(NamedTuple):
@@ -24,12 +24,12 @@ class Notebook(NamedTuple):
         return Notebook((*self.entries, NotebookEntry(step, text))) if text else self
 
     def text_of(self, step: int) -> str:
-        """Return the text of a step, or an empty string if there is none."""
+        """Return a step's text, or an empty string if it has none."""
         return next((entry.text for entry in self.entries if entry.step == step), "")
 
     def shown(self, labels: Mapping[PaperId, str], chars: int) -> tuple[NotebookEntry, ...]:
-        """Return the newest entries that fit into `chars` characters, in their original order, with papers labelled as
-        in the prompt. Papers that are no longer in the graph have no label."""
+        """Return the newest entries that fit into `chars` characters, in their original order. Papers are labelled as
+        in the prompt; papers that are no longer in the graph have no label."""
         kept: list[NotebookEntry] = []
         room = chars
         for entry in reversed(self.entries):

@@ -1,11 +1,11 @@
-"""SciCompanion: an idea is compared with a graph of the literature that grows step by step together with a notebook.
+"""SciCompanion: compare an idea with a graph of the literature that grows step by step, together with a notebook.
 
 It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of Scientific Arguments", sections 2.2 to
-2.4 and Algorithm 1. Points that the paper leaves open, and our choices for them: docs/evidence/scicompanion.md."""
+2.4 and Algorithm 1. What the paper leaves open, and what we chose: docs/evidence/scicompanion.md."""
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.evaluation import judge_dimensions, unjudged
+from assayer.methods.scicompanion.evaluation import judge_dimensions, without_scores
 from assayer.methods.scicompanion.exploration import Exploration
 from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
@@ -17,15 +17,15 @@ from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
 
 async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> EvaluationResult:
-    """Evaluate an idea. Without a language model, return the graph of one search, its recommendations and no score.
-    Raises InputError for an unusable file of dimensions, LiteratureError, and errors that would affect every later
-    call."""
+    """Evaluate an idea. Without a language model, the result is the graph from one search, with its recommendations and
+    no score. Raises InputError if the file of dimensions is invalid, LiteratureError if the corpus fails, and errors
+    that would affect every later LLM request."""
     idea, library, run, options = context.idea, context.library, context.run, context.options
     dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
     state = await explored(context, fit.level)
-    evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else unjudged(dimensions)
+    evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else without_scores(dimensions)
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
@@ -43,8 +43,8 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
 
 
 async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
-    """Return the graph and notebook after the last step. Raises LiteratureError and errors that would affect every
-    later call."""
+    """Explore the literature, and return the graph and notebook after the last step. Raises LiteratureError if the
+    corpus fails, and errors that would affect every later LLM request."""
     options = context.options
     graph = empty_graph(context.idea.title, options.nodes, options.edges)
     state = CompanionState(context.idea, context.text, fit, graph, history=GraphHistory().with_graph(graph))

@@ -1,9 +1,9 @@
-"""State of an evaluation, and the parts of it that a prompt shows."""
+"""An evaluation's state, and what prompts show of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
 from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.methods.scicompanion.graph import StateGraph
@@ -16,17 +16,17 @@ from assayer.models import FitLevel, GraphEdit, GraphStep, Idea, NodeKey, PaperI
 from assayer.run.run import Run
 
 _NOTEBOOK_CHARS = 6_000
-_MOST_REFUSED = 8
-_LITTLE_LONGER = 1.25
+_MAX_REFUSED = 8
+_MAX_OVERRUN = 1.25
 
 
 @dataclass(frozen=True)
 class CompanionState:
-    """Immutable state of an evaluation after a step; every step returns a new state."""
+    """An evaluation's immutable state after a step; every step returns a new one."""
 
     idea: Idea
     text: str
-    """Text of the idea as shown in prompts."""
+    """The idea's text as shown in prompts."""
     fit: FitLevel
     graph: StateGraph
     found: FoundPapers = field(default_factory=FoundPapers)
@@ -37,7 +37,7 @@ class CompanionState:
 
     @property
     def labels(self) -> dict[PaperId, str]:
-        """Label of every record in the graph; two records of the same paper share its label."""
+        """The label of every record in the graph; two records of the same paper share one label."""
         return {paper: _paper_label(node) for paper, node in self.graph.papers.items()}
 
 
@@ -91,7 +91,7 @@ def _paper_label(node: NodeKey) -> str:
 
 
 def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
-    """Return the papers of the graph as prompts show them, in the order in which they were added."""
+    """Return the graph's papers as shown in prompts, in the order in which they were added."""
     paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
     shown = []
     for key in (key for key in state.graph.nodes if key in paper_of_node):
@@ -103,35 +103,37 @@ def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[Pa
                 paper_id=paper.id,
                 title=title_line(paper),
                 year=paper.year,
-                text=with_sign(clean_text(paper.abstract, paper, run, _room(paper.abstract, chars)), paper.abstract),
+                text=mark_cut(
+                    clean_text(paper.abstract, paper, run, _chars_to_show(paper.abstract, chars)), paper.abstract
+                ),
                 new=paper.id in new,
             )
         )
     return tuple(shown)
 
 
-def _room(abstract: str, chars: int) -> int:
-    """Return the number of characters of an abstract to show: all of them if it is only slightly longer than `chars`,
-    because cutting to save a few words would drop the abstract's findings."""
-    return len(abstract) if len(abstract) <= _LITTLE_LONGER * chars else chars
+def _chars_to_show(abstract: str, chars: int) -> int:
+    """Return how many characters of an abstract to show. An abstract only slightly longer than `chars` is shown in
+    full: cutting a few words would lose its findings."""
+    return len(abstract) if len(abstract) <= _MAX_OVERRUN * chars else chars
 
 
-def with_sign(text: str, whole: str) -> str:
-    """Return the text, with ` […]` appended if the abstract `whole` continues after it."""
+def mark_cut(text: str, whole: str) -> str:
+    """Return the text, with ` […]` appended if it was cut from the abstract `whole`."""
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 
 
 def _asked(query: str, state: CompanionState) -> AskedQuery:
-    """Return the query with those papers of the graph that it found, in the order in which they were added."""
+    """Return the query with the papers in the graph that it found, in the order in which they were added."""
     reasons = state.found.reasons
     brought = (key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query))
     return AskedQuery(query=query, brought=tuple(_paper_label(key) for key in brought))
 
 
 def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
-    return any(why.query == plain(query) for why in reasons)
+    return any(why.query == strip_citations(query) for why in reasons)
 
 
 def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
     refused = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
-    return tuple(refused[:_MOST_REFUSED])
+    return tuple(refused[:_MAX_REFUSED])

@@ -1,10 +1,10 @@
-"""Retrieval for one step, and the choice of recommended references from all papers found. Retrieval runs the step's
-queries, follows citations, and merges the papers and the recorded citations between them into the graph."""
+"""Retrieve papers for one step: run its queries, follow citations, and merge the papers and the recorded citations
+between them into the graph. Also choose the recommended references from all papers found."""
 
 from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from assayer.citing.labels import marker, paper_of, plain
+from assayer.citing.labels import marker, paper_of, strip_citations
 from assayer.literature.library import Library
 from assayer.methods.scicompanion.base_graph import BY_CORPUS
 from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
@@ -14,19 +14,19 @@ from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, Recommend
 from assayer.text.names import normalised_name
 
 _REFERENCES = 200
-"""Maximum references read per paper when linking the papers of the graph."""
+"""Maximum number of references read per paper to link the graph's papers."""
 _RANK_CONSTANT = 60
-"""Constant k of reciprocal rank fusion, at its usual value. With a higher k, top ranks have a smaller advantage over
-lower ranks when several steps find the same paper."""
-_REPRINTED = 2
-"""Maximum years between the first publication of a work and the reprint whose date is on record."""
-_SHORTEST_TITLE = 4
-"""Minimum number of words for a title to be matched against the idea; a shorter title could occur in the idea by
+"""Constant k in reciprocal rank fusion, at its usual value. A higher k reduces the advantage of top ranks over lower
+ranks when several steps find the same paper."""
+_MAX_REPRINT_YEARS = 2
+"""Maximum number of years between a work's first publication and a reprint whose date is on record."""
+_MIN_TITLE_WORDS = 4
+"""Minimum number of words in a title for it to be matched against the idea; a shorter one could occur there by
 chance."""
 
 
 class FoundPapers(NamedTuple):
-    """Immutable collection of all papers found in a run; every step returns a new one."""
+    """Immutable collection of all papers found in a run; adding papers returns a new one."""
 
     papers: Mapping[PaperId, Paper] = {}
     scores: Mapping[PaperId, float] = {}
@@ -46,7 +46,7 @@ class Retrieved(NamedTuple):
     graph: StateGraph
     found: FoundPapers
     brought: int
-    """Number of papers that the walk reached."""
+    """Number of papers that this step reached."""
     new: frozenset[PaperId]
     """Papers added to the graph in this step."""
 
@@ -59,7 +59,8 @@ async def retrieve(
     options: SciCompanionOptions,
     step: int,
 ) -> Retrieved:
-    """Run the queries, follow citations, and merge the papers into the graph. Raises LiteratureError."""
+    """Run the queries, follow citations, and merge the papers into the graph. Raises LiteratureError if the source
+    fails."""
     brought = await walk(queries, library.admitted, options, exclude=graph.pruned)
     found = found.with_found(brought, step)
     new: list[PaperId] = []
@@ -76,7 +77,8 @@ async def retrieve(
 async def _with_edges(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
-    """Return the graph with edges added from its papers' reference lists, then from the steps of the walk."""
+    """Return the graph with edges added: first from its papers' reference lists, then from the citations that were
+    followed."""
     cited = await library.references(list(graph.papers), _REFERENCES) if graph.papers else {}
     edges = [_record_edge(graph, item, "cites", paper.id) for item, papers in cited.items() for paper in papers]
     edges += [_edge_of_step(graph, item.paper.id, why) for item in brought for why in item.why]
@@ -104,7 +106,7 @@ def _record_edge(
 
 
 def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, int]:
-    """Return the publication years of the papers in the graph that have a date."""
+    """Return the publication years of the dated papers in the graph."""
     return {
         graph.papers[item]: paper.publication_date.year
         for item, paper in found.papers.items()
@@ -113,24 +115,26 @@ def publication_years(graph: StateGraph, found: FoundPapers) -> dict[NodeKey, in
 
 
 def comes_too_early(edge: NewEdge, years: Mapping[NodeKey, int]) -> bool:
-    """Return whether a citation edge points to a paper published more than `_REPRINTED` years after the citing paper.
-    Such a record is wrong; a smaller gap may be due to a reprint."""
+    """Return whether a citation edge points to a paper published more than `_MAX_REPRINT_YEARS` years after the citing
+    one. Such a record is wrong; a smaller gap may be due to a reprint."""
     source, target = years.get(edge.source), years.get(edge.target)
-    return edge.kind == "cites" and source is not None and target is not None and target > source + _REPRINTED
+    return edge.kind == "cites" and source is not None and target is not None and target > source + _MAX_REPRINT_YEARS
 
 
 def _reason(why: Step, step: int) -> ReasonFound:
     label = None if why.from_paper is None else marker(why.from_paper)
-    return ReasonFound(step=step, kind=why.kind, label=label, query=None if why.query is None else plain(why.query))
+    return ReasonFound(
+        step=step, kind=why.kind, label=label, query=None if why.query is None else strip_citations(why.query)
+    )
 
 
 def recommended_references(
     idea: Idea, graph: StateGraph, found: FoundPapers, limit: int, known: Collection[PaperId] = ()
 ) -> tuple[RecommendedReference, ...]:
-    """Return the recommended references, best first. Papers that a quote or statement links to the idea or to its
-    claims, methods and concepts come first, then other papers in the graph, then all others. Within each group, papers
-    found by several searches come first. Deleted papers, papers in `known`, papers whose title occurs in the idea, and
-    duplicate records are left out."""
+    """Return the recommended references, best first, in three groups: papers that a quote or statement links to the
+    idea or to its claims, methods and concepts; other papers in the graph; all others. In each group, papers found by
+    several searches come first. Left out are deleted papers, papers in `known`, papers whose title occurs in the idea,
+    and duplicate records."""
     text = f" {normalised_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
@@ -141,7 +145,7 @@ def recommended_references(
 
     for paper in sorted(found.scores, key=order):
         title = normalised_name(found.papers[paper].title)
-        if paper in left_out or (len(title.split()) >= _SHORTEST_TITLE and f" {title} " in text):
+        if paper in left_out or (len(title.split()) >= _MIN_TITLE_WORDS and f" {title} " in text):
             continue
         titles.setdefault(title, paper)
     return tuple(
@@ -156,8 +160,8 @@ def recommended_references(
 
 
 def _joined_papers(graph: StateGraph) -> set[PaperId]:
-    """Return the papers linked to the idea directly or through one other node. Edges from records do not count, nor do
-    edges from the corpus graph, because these were found by patterns."""
+    """Return the papers linked to the idea, directly or through one other node. Edges from records do not count;
+    neither do edges from the corpus graph, which were found by patterns."""
     stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
     near |= {end for item in stated if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}
@@ -166,6 +170,6 @@ def _joined_papers(graph: StateGraph) -> set[PaperId]:
 
 
 def with_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
-    """Return the reference without reasons that name an unknown paper, such as one outside the window."""
+    """Return the reference without the reasons that name an unknown paper, such as one outside the date window."""
     known = tuple(why for why in recommended_reference.found if why.label is None or paper_of(why.label) in papers)
     return recommended_reference.model_copy(update={"found": known})

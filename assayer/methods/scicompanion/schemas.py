@@ -1,8 +1,8 @@
-"""Questions and answers of SciCompanion: queries, edits of the graph, a notebook entry, and the final verdicts.
+"""Question and answer schemas for SciCompanion: queries, edits to the graph, a notebook entry, and the final verdicts.
 
-Labels are valid throughout one evaluation: `N3` is a node, `N0` the idea, `P3` the paper at node N3, `E5` an edge, `A1`
-a node that an answer adds. If an answer refers to something that does not exist, the edit is refused with a reason, and
-the question is not asked again."""
+Labels are valid throughout one evaluation: `N3` is a node, `N0` the idea, `P3` the paper at node N3, `E5` an edge, and
+`A1` a node that an answer adds. If an answer refers to something that does not exist, the edit is refused, with a
+reason, and the question is not asked again."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -26,10 +26,10 @@ StatedKind = Literal["derives", "shares_method", "uses", "concerns", "states", "
 
 
 class GraphPaper(Evidence):
-    """A paper of the graph as prompts show it; `P3` is the paper at node `N3`."""
+    """A paper in the graph, as shown in prompts; `P3` is the paper at node `N3`."""
 
     new: bool
-    """True if the paper was added to the graph in this step."""
+    """Whether the paper was added to the graph in this step."""
 
 
 class ShownNode(Frozen):
@@ -46,7 +46,7 @@ class ShownEdge(Frozen):
     kind: EdgeKind
     basis: EdgeBasis
     paper: str
-    """Label of the paper from which the edge's words come; empty if it has no words."""
+    """Label of the paper that the edge's words come from; empty if the edge has no words."""
     statement: str
     quote: str
 
@@ -59,11 +59,11 @@ class NotedEntry(Frozen):
 class AskedQuery(Frozen):
     query: str
     brought: tuple[str, ...]
-    """Labels of the papers in the graph that are nearest to it."""
+    """Labels of the papers in the graph that the query found."""
 
 
 class StateQuestion(Frozen):
-    """The idea with graph and notebook as they are now."""
+    """The idea, with the current graph and notebook."""
 
     title: str
     idea: str
@@ -73,7 +73,7 @@ class StateQuestion(Frozen):
     edges: tuple[ShownEdge, ...]
     notebook: tuple[NotedEntry, ...]
     refused: tuple[str, ...]
-    """Edits from the previous step that were refused, with the reason."""
+    """Edits that were refused in the previous step, with the reasons."""
     asked: tuple[AskedQuery, ...]
     """All queries so far."""
     step: int
@@ -154,6 +154,6 @@ class StepAnswer(NextQueries, TraceAnswer, GraphCompletion):
 
 
 class DimensionQuestion(StateQuestion):
-    """Final question for one dimension."""
+    """The final question about one dimension."""
 
     dimension: RubricDimension

@@ -1,4 +1,4 @@
-"""LLM tasks of SciCompanion. Without a language model, its steps only search."""
+"""SciCompanion's LLM tasks. Without a language model, its steps only search."""
 
 from dataclasses import replace
 from functools import cache
@@ -51,8 +51,8 @@ JUDGING = Task[DimensionQuestion, Judgement](
 
 @cache
 def judging_task(dimension: RubricDimension) -> Task[DimensionQuestion, Judgement]:
-    """Return the judging task for a dimension, with scores restricted to the dimension's rubric. All dimensions
-    share one task name."""
+    """Return the judging task for a dimension, with scores restricted to its rubric. All dimensions share one task
+    name."""
     return replace(JUDGING, output=judgement_with_scores(dimension.scores))
 
 

@@ -1,10 +1,10 @@
-"""Reward of one trajectory of the exploration loop: how close its scores are to known scores, and how its final graph
-is structured.
+"""Compute the reward for one trajectory of the exploration loop, from how close its scores are to known scores and how
+its final graph is structured.
 
 The paper (section 2.5) names both, but does not define how they are combined or what its "attribute ratio" is. Here the
-reward for structure is the mean of three shares: the share of edges whose quote was found in the quoted paper
-(informativeness), of components of the idea with which papers were compared (coverage), and of nodes that are connected
-to the idea (coherence). Words alone cannot raise any of them: a quote counts only if it occurs in its paper."""
+reward for structure is the mean of three shares: of edges whose quote was found in the quoted paper (informativeness);
+of the idea's components that were compared with papers (coverage); and of nodes that are connected to the idea
+(coherence). Writing more does not raise informativeness: a quote counts only if it occurs in its paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
@@ -19,18 +19,18 @@ from assayer.models import Absent, Assessment, EvidenceEdge, Frozen, NodeKey
 
 
 class RewardWeights(Frozen):
-    """Weights of the trajectory reward. The paper states none, so the defaults are our choice."""
+    """Weights for the trajectory reward. The paper states none, so the defaults are ours."""
 
     score: float = Field(default=1.0, ge=0)
     structure: float = Field(default=0.25, ge=0)
-    """Weight of the graph structure. Small, because a well-built graph with a wrong score is worth little."""
+    """Weight for the graph's structure. It is small, because a well-built graph with a wrong score is worth little."""
     enough_quotes: int = Field(default=6, ge=1)
-    """Minimum denominator of the share of verified quotes, used if there are fewer proposed edges. It prevents a graph
-    with a single quoted edge from being perfect."""
+    """Minimum denominator for the share of verified quotes, used if there are fewer proposed edges. Otherwise a graph
+    with a single quoted edge would be perfect."""
 
     unusable: float | None = None
-    """Reward of a finished trajectory whose policy produced no usable score. None means no reward: the policy learns
-    nothing from the trajectory and is not discouraged from producing more like it."""
+    """Reward for a finished trajectory whose policy produced no usable score. None means no reward: the policy learns
+    nothing from the trajectory, and is not discouraged from producing more like it."""
 
     @model_validator(mode="after")
     def _rewards_something(self) -> Self:
@@ -40,16 +40,17 @@ class RewardWeights(Frozen):
 
 
 class GraphStructure(NamedTuple):
-    """Structure measures of a graph, each from 0 to 1. Proposed edges are all edges except those from records and from
-    the corpus graph, which exist regardless of the policy."""
+    """Measures of a graph's structure, each from 0 to 1. Proposed edges are all edges except those from records and
+    from the corpus graph, which exist regardless of the policy."""
 
     informativeness: float
-    """Share of proposed edges whose quote appears in its paper."""
+    """Share of the proposed edges whose quote occurs in its paper."""
     coverage: float
-    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge that is not
-    from a record."""
+    """Share of the claims, methods and concepts proposed for the idea that are linked to a paper by an edge that does
+    not come from a record."""
     coherence: float
-    """Share of nodes, excluding the idea, that are connected to the idea by edges of any kind in either direction."""
+    """Share of the nodes, not counting the idea, that are connected to the idea by edges of any kind in either
+    direction."""
 
     @property
     def mean(self) -> float:
@@ -60,10 +61,10 @@ class TrajectoryReward(Frozen):
     value: float
     """Weighted sum of accuracy and structure, or `RewardWeights.unusable` for an unusable score."""
     accuracy: float | None
-    """Accuracy: 1 minus the root mean square error relative to the known scores, each error in units of its scale's
-    width; 1 is best. None if there is no score."""
+    """Accuracy: 1 minus the root mean square error against the known scores, where each error is divided by its scale's
+    width. 1 is best; None if there is no score."""
     structure: float
-    """Structure of the graph, from 0 to 1."""
+    """The graph's structure, from 0 to 1."""
 
 
 def trajectory_reward(
@@ -73,9 +74,9 @@ def trajectory_reward(
     known: Mapping[str, float],
     weights: RewardWeights,
 ) -> TrajectoryReward | Absent:
-    """Return the reward of a trajectory, or Absent if a dimension was not scored and the weights define no reward for
-    that case, because a missing score is not a low score. `known` holds at least one score by dimension name;
-    `assessments` is in the order of the dimensions."""
+    """Return a trajectory's reward. Absent if a dimension was not scored and the weights define no reward for that
+    case: a missing score is not a low score. `known` holds at least one score by dimension name; `assessments` is in
+    the order of the dimensions."""
     accuracy = score_accuracy(assessments, dimensions, known)
     structure = graph_structure(graph, weights.enough_quotes).mean
     if isinstance(accuracy, Absent):
@@ -122,7 +123,7 @@ def _both_ways(edge: EvidenceEdge) -> tuple[tuple[NodeKey, NodeKey], tuple[NodeK
 
 
 def _connected_to_idea(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
-    """Return the nodes connected to the idea, including the idea."""
+    """Return the nodes connected to the idea, including the idea itself."""
     neighbours: dict[NodeKey, set[NodeKey]] = {}
     for edge in edges:
         for end, other in _both_ways(edge):

@@ -1,7 +1,7 @@
-"""Walk from queries to papers along citations. It returns the papers that a search finds and papers along citations in
-both directions, each with the reasons why it was reached.
+"""Walk from queries to papers along citations. The result holds the papers that a search finds, and papers reached from
+them along citations in both directions, each with how it was reached.
 
-Without citations, the result is the same as of the search alone: mass that cannot move adds nothing to the cosines."""
+Without citations, the result is that of the search alone: mass that cannot move adds nothing to the cosines."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,32 +15,32 @@ from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
     Mass,
     heaviest,
-    moved_on,
+    move_mass,
     ranking_scores,
     start_mass,
-    summed_over_hops,
+    sum_over_hops,
 )
 from assayer.models import Paper, PaperId
 from assayer.ports import CitationIds
 from assayer.run.concurrency import gather_all
 
 StepKind = Literal["dense", "reference", "citing", "co-cited"]
-_REASONS = 5
-"""Maximum number of reasons kept per paper; the most widely cited works would otherwise have hundreds."""
-_FRONTIER = 100
-"""Number of papers from which each hop continues: those with the greatest mass."""
-_CITATIONS = 100
-"""Maximum citations of one paper in each direction."""
-_COMPARED = 500
-"""Maximum number of papers reached along citations for which the cosine similarity to the queries is requested."""
+_MAX_REASONS = 5
+"""Maximum number of reasons kept per paper; the most cited works would otherwise have hundreds."""
+_FRONTIER_SIZE = 100
+"""Number of papers, those with the greatest mass, from which each hop continues."""
+_MAX_CITATIONS = 100
+"""Maximum number of citations per paper in each direction."""
+_MAX_COMPARED = 500
+"""Maximum number of papers reached along citations whose cosine similarity to the queries is requested."""
 
 
 class Step(NamedTuple):
     kind: StepKind
     from_paper: PaperId | None
-    """Paper from which the walk reached the current paper; None if a query found it."""
+    """The paper from which the walk reached this one; None if a query found it."""
     query: str | None = None
-    """Query nearest to the paper, if a query found it."""
+    """The query nearest to the paper, if a query found it."""
 
 
 class Found(NamedTuple):
@@ -51,12 +51,12 @@ class Found(NamedTuple):
 
 @dataclass
 class _Neighbourhood:
-    """Explored part of the citation graph; for most papers only the ids are known."""
+    """The explored part of the citation graph; for most papers only the ids are known."""
 
     literature: AdmittedLiterature
     exclude: frozenset[PaperId]
     papers: dict[PaperId, Paper] = field(default_factory=dict)
-    """Papers whose records were read and admitted."""
+    """Papers whose records were fetched and admitted."""
     refused: set[PaperId] = field(default_factory=set)
     cited: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
     citing: dict[PaperId, Sequence[PaperId]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ class _Neighbourhood:
         return [paper.id for paper in admitted]
 
     async def read(self, papers: Iterable[PaperId]) -> list[PaperId]:
-        """Fetch the records that were not fetched yet, and return the papers that the walk is allowed to use."""
+        """Fetch the records that are still missing, and return those of the papers that the walk may use."""
         asked = list(papers)
         unread = [item for item in asked if item not in self.papers and item not in self.refused]
         if unread:
@@ -77,11 +77,11 @@ class _Neighbourhood:
         return [item for item in asked if item in self.papers]
 
     async def explore(self, papers: Collection[PaperId]) -> None:
-        """Fetch the citations of the papers whose citations were not fetched yet."""
+        """Fetch the citations of those papers for which they are still missing."""
         asked = [paper for paper in papers if paper not in self.cited]
         if not asked:
             return
-        answers = await self.literature.citations(asked, _CITATIONS)
+        answers = await self.literature.citations(asked, _MAX_CITATIONS)
         for item in asked:
             cited, citing = answers.get(item, CitationIds((), ()))
             self.cited[item] = [other for other in cited if other not in self.exclude]
@@ -97,7 +97,7 @@ class _Neighbourhood:
 
     def _add(self, paper: PaperId, step: Step) -> None:
         known = self.steps[paper]
-        if len(known) < _REASONS and step not in known and step.from_paper != paper:
+        if len(known) < _MAX_REASONS and step not in known and step.from_paper != paper:
             known.append(step)
 
 
@@ -107,8 +107,8 @@ async def walk(
     options: SciCompanionOptions,
     exclude: Collection[PaperId] = (),
 ) -> list[Found]:
-    """Return the papers found by the walk, best first, at most `options.found`. Excluded papers are not used as
-    intermediate steps either. Raises LiteratureError."""
+    """Walk from the queries, and return up to `options.found` papers, best first. Excluded papers are not passed
+    through either. Raises LiteratureError if the source fails."""
     seen = _Neighbourhood(literature, frozenset(exclude))
     cosines: list[dict[PaperId, float]] = []
     hits_of_queries = await literature.search(queries, options.seeds + len(seen.exclude))
@@ -120,12 +120,12 @@ async def walk(
             if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
                 seen.steps[hit.paper.id] = [Step("dense", None, query)]
     mass = await _mass(start_mass(cosines), seen, options.hops)
-    near = await _nearness(queries, cosines, heaviest(mass, _COMPARED), literature)
+    near = await _nearness(queries, cosines, heaviest(mass, _MAX_COMPARED), literature)
     return await _best(ranking_scores(near, mass), seen, options.found)
 
 
 async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
-    """Return the best papers, reading only as many records as needed to get `limit` admitted papers."""
+    """Return the best papers, fetching only as many records as it takes to get `limit` admitted papers."""
     waiting = iter(heaviest(scores, len(scores)))
     best: list[PaperId] = []
     while len(best) < limit and (batch := list(islice(waiting, limit - len(best)))):
@@ -138,12 +138,12 @@ async def _mass(start: Mass, seen: _Neighbourhood, steps: int) -> Mass:
     hops: list[Mass] = []
     mass = start
     for _ in range(steps):
-        nearest = heaviest(mass, _FRONTIER if hops else len(mass))
+        nearest = heaviest(mass, _FRONTIER_SIZE if hops else len(mass))
         frontier = {item: mass[item] for item in await seen.read(nearest)}
         await seen.explore(frontier)
-        mass = moved_on(frontier, seen.cited, seen.citing)
+        mass = move_mass(frontier, seen.cited, seen.citing)
         hops.append(mass)
-    return summed_over_hops(hops)
+    return sum_over_hops(hops)
 
 
 async def _nearness(
@@ -152,7 +152,7 @@ async def _nearness(
     reached: Collection[PaperId],
     literature: AdmittedLiterature,
 ) -> dict[PaperId, float]:
-    """Return each found or reached paper's nearness to the query closest to it. Cosines that the search already
+    """Return, for each found or reached paper, its nearness to the query closest to it. Cosines that the search already
     returned are reused."""
     candidates = list(dict.fromkeys([*(item for cosines in found for item in cosines), *reached]))
 

@@ -1,9 +1,9 @@
-"""Score how near papers are to a query along citations, and combine this with nearness in meaning into one order.
+"""Score how near papers are to a query along citations, and combine this with nearness in meaning into one ranking.
 
-Based on personalised PageRank (Jeh and Widom, 2003) with only a few steps: mass starts at the papers that a search
-found and moves along citations, forwards and backwards. Forwards, mass is not divided among the works that a paper
-cites: each found paper counts as a full vote for every work that it cites, regardless of the length of its reference
-list. Backwards, mass is divided, because most papers that cite a famous work are about something else."""
+It is based on personalised PageRank (Jeh and Widom, 2003) with only a few steps: mass starts at the papers that a
+search found, and moves along citations in both directions. Forwards, mass is not divided among the works that a paper
+cites: each paper counts as a full vote for every work that it cites, however long its reference list. Backwards, mass
+is divided, because most papers that cite a famous work are about something else."""
 
 import heapq
 from collections import defaultdict
@@ -14,18 +14,18 @@ from typing import NamedTuple
 from assayer.models import PaperId
 
 Mass = Mapping[PaperId, float]
-"""Mass by paper, scaled so that the greatest mass is 1; a missing paper has no mass."""
+"""Each paper's mass, scaled so that the greatest is 1; a missing paper has no mass."""
 
-_LATER_HOP = 0.5
-"""Weight of each hop relative to the previous hop."""
+_HOP_DISCOUNT = 0.5
+"""Weight of each hop relative to the one before."""
 _DAMPING_EXPONENT = 0.5
-"""Exponent that dampens the mass; without it, the most widely cited works would outweigh all others."""
+"""Exponent that dampens the mass; without it, the most cited works would outweigh all others."""
 
 
 class CosineRange(NamedTuple):
-    """Range of the cosines that a search returned for one query. Embedding models differ in how they spread cosines, so
-    nearness is measured relative to this range: 0 for the farthest paper found, 1 for the nearest, and below 0 for
-    papers that are farther still."""
+    """The range of the cosines that a search returned for one query. Embedding models spread cosines differently, so
+    nearness is measured relative to this range: 0 for the farthest paper found, 1 for the nearest, below 0 for papers
+    farther still."""
 
     farthest: float
     nearest: float
@@ -40,13 +40,13 @@ class CosineRange(NamedTuple):
 
 
 def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, float]:
-    """Return the initial mass of papers found by search: the squared nearness, with equal weight for every query."""
+    """Return the initial mass of papers found by search: their squared nearness, with equal weight for every query."""
     mass: defaultdict[PaperId, float] = defaultdict(float)
     for found in cosines:
         scale = CosineRange.of(found.values())
         for paper, cosine in found.items():
             mass[paper] += scale.nearness(cosine) ** 2
-    return _heaviest_is_one(mass)
+    return _scale_to_one(mass)
 
 
 def heaviest(mass: Mass, count: int) -> dict[PaperId, float]:
@@ -54,10 +54,10 @@ def heaviest(mass: Mass, count: int) -> dict[PaperId, float]:
     return dict(heapq.nsmallest(count, mass.items(), key=lambda item: (-item[1], item[0])))
 
 
-def moved_on(
+def move_mass(
     mass: Mass, cited: Mapping[PaperId, Collection[PaperId]], citing: Mapping[PaperId, Collection[PaperId]]
 ) -> dict[PaperId, float]:
-    """Return the mass after one step along citations, in both directions: to cited papers and to citing papers."""
+    """Move the mass one step along citations in both directions: to cited papers and to citing papers."""
     moved: defaultdict[PaperId, float] = defaultdict(float)
     for paper, own in mass.items():
         for item in cited.get(paper, ()):
@@ -65,16 +65,16 @@ def moved_on(
         backwards = citing.get(paper, ())
         for backward in backwards:
             moved[backward] += own / sqrt(len(backwards))
-    return _heaviest_is_one(moved)
+    return _scale_to_one(moved)
 
 
-def summed_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
-    """Return the mass summed over hops; the first hop counts most."""
+def sum_over_hops(hops: Sequence[Mass]) -> dict[PaperId, float]:
+    """Sum the mass over hops; the first hop counts most."""
     total: defaultdict[PaperId, float] = defaultdict(float)
     for number, mass in enumerate(hops):
         for paper, own in mass.items():
-            total[paper] += _LATER_HOP**number * own
-    return _heaviest_is_one(total)
+            total[paper] += _HOP_DISCOUNT**number * own
+    return _scale_to_one(total)
 
 
 def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperId, float]:
@@ -83,6 +83,6 @@ def ranking_scores(nearness: Mapping[PaperId, float], mass: Mass) -> dict[PaperI
     return {paper: near + mass.get(paper, 0.0) ** _DAMPING_EXPONENT for paper, near in nearness.items()}
 
 
-def _heaviest_is_one(mass: Mass) -> dict[PaperId, float]:
+def _scale_to_one(mass: Mass) -> dict[PaperId, float]:
     most = max(mass.values(), default=0.0)
     return {paper: own / most for paper, own in mass.items()} if most > 0 else {}

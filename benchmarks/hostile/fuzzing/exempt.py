@@ -14,7 +14,7 @@ _OF_MODELS = (
 )
 
 EXEMPT: Mapping[str, str] = {
-    "assayer.citing.labels.each_once": "takes labels that the task allows",
+    "assayer.citing.labels.check_each_once": "takes labels that the task allows",
     "assayer.bias_test.persuasive": _ASKS_MODEL,
     "assayer.ideas.documents.reading_record": "counts what count_citation_marks and languages_of read",
     "assayer.ideas.record_fields.title_field": "takes names of fields, each of which normal_name reads",
@@ -33,7 +33,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.methods.innoeval.dimensions": _NAME_OF_OURS,
     "assayer.methods.innoeval.extraction": _ASKS_MODEL,
     "assayer.methods.innoeval.prompt_evidence.clean_text": "is sanitise and a cut, and a note in the run's journal",
-    "assayer.methods.innoeval.prompt_evidence.evidence_item": "puts into a model what shortened has cut",
+    "assayer.methods.innoeval.prompt_evidence.evidence_item": "puts into a model what shorten_middle has cut",
     "assayer.methods.scholareval.aggregation": _NAME_OF_OURS,
     "assayer.methods.scholareval.first_look.title_shown": "puts the title of a record beside its label",
     "assayer.methods.check.text_matching.similarity": _EMBEDDED,
@@ -117,7 +117,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.store.migrator": _NAME_OF_OURS,
     "orchestrator.store.notifications": _ONE_ID,
     "orchestrator.execution.webhook_delivery.delivery_outcome": "takes a status, or the reason why there is none",
-    "assayer.methods.points.reading_of": "looks up numbers with claim_numbers, whose reader stands in the list",
+    "assayer.methods.points.build_reading": "looks up numbers with claim_numbers, whose reader stands in the list",
     "assayer.models.idea.with_reference_list": "joins two texts",
     "assayer.models.sender_references": "takes names that display_name has cut; tests/unit/test_fetched_names.py "
     "and test_sender_references.py try any",

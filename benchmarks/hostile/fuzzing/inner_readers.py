@@ -190,11 +190,11 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.ideas.record_fields.why_unread": lambda text: record_fields.why_unread(text, text),
     "assayer.ideas.tables.table_ideas": _table,
     "assayer.ideas.tables.check_columns": lambda text: tables.check_columns(text.split(","), "a test"),
-    "assayer.methods.debate.turns.checked_quote": lambda text: turns.checked_quote(
+    "assayer.methods.debate.turns.check_debate_quote": lambda text: turns.check_debate_quote(
         _ITEM.model_copy(update={"idea": text}), "idea", text[:300]
     ),
     "assayer.methods.grapheval.scoring.choice.titled_text": lambda text: choice.titled_text("A title", text),
-    "assayer.methods.scicompanion.prompt_state.with_sign": lambda text: prompt_state.with_sign(text[:99], text),
+    "assayer.methods.scicompanion.prompt_state.mark_cut": lambda text: prompt_state.mark_cut(text[:99], text),
     "assayer.methods.innoeval.search.excerpts.excerpt": lambda text: excerpts.excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
     "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),

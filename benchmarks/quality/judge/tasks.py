@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args
 from pydantic import Field
 
 from assayer.citing.answer_texts import TextRole
-from assayer.citing.labels import each_once
+from assayer.citing.labels import check_each_once
 from assayer.llm import Task
 from assayer.models import Axis, Frozen
 from assayer.prompts import Prompts
@@ -145,7 +145,7 @@ def _check_flaw(question: FlawQuestion, answer: PlantedFlaw) -> list[str]:
 
 def _check_comparison(question: ComparisonQuestion, answer: ComparisonAnswer) -> list[str]:
     shown = [review.label for review in question.reviews]
-    return each_once(shown, (review.label for review in answer.reviews), "review")
+    return check_each_once(shown, (review.label for review in answer.reviews), "review")
 
 
 def _task(name: str, prompt: str, output: type[Any], most: int, check: Any) -> Task[Any, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.curation.leakage import abstract_parts
-from assayer.methods.debate.guards import GuardStop, stopped_by
+from assayer.methods.debate.guards import GuardStop, find_stop
 from assayer.models.reward import RewardItem
 from assayer.text.content_words import content_words
 from assayer.text.sentences import sentence_spans
@@ -58,7 +58,7 @@ def made_probes(
 
 def _probe(kind: str, number: int, reference: Reference, idea: str) -> Probe:
     item = reference.item(idea)
-    return Probe(kind, f"{kind}, {number}", item, stopped_by(item))
+    return Probe(kind, f"{kind}, {number}", item, find_stop(item))
 
 
 _EMPTY = ("", "  \n\t ", "...", "-", "\u200b\u200b", '""', "{}", "***\n\n***")

@@ -53,7 +53,7 @@ async def ask_rewards(
 
 def most_spent(composition: Composition) -> Spent:
     """Return the maximum cost of a probe, with a debate of full length."""
-    calls = composition.most_calls
+    calls = composition.max_calls
     return A_CALL.model_copy(
         update={
             "calls": calls,

@@ -1,4 +1,4 @@
-"""Viewpoint graph as arrays, and its edges."""
+"""A viewpoint graph as arrays, and its edges."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,44 +15,44 @@ if TYPE_CHECKING:
 Rows = NDArray[np.int32]
 """Row numbers of ideas."""
 INTRA, INTER = 0, 1
-"""Kinds of edges: between viewpoints of the same idea, and between viewpoints of different ideas."""
+"""Kinds of edges: within an idea, and between different ideas."""
 UNKNOWN = -1
-"""Marker for an idea without a label or without a date."""
+"""Marks an idea without a label or without a date."""
 
 
 class GraphEdges(NamedTuple):
-    """Edges of a graph; every undirected edge is listed twice, once in each direction."""
+    """A graph's edges; every undirected edge is listed twice, once in each direction."""
 
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
     weights: NDArray[np.float32]
-    """Cosines of the edges, above 0."""
+    """Cosine similarity of each edge, above 0."""
     kinds: NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class GraphArrays:
-    """Graph of n viewpoints of i ideas, connected by e directed edges. Raises ValueError if the shapes do not agree."""
+    """Graph of n viewpoints from i ideas, connected by e directed edges. Raises ValueError if the shapes do not
+    match."""
 
     vectors: NDArray[np.float32]
-    """Unit vector of each viewpoint, shape (n, d)."""
+    """One unit vector per viewpoint, shape (n, d)."""
     idea_of: NDArray[np.int32]
-    """Row of the idea that each viewpoint belongs to, shape (n,). Ascending, so that an idea's viewpoints are
-    contiguous."""
+    """The row of each viewpoint's idea, shape (n,). Ascending, so that an idea's viewpoints are contiguous."""
     ideas: tuple[IdeaId, ...]
     labels: NDArray[np.int16]
-    """Label of each idea as an index into `classes`, or UNKNOWN for an idea without a label; shape (i,)."""
+    """Each idea's label as an index into `classes`, or UNKNOWN if it has none; shape (i,)."""
     dates: NDArray[np.int32]
-    """Date of each idea in days since 1970-01-01, or UNKNOWN for an idea without a date; shape (i,)."""
+    """Each idea's date in days since 1970-01-01, or UNKNOWN if it has none; shape (i,)."""
     classes: tuple[str, ...]
     """Names of the classes, from worst to best if they are ordered."""
     sources: NDArray[np.int32]
     targets: NDArray[np.int32]
-    """Target of each edge, shape (e,). Values propagate from the source to the target."""
+    """Each edge's target, shape (e,). Values propagate from source to target."""
     weights: NDArray[np.float32]
-    """Cosine of each edge, shape (e,); edges with a cosine of 0 or less are left out."""
+    """Cosine similarity of each edge, shape (e,). There are no edges with a cosine of 0 or less."""
     kinds: NDArray[np.int8]
-    """Kind of each edge, INTRA or INTER; shape (e,)."""
+    """Each edge's kind, INTRA or INTER; shape (e,)."""
 
     def __post_init__(self) -> None:
         nodes, ideas, edges = len(self.vectors), len(self.ideas), len(self.sources)
@@ -70,8 +70,8 @@ class GraphArrays:
             raise ValueError("Each edge needs a positive weight and must join two existing viewpoints.")
 
     def adjacency(self) -> "sp.csr_array[np.float64, tuple[int, int]]":
-        """Return the (n, n) adjacency matrix, with row = target and column = source: `adjacency() @ x` sums
-        over each viewpoint's neighbours."""
+        """Return the (n, n) adjacency matrix, with targets as rows and sources as columns: `adjacency() @ x` sums over
+        each viewpoint's neighbours."""
         import scipy.sparse as sp
 
         nodes = len(self.vectors)
@@ -91,8 +91,8 @@ def undirected_edges(
     weights: NDArray[np.float32],
     idea_of: NDArray[np.int32],
 ) -> GraphEdges:
-    """Build edges in both directions for each distinct pair, ordered by target. Pairs without a positive weight are
-    left out."""
+    """Build edges in both directions for each distinct pair, sorted by target. Pairs without a positive weight are left
+    out."""
     positive = weights > 0
     ends = np.stack([sources[positive], targets[positive]]).astype(np.int32)
     both = np.concatenate([ends, ends[::-1]], axis=1)

@@ -1,5 +1,5 @@
-"""Plan the growth of a graph: which ideas are added, and with which edges. The functions are pure and independent of
-the store."""
+"""Plan how a graph grows: which ideas are added, and with which edges. The functions are pure and independent of the
+store."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.models import IdeaId
 from assayer.ports import Vectors
 
-_BLOCK = 2048
+_QUERY_BATCH = 2048
 """Number of viewpoints per neighbour query."""
 
 EdgeEnds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
@@ -23,26 +23,26 @@ EdgeEnds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
 
 
 class IdeaFingerprint(NamedTuple):
-    """Stored data by which a graph recognises an idea: the hash of its words and its label."""
+    """Stored data by which a graph recognises an idea: a hash of its words, and its label."""
 
     digest: str
     label: str | None
 
 
 class GraphAdditions(NamedTuple):
-    """Changes to a graph made by adding ideas."""
+    """The changes that adding ideas makes to a graph."""
 
     new: tuple[PreparedIdea, ...]
     labels: tuple[tuple[IdeaId, str], ...]
-    """New labels of ideas that are already in the graph."""
+    """New labels for ideas that are already in the graph."""
     known: int
 
 
 def plan_additions(
     plan: GraphPlan, known: Mapping[IdeaId, IdeaFingerprint], ideas: Sequence[PreparedIdea]
 ) -> GraphAdditions:
-    """Plan the addition of ideas to a graph. Raises InputError for an idea that contradicts the graph or another of
-    the ideas."""
+    """Plan the addition of ideas to a graph. Raises InputError if an idea contradicts the graph or another of the
+    ideas."""
     check_for_contradictions(plan, known, [item.idea for item in ideas])
     fingerprints = dict(known)
     new: list[PreparedIdea] = []
@@ -71,7 +71,7 @@ def check_for_contradictions(
     for idea in ideas:
         if idea.label is not None and idea.label not in plan.classes:
             raise InputError(
-                f"Idea {idea.id!r} has the label {idea.label!r}, which is not a label of this graph.",
+                f"Idea {idea.id!r} has the label {idea.label!r}, which this graph does not have.",
                 f"The graph's labels are {', '.join(plan.classes)}. To use other labels, build a new graph.",
             )
         if before := fingerprints.get(idea.id):
@@ -85,8 +85,8 @@ def _check_new_idea(plan: GraphPlan, new: PreparedIdea) -> None:
         raise InputError(f"Idea {idea.id!r} contains no statement to compare.", "It needs at least one sentence.")
     if new.vectors.shape != (len(new.viewpoints.viewpoints), plan.dimensions):
         raise ConfigurationError(
-            f"Idea {idea.id!r} has vectors of {new.vectors.shape[-1]} dimensions, but those of the graph {plan.name!r} "
-            f"have {plan.dimensions} and were made with {plan.embedder}.",
+            f"Idea {idea.id!r} has vectors with {new.vectors.shape[-1]} dimensions, but those in the graph "
+            f"{plan.name!r} have {plan.dimensions} and were made with {plan.embedder}.",
             "Set ASSAYER_EMBEDDER__MODEL to that model, or build a different graph.",
         )
 
@@ -104,11 +104,11 @@ def _check_contradiction(idea: LabelledIdea, before: IdeaFingerprint) -> None:
 
 
 def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
-    """Raise InputError if the graph was built with settings that differ from those requested now."""
+    """Raise InputError if the graph was built with other settings than those requested now."""
     if present.embedder != wanted.embedder or present.dimensions != wanted.dimensions:
         raise InputError(
             f"The graph {present.name!r} was made with the embedding model {present.embedder}, not with "
-            f"{wanted.embedder}: vectors of different models cannot be compared.",
+            f"{wanted.embedder}: vectors from different models cannot be compared.",
             "Set ASSAYER_EMBEDDER__MODEL to the graph's model, or build a graph under a different name.",
         )
     differing = [field for field in GraphPlan.model_fields if getattr(present, field) != getattr(wanted, field)]
@@ -117,7 +117,7 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
         raise InputError(
             f"The graph {present.name!r} has {field} {_as_text(getattr(present, field))}, not "
             f"{_as_text(getattr(wanted, field))}.",
-            "Add ideas to it under its own settings with `assayer graph add`, or build a graph under a different name.",
+            "Add ideas to it with its own settings using `assayer graph add`, or build a graph under a different name.",
         )
 
 
@@ -128,15 +128,15 @@ def _as_text(value: object) -> str:
 def missing_graph_error(name: str) -> InputError:
     return InputError(
         f"There is no viewpoint graph {name!r}.",
-        "Build one from labelled ideas: assayer graph build FILE.jsonl --label-field FIELD.",
+        "Build one from labelled ideas with `assayer graph build FILE.jsonl --label-field FIELD`.",
     )
 
 
 def edges_of_new_ideas(
     new: Sequence[PreparedIdea], neighbours: NeighbourIndex, first_row: int, plan: GraphPlan, idea_of: NDArray[np.int32]
 ) -> GraphEdges:
-    """Return the edges of new ideas, in both directions. The new viewpoints' vectors are the last rows of `neighbours`,
-    starting at `first_row`; `idea_of` holds the idea of every row."""
+    """Return the new ideas' edges, in both directions. The new viewpoints' vectors are the last rows in `neighbours`,
+    from `first_row` on; `idea_of` holds the idea of every row."""
     starts = first_row + np.cumsum([0, *(len(item.vectors) for item in new)])
     found = _edges_to_other_ideas(new, first_row, neighbours, plan.inter, idea_of)
     for item, start in zip(new, starts[:-1], strict=True):
@@ -153,14 +153,14 @@ def edges_of_new_ideas(
 def _edges_to_other_ideas(
     new: Sequence[PreparedIdea], first_row: int, neighbours: NeighbourIndex, inter: int, idea_of: NDArray[np.int32]
 ) -> list[EdgeEnds]:
-    """Return edges to the nearest viewpoints of other ideas, queried in batches. The index also holds an idea's own
-    viewpoints, so more neighbours are requested to allow for these."""
+    """Return edges to the nearest viewpoints in other ideas, queried in batches. The index also holds the idea's own
+    viewpoints, so more neighbours are requested to allow for them."""
     vectors = np.concatenate([item.vectors for item in new])
-    most = inter + max(len(item.vectors) for item in new)
+    limit = inter + max(len(item.vectors) for item in new)
     found: list[EdgeEnds] = []
-    for start in range(0, len(vectors), _BLOCK):
-        batch = np.arange(start, min(start + _BLOCK, len(vectors))) + first_row
-        rows, cosines = neighbours.nearest(vectors[batch - first_row], most)
+    for start in range(0, len(vectors), _QUERY_BATCH):
+        batch = np.arange(start, min(start + _QUERY_BATCH, len(vectors))) + first_row
+        rows, cosines = neighbours.nearest(vectors[batch - first_row], limit)
         foreign = (rows >= 0) & (idea_of[rows] != idea_of[batch][:, None])
         kept = foreign & (np.cumsum(foreign, axis=1) <= inter)
         found.append((np.repeat(batch, kept.sum(axis=1)), rows[kept], cosines[kept]))
@@ -168,23 +168,23 @@ def _edges_to_other_ideas(
 
 
 def edges_by_cosine(vectors: Vectors, intra: int) -> EdgeEnds:
-    """Return edges within an idea, from each viewpoint to its `intra` nearest viewpoints."""
+    """Return edges within an idea, from each viewpoint to its `intra` nearest ones."""
     cosines = vectors @ vectors.T
     np.fill_diagonal(cosines, -np.inf)
-    most = min(intra, max(0, len(cosines) - 1))
-    columns = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
-    sources = np.repeat(np.arange(len(cosines)), most)
+    count = min(intra, max(0, len(cosines) - 1))
+    columns = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    sources = np.repeat(np.arange(len(cosines)), count)
     return sources, columns.ravel(), np.take_along_axis(cosines, columns, axis=1).ravel()
 
 
 def edges_by_relations(vectors: Vectors, relations: Sequence[tuple[int, int]]) -> EdgeEnds:
-    """Return edges within an idea for the related pairs, with their cosines as weights."""
+    """Return edges within an idea for the related pairs, weighted by their cosines."""
     ends = np.array(relations, np.int64).reshape(-1, 2)
     return ends[:, 0], ends[:, 1], np.einsum("ij,ij->i", vectors[ends[:, 0]], vectors[ends[:, 1]])
 
 
 def label_rows(plan: GraphPlan, labels: Iterable[str | None]) -> NDArray[np.int16]:
-    """Return the index of each label in the plan's classes, or UNKNOWN for a missing label."""
+    """Return each label's index among the plan's classes, or UNKNOWN for a missing label."""
     rows = {name: row for row, name in enumerate(plan.classes)}
     return np.array([UNKNOWN if label is None else rows[label] for label in labels], np.int16)
 
@@ -194,8 +194,8 @@ def initial_version(plan: GraphPlan) -> str:
 
 
 def next_version(before: str, admission: GraphAdditions) -> str:
-    """Return the version of the graph after the additions. It is deterministic: the same ideas added in the same
-    order to the same graph give the same version."""
+    """Return the graph's version after the additions. It is deterministic: adding the same ideas in the same order to
+    the same graph gives the same version."""
     entries: Iterable[str] = (
         *(f"{item.idea.id} {item.idea.digest} {item.idea.label}" for item in admission.new),
         *(f"{idea} {label}" for idea, label in admission.labels),

@@ -1,4 +1,4 @@
-"""Records of viewpoints, of the labelled ideas in a graph, and of the graph as a whole."""
+"""Records for viewpoints, for the labelled ideas in a graph, and for the graph as a whole."""
 
 import datetime as dt
 import hashlib
@@ -13,46 +13,46 @@ from assayer.ports import Vectors
 
 
 def days_since_1970(date: dt.date | None) -> int:
-    """Return the date in days since 1970-01-01, or UNKNOWN without a date."""
+    """Return the date as days since 1970-01-01, or UNKNOWN if there is none."""
     return UNKNOWN if date is None else (date - dt.date(1970, 1, 1)).days
 
 
 class Viewpoint(Frozen):
-    """Single statement of an idea, such as a proposition, an argument or a fact."""
+    """A single statement from an idea, such as a proposition, an argument or a fact."""
 
     text: str
-    """Text of the statement, understandable without the rest of the idea unless `self_contained` is false."""
+    """The statement's text. It can be understood without the rest of the idea, unless `self_contained` is false."""
     words: str
-    """Words of the idea on which the statement is based, verbatim, on one line."""
+    """The idea's words on which the statement is based, verbatim and on one line."""
     self_contained: bool = True
-    """False if the statement cannot be understood alone: it begins with a word, such as a pronoun, whose referent was
-    not found."""
+    """False if the statement cannot be understood on its own: it begins with a word, such as a pronoun, whose referent
+    was not found."""
 
 
 class RefusedViewpoint(Frozen):
-    """Statement that was rejected, with the reason."""
+    """A statement that was rejected, with the reason."""
 
     text: str
     reason: str
 
 
 class Viewpoints(Frozen):
-    """All statements of one idea, in the idea's order."""
+    """All statements from one idea, in the idea's order."""
 
     viewpoints: tuple[Viewpoint, ...]
     maker: str
-    """Extractor of the statements: `splitter v1`, or the task with its version and model."""
+    """Name of the extractor: `splitter v1`, or the task with its version and model."""
     refused: tuple[RefusedViewpoint, ...] = ()
 
 
 class LabelledIdea(Frozen):
-    """Idea whose outcome may be known, such as a decided submission or a rated proposal."""
+    """An idea whose outcome may be known, such as a decided submission or a rated proposal."""
 
     id: IdeaId
-    """Id of the idea in its source."""
+    """The idea's id in its source."""
     title: str
     text: str
-    """Text of the idea, without the title."""
+    """The idea's text, without the title."""
     label: str | None
     date: dt.date | None
     """Date on which the idea became public, for cutoffs."""
@@ -60,7 +60,7 @@ class LabelledIdea(Frozen):
 
     @property
     def day(self) -> int:
-        """Date in days since 1970-01-01, or UNKNOWN without a date."""
+        """The date as days since 1970-01-01, or UNKNOWN if there is none."""
         return days_since_1970(self.date)
 
     @property
@@ -70,20 +70,20 @@ class LabelledIdea(Frozen):
 
 
 class GraphPlan(Frozen):
-    """Properties that all viewpoints of a graph share; they never change."""
+    """Properties shared by all viewpoints in a graph; they never change."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     embedder: str
     dimensions: int = Field(ge=1)
     maker: str
-    """Extractor of the viewpoints: the splitter, or a task with its version and model."""
+    """Name of the viewpoints' extractor: the splitter, or a task with its version and model."""
     classes: tuple[str, ...] = Field(min_length=2)
     ordered: bool
-    """True if the classes are ordered from worst to best."""
+    """Whether the classes are ordered from worst to best."""
     intra: int = Field(default=5, ge=1)
     inter: int = Field(default=10, ge=1)
     relations: bool = False
-    """True if edges within an idea come from the language model's relations and not from cosines."""
+    """Whether edges within an idea come from the language model's relations rather than from cosines."""
 
     @model_validator(mode="after")
     def _distinct(self) -> "GraphPlan":
@@ -93,18 +93,18 @@ class GraphPlan(Frozen):
 
 
 class PreparedIdea(NamedTuple):
-    """Idea ready to be added to a graph, with its viewpoints and their vectors."""
+    """An idea that is ready to be added to a graph, with its viewpoints and their vectors."""
 
     idea: LabelledIdea
     viewpoints: Viewpoints
     vectors: Vectors
-    """Unit vectors of the viewpoints, one row per viewpoint."""
+    """The viewpoints' unit vectors, one row per viewpoint."""
     relations: tuple[tuple[int, int], ...] = ()
-    """Pairs of positions of related viewpoints, for graphs with relations."""
+    """Positions of related viewpoints, in pairs, for graphs with relations."""
 
 
 class AdditionSummary(NamedTuple):
-    """Counts of added ideas, viewpoints and edges."""
+    """Counts of what was added to a graph."""
 
     ideas: int
     viewpoints: int
@@ -113,17 +113,17 @@ class AdditionSummary(NamedTuple):
     known: int
     """Number of ideas that were already in the graph with the same words."""
     labelled: int
-    """Number of known ideas that received their first label."""
+    """Number of known ideas that got their first label."""
 
 
 @dataclass(frozen=True)
 class GraphContents:
-    """Contents of a whole graph at one point in time."""
+    """The contents of a whole graph at one point in time."""
 
     plan: GraphPlan
     version: str
-    """Identifier of exactly these contents."""
+    """Identifier for exactly these contents."""
     arrays: GraphArrays
     ideas: tuple[LabelledIdea, ...]
     viewpoints: tuple[Viewpoint, ...]
-    """Viewpoints, in the order of the rows in the arrays."""
+    """The viewpoints, in the order of the arrays' rows."""

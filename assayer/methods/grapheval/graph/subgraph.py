@@ -1,4 +1,4 @@
-"""Subgraph around an idea: everything that a few rounds of propagation or a two-layer network can reach."""
+"""The subgraph around an idea: everything that a few rounds of propagation or a two-layer network can reach."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ Sparse = sp.csr_array[np.float64, tuple[int, int]]
 
 @dataclass(frozen=True)
 class SubgraphExtractor:
-    """Extracts subgraphs around given viewpoints; prepared once and used for many queries."""
+    """Extracts subgraphs around viewpoints. Prepare it once and use it for many queries."""
 
     graph: GraphArrays
     hops: int
@@ -30,8 +30,8 @@ class SubgraphExtractor:
     def nodes_within(
         self, nodes: NDArray[np.integer], hops: int, allowed: NDArray[np.bool_] | None = None
     ) -> NDArray[np.int64]:
-        """Return the viewpoints at most `hops` edges away from `nodes`, including `nodes`, in ascending order.
-        `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
+        """Return the viewpoints at most `hops` edges away from `nodes`, including `nodes` themselves, in ascending
+        order. `allowed`, shape (viewpoints,), restricts the search to some viewpoints."""
         reached = np.zeros(len(self.graph.vectors), np.bool_)
         reached[nodes] = True
         frontier = np.asarray(nodes)
@@ -44,8 +44,8 @@ class SubgraphExtractor:
         return np.flatnonzero(reached)
 
     def extract(self, nodes: NDArray[np.int64]) -> GraphArrays:
-        """Return the subgraph of the viewpoints in `nodes`, which must be ascending and unique. Ideas without any of
-        these viewpoints are left out. The time does not grow with the graph."""
+        """Return the subgraph that consists of the viewpoints in `nodes`, which must be ascending and unique. Ideas
+        without any of these viewpoints are left out. The time needed does not grow with the graph."""
         graph = self.graph
         edges = self._adjacency[nodes][:, nodes].tocoo()
         rows, idea_of = np.unique(graph.idea_of[nodes], return_inverse=True)
@@ -66,11 +66,11 @@ class SubgraphExtractor:
 
 @dataclass(frozen=True)
 class IdeaSubgraph:
-    """Subgraph with one idea inserted as its last idea."""
+    """A subgraph with an idea inserted as its last one."""
 
     graph: GraphArrays
     row: int
-    """Row of the inserted idea."""
+    """The inserted idea's row."""
 
     @classmethod
     def of(
@@ -82,8 +82,8 @@ class IdeaSubgraph:
         day: int,
         allowed: NDArray[np.bool_],
     ) -> "IdeaSubgraph":
-        """Extract the subgraph around an idea, and insert the idea. `found` holds the neighbours of each of the idea's
-        `vectors` in the graph; `inside` holds the edges within the idea."""
+        """Extract the subgraph around an idea, and insert the idea. `found` holds the neighbours in the graph of each
+        of the idea's `vectors`; `inside` holds the edges within the idea."""
         hit = found.rows >= 0
         # The idea's neighbours are already one hop away from it.
         nodes = extractor.nodes_within(np.unique(found.rows[hit]), extractor.hops - 1, allowed)
@@ -111,13 +111,13 @@ class IdeaSubgraph:
         return cls(graph, len(extracted.ideas))
 
     def score(self, scorer: Scorer) -> NDArray[np.float64]:
-        """Return the scores of the idea, shape (classes,)."""
+        """Return the idea's scores, shape (classes,)."""
         scores: NDArray[np.float64] = scorer.score(self.graph, np.array([self.row], np.int32))[0]
         return scores
 
 
 def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
-    """Return the subgraph without one of the idea's viewpoints; the idea must have others."""
+    """Return the subgraph without one of the idea's viewpoints. The idea must have others."""
     graph = around.graph
     row = int(np.searchsorted(graph.idea_of, around.row)) + place
     kept = (graph.sources != row) & (graph.targets != row)
@@ -136,8 +136,8 @@ def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
 
 @dataclass(frozen=True)
 class LocalScorer:
-    """`Scorer` that applies another scorer only to the subgraph around each idea, as is done for ideas outside the
-    graph. Calibrations are fitted on its scores."""
+    """Scorer that applies another scorer only to the subgraph around each idea, as is done for ideas outside the graph.
+    Calibrations are fitted to its scores."""
 
     scorer: Scorer
     hops: int

@@ -1,1 +1,1 @@
-"""Scorers of outcomes, their calibration, and their measurement on held-out ideas."""
+"""Scorers for outcomes, their calibration, and their measurement on held-out ideas."""

@@ -1,4 +1,5 @@
-"""Baselines that a scorer must beat: class frequencies; logistic regressions on length, words, mean embeddings."""
+"""Baselines that a scorer must beat: class frequencies, and logistic regressions on length, on words and on mean
+embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -30,32 +31,32 @@ class IdeaLogistic:
         self._features = idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        return self.fitted(graph, rows).of_vectors(self._features(graph)[rows])
+        return self.fit(graph, rows).of_vectors(self._features(graph)[rows])
 
-    def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """Fit the regression on the labelled ideas other than `rows`."""
+    def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
+        """Fit the regression to the labelled ideas other than `rows`."""
         known = labelled_rows_of_two_classes(graph, rows)
         return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
 
 
 class _TextLogistic:
-    """Logistic regression on the texts of the ideas, trained on known ideas only."""
+    """Logistic regression on the ideas' texts, trained on known ideas only."""
 
     def __init__(self, name: str, fit: FitTexts, texts: Mapping[IdeaId, str]) -> None:
         self.name = name
         self._fit, self._texts = fit, texts
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        """Score ideas by their texts. Raises InputError if the text of an idea is missing."""
-        return self.fitted(graph, rows).of_texts(self._of(graph, rows))
+        """Score ideas by their texts. Raises InputError if an idea's text is missing."""
+        return self.fit(graph, rows).of_texts(self._texts_of(graph, rows))
 
-    def fitted(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
-        """Fit the regression on the labelled ideas other than `rows`. Raises InputError if the text of an idea is
+    def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
+        """Fit the regression to the labelled ideas other than `rows`. Raises InputError if an idea's text is
         missing."""
         known = labelled_rows_of_two_classes(graph, rows)
-        return self._fit(self._of(graph, known), graph.labels[known], len(graph.classes))
+        return self._fit(self._texts_of(graph, known), graph.labels[known], len(graph.classes))
 
-    def _of(self, graph: GraphArrays, rows: Rows) -> list[str]:
+    def _texts_of(self, graph: GraphArrays, rows: Rows) -> list[str]:
         return [self._text(graph.ideas[row]) for row in rows]
 
     def _text(self, idea: IdeaId) -> str:
@@ -73,15 +74,14 @@ class TfidfLogistic(_TextLogistic):
 
 
 class LengthLogistic(_TextLogistic):
-    """Logistic regression on the number of characters: a scorer that does not beat this baseline cannot claim to judge
-    content."""
+    """Logistic regression on the number of characters. A scorer that does not beat it cannot claim to judge content."""
 
     def __init__(self, texts: Mapping[IdeaId, str]) -> None:
         super().__init__(LENGTH, fit_length, texts)
 
 
 class Majority:
-    """Baseline that predicts the class frequencies of the known ideas, regardless of the idea."""
+    """Baseline that predicts the known ideas' class frequencies for every idea."""
 
     name = MAJORITY
 
@@ -92,8 +92,8 @@ class Majority:
 
 
 def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
-    """Return the mean of each idea's viewpoints scaled to length 1, shape (i, d); the row is 0 for an idea without
-    viewpoints."""
+    """Return the mean of each idea's viewpoints, scaled to length 1; shape (i, d). The row of an idea without
+    viewpoints is 0."""
     sums = np.zeros((len(graph.ideas), graph.vectors.shape[1]), np.float32)
     np.add.at(sums, graph.idea_of, graph.vectors)
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -106,7 +106,7 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     known = np.setdiff1d(np.flatnonzero(graph.labels != UNKNOWN), rows).astype(np.int32)
     if not len(known):
         raise InputError(
-            f"None of the graph's other {len(graph.ideas) - len(rows):,} ideas has a label.",
+            f"None of the other {len(graph.ideas) - len(rows):,} ideas in the graph has a label.",
             "Add ideas with labels: a verdict is learned from ideas whose outcome is known.",
         )
     return known

@@ -1,10 +1,10 @@
-"""Convert a scorer's numbers to calibrated probabilities with an interval, or to an abstention.
+"""Convert a scorer's output to calibrated probabilities with an interval, or to an abstention.
 
 The scaling has a temperature and a bias (bias-corrected temperature scaling, Alexandari et al. 2020): `softmax(log p /
-T + b)`, fitted on ideas whose labels the scorer had not seen. It has as many parameters as there are classes, so a few
-dozen ideas are enough, whereas isotonic regression needs a thousand. It never reverses the order in which the scorer
-ranks ideas by the odds between two classes. Unlike temperature alone, it shrinks the scores of an uninformative scorer
-to the class frequencies and not to equal probabilities."""
+T + b)`, fitted on ideas whose labels the scorer had not seen. It has about as many parameters as there are classes, so
+a few dozen ideas are enough, whereas isotonic regression needs a thousand. It never reverses the order in which the
+scorer ranks ideas by the odds between two classes. Unlike temperature alone, it shrinks the scores of an uninformative
+scorer to the class frequencies rather than to equal probabilities."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -20,18 +20,20 @@ from assayer.models import Frozen
 
 Floats = NDArray[np.float64]
 
-FEWEST_HELD_OUT = 30
+MIN_HELD_OUT = 30
 _REPLICATES = 200
 _INTERVAL = (0.05, 0.95)
 _FLOOR = 1e-6
-"""Value to which smaller probabilities from a scorer are raised, because no amount of training data justifies more
+"""Smaller probabilities from a scorer are raised to this value, because no amount of training data justifies more
 certainty."""
 _RIDGE = 1e-3
-"""Ridge penalty that keeps the fit finite if the held-out ideas are separated perfectly."""
+"""Ridge penalty that keeps the fit finite if the held-out ideas are perfectly separable."""
 
 AbstentionReason = Literal["nothing known", "undecided", "unanswered"]
-"""Reason why no class is named, in this order: no probability differs significantly from the class frequencies; two
-classes are equally probable; the scorer gave no answer."""
+"""Why no class is named:
+- `nothing known`: no probability differs significantly from the class frequencies.
+- `undecided`: the two most probable classes cannot be told apart.
+- `unanswered`: the scorer gave no answer."""
 
 
 class TrainingFile(Frozen):
@@ -40,57 +42,57 @@ class TrainingFile(Frozen):
 
 
 class TrainingProvenance(Frozen):
-    """Data on which the numbers were fitted. Contains no text of any idea."""
+    """The data to which the numbers were fitted. It contains no idea's text."""
 
     made_at: dt.datetime
     files: tuple[TrainingFile, ...]
     embedding: str
-    """Name of the embedder of the viewpoints."""
+    """Name of the embedding model used for the viewpoints."""
     viewpoints_by: str
-    """Extractor of the viewpoints: a splitter, or a model and its prompt version."""
+    """Name of the viewpoints' extractor: a splitter, or a model and its prompt version."""
     counts: dict[str, int]
     """Number of training ideas, keyed by label."""
     seed: int
     split: str
-    """Method of holding out ideas, in words for readers: `5 stratified folds`, `after 2016-12-31`."""
+    """Description, for readers, of how ideas were held out: `5 stratified folds`, `after 2016-12-31`."""
 
 
 class ProbabilityScaling(Frozen):
-    """Fitted scaling `softmax(slope · log p + bias)`; slope = 1 / T."""
+    """A fitted scaling, `softmax(slope · log p + bias)`; slope = 1 / T."""
 
     slope: float = Field(ge=0)
     bias: tuple[float, ...]
 
 
 class CalibratedVerdict(NamedTuple):
-    """Calibrated probabilities of an idea; all NaN if the scorer gave no answer."""
+    """An idea's calibrated probabilities; all NaN if the scorer gave no answer."""
 
     probabilities: Floats
     low: Floats
     high: Floats
-    """Upper end of the 90 % interval, shape (classes,); `low` is the lower end. The interval reflects the uncertainty
+    """Upper end of the 90 % interval, shape (classes,); `low` is its lower end. The interval reflects the uncertainty
     of the calibration itself."""
     best: int | None
-    """Index of the decided class, or None if the verdict abstains."""
+    """Index of the class decided on, or None if the verdict abstains."""
     abstention: AbstentionReason | None
 
 
 class ProbabilityCalibration(Frozen):
-    """Calibration fitted for one scorer on one kind of data. It can be serialised to JSON and holds fitted numbers
-    only."""
+    """A calibration fitted for one scorer on one kind of data. It can be serialised to JSON, and holds only fitted
+    numbers."""
 
     name: str
     scorer: str
     classes: tuple[str, ...]
     rates: tuple[float, ...]
-    """Share of each class among the held-out ideas: the class prior that is built into the scaling."""
+    """Each class's share of the held-out ideas: the class prior that the scaling contains."""
     scaling: ProbabilityScaling
     replicates: tuple[ProbabilityScaling, ...]
-    """Scalings fitted on bootstrap samples of the held-out ideas."""
+    """Scalings fitted to bootstrap samples of the held-out ideas."""
     band: float = Field(default=0.02, ge=0, le=1)
     """Probabilities closer than this to the class prior count as equal to it."""
     unanswered: int
-    """Number of held-out ideas without a score, which are excluded from the fit."""
+    """Number of held-out ideas without a score; they are excluded from the fit."""
     provenance: TrainingProvenance
 
     @model_validator(mode="after")
@@ -105,7 +107,8 @@ class ProbabilityCalibration(Frozen):
         return self
 
     def verdicts(self, probabilities: Floats) -> list[CalibratedVerdict]:
-        """Return calibrated verdicts on the scorer's output, shape (n, classes). Raises ConfigurationError."""
+        """Return calibrated verdicts for the scorer's output, shape (n, classes). Raises ConfigurationError if the
+        number of classes is not the calibration's."""
         if probabilities.shape[1] != len(self.classes):
             raise ConfigurationError(
                 f"The calibration {self.name!r} has {len(self.classes)} classes, but the scorer returned "
@@ -140,20 +143,18 @@ def fit_calibration(
     provenance: TrainingProvenance,
     replicates: int = _REPLICATES,
 ) -> ProbabilityCalibration:
-    """Fit a calibration. `probabilities`, shape (n, classes), are scores of held-out ideas; `truth`, shape (n,), holds
-    their true classes as indices into `classes`. Raises InputError if there are too few held-out ideas or a class is
-    missing."""
+    """Fit a calibration. `probabilities`, shape (n, classes), are a scorer's output for held-out ideas; `truth`, shape
+    (n,), holds their true classes as indices into `classes`. Raises InputError if there are too few held-out ideas or a
+    class is missing."""
     answered = ~np.isnan(probabilities).any(axis=1)
     answers, labels = probabilities[answered], truth[answered]
     counts = np.bincount(labels, minlength=len(classes))
-    if len(labels) < FEWEST_HELD_OUT:
-        raise InputError(
-            f"{len(labels)} held-out ideas are too few to calibrate; at least {FEWEST_HELD_OUT} are needed."
-        )
+    if len(labels) < MIN_HELD_OUT:
+        raise InputError(f"Calibration needs at least {MIN_HELD_OUT} held-out ideas; there are {len(labels)}.")
     if missing := [label for label, count in zip(classes, counts, strict=True) if not count]:
         raise InputError(
             f"No held-out idea is labelled {', '.join(map(repr, missing))}, so its probability cannot be calibrated.",
-            "Hold out more ideas, or leave the class out.",
+            "Hold out more ideas, or drop the class.",
         )
     generator = np.random.default_rng(provenance.seed)
     scaling = _fit_scaling(answers, labels)
@@ -175,7 +176,7 @@ def fit_calibration(
 def cross_fitted_probabilities(
     probabilities: Floats, truth: NDArray[np.int16], folds: int = 10, seed: int = 0
 ) -> Floats:
-    """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted on the other
+    """Return cross-fitted probabilities, shape (n, classes). Each answer is calibrated by a scaling fitted to the other
     folds, so that measurements hold for ideas outside the fit. A row is NaN if the scorer gave no answer."""
     answered = np.flatnonzero(~np.isnan(probabilities).any(axis=1))
     shuffled = np.random.default_rng(seed).permutation(answered)
@@ -192,7 +193,7 @@ def cross_fitted_probabilities(
 def _fit_scaling(
     probabilities: Floats, truth: NDArray[np.int16], near: ProbabilityScaling | None = None
 ) -> ProbabilityScaling:
-    """Fit the scaling with the smallest log loss and a slope of at least 0; the search starts at `near`."""
+    """Fit the scaling with the smallest log loss and a slope of at least 0. The search starts at `near`."""
     from scipy.optimize import minimize
 
     logs = _logs(probabilities)

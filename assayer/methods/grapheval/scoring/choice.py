@@ -1,4 +1,4 @@
-"""Choose among several scorers by holding out some of the training ideas."""
+"""Choose between several scorers by holding out some of the training ideas."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -34,19 +34,19 @@ CHOICE = "chosen inside the ideas learned from"
 class Candidates(NamedTuple):
     choosable: tuple[Scorer, ...]
     yardsticks: tuple[Scorer, ...]
-    """Baselines that are measured but never chosen: a verdict based on the length of a text would be worthless to
+    """Baselines that are measured but never chosen: a verdict based on a text's length would be worthless to
     readers."""
 
 
 def candidates(texts: Mapping[IdeaId, str]) -> Candidates:
-    """Return the graph scorers that need no training, and the simple baselines."""
+    """Return the scorers to choose from: graph scorers that need no training, and simple baselines."""
     propagations = (LocalScorer(item, HOPS) for item in (FEW_EDGES, ALL_EDGES))
     return Candidates((*propagations, TfidfLogistic(texts), IdeaLogistic()), (LengthLogistic(texts), Majority()))
 
 
 class BestOf:
-    """Scorer that applies the candidate with the highest cross-validated AUROC on the known ideas; in a tie, the first
-    candidate wins. The scored ideas take no part in the choice."""
+    """Scorer that applies the candidate with the highest cross-validated AUROC on the known ideas; ties go to the
+    first. The ideas being scored play no part in the choice."""
 
     def __init__(self, name: str, scorers: Sequence[Scorer], folds: int = 5, seed: int = 0) -> None:
         self.name = name
@@ -75,38 +75,38 @@ def described_choice(
     split: str,
     seed: int,
 ) -> ScorerChoice:
-    """Describe the choice of a scorer. All scores have shape (ideas, classes) and refer to the same held-out ideas;
-    `chosen_scores` come from the whole selection procedure, `compared` from single scorers."""
+    """Describe how a scorer was chosen. All scores have shape (ideas, classes) and refer to the same held-out ideas.
+    `chosen_scores` come from the whole selection procedure, `compared` from individual scorers."""
 
-    def measured(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
+    def measure(name: str, scores: NDArray[np.float64]) -> MeasuredScorer:
         found = bootstrap(auroc, truth, [scores], _ROUNDS, seed)
         return MeasuredScorer(
             name=name, auroc=round(found.value, 4), low=round(found.low, 4), high=round(found.high, 4)
         )
 
-    either = {name: _either_way(scores, truth) if name == LENGTH else scores for name, scores in compared.items()}
+    oriented = {name: _best_direction(scores, truth) if name == LENGTH else scores for name, scores in compared.items()}
 
     def is_beaten(simple: str) -> bool:
-        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, against=[either[simple]]).low > 0
+        return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, against=[oriented[simple]]).low > 0
 
-    order = sorted(either, key=lambda name: name in {LENGTH, MAJORITY})
+    order = sorted(oriented, key=lambda name: name in {LENGTH, MAJORITY})
     return ScorerChoice(
         chosen=chosen,
-        held_out=measured(CHOICE, chosen_scores),
-        compared=tuple(measured(name, either[name]) for name in order),
+        held_out=measure(CHOICE, chosen_scores),
+        compared=tuple(measure(name, oriented[name]) for name in order),
         unbeaten=tuple(simple for simple in (LENGTH, TFIDF) if simple in compared and not is_beaten(simple)),
         ideas=len(truth),
         split=split,
     )
 
 
-def _either_way(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
-    """Return the scores, with the two outcomes swapped if that gives a higher AUROC. Longer texts are better in some
-    years and worse in others, and a baseline learned in the wrong direction would be too easy to beat."""
+def _best_direction(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
+    """Return the scores, with the two outcomes swapped if that gives a higher AUROC. Longer texts do better in some
+    years and worse in others, and a baseline that learned the wrong direction would be too easy to beat."""
     return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
 
 
 def titled_text(title: str, text: str) -> str:
-    """Return the text for regressions on words and length. Sentences about the idea's code are removed, because
-    they would reveal that it was accepted."""
+    """Return the text for regressions on words and length. Sentences about the idea's code are removed: they would
+    reveal that it was accepted."""
     return without_code_links(text if text.startswith(title) else f"{title}\n\n{text}")

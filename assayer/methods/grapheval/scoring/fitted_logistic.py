@@ -1,4 +1,4 @@
-"""Logistic regressions on an idea's words, on its mean viewpoint or on its length, stored as numbers.
+"""Logistic regressions on an idea's words, mean viewpoint or length, stored as numbers.
 
 A fitted regression is loaded from JSON without executing anything from the file, and answers in milliseconds."""
 
@@ -21,26 +21,27 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.int16]
 FeatureKind = Literal["words", "mean viewpoint", "length"]
 
-_MOST_TERMS = 100_000
+_MAX_TERMS = 100_000
 
 
 class FittedLogistic(Frozen):
-    """Fitted logistic regression. It holds single words of the ideas it was trained on, but none of their texts."""
+    """A fitted logistic regression. It contains single words from the ideas it was trained on, but none of their
+    texts."""
 
     kind: FeatureKind
     classes: int
     present: tuple[int, ...]
-    """Indices of the outcomes that occurred in training; all others have probability 0."""
+    """Indices of the outcomes that occurred in training; all others get probability 0."""
     coefficients: tuple[tuple[float, ...], ...]
-    """Coefficients, shape (present, features)."""
+    """Coefficients, of shape (present, features)."""
     intercepts: tuple[float, ...]
     terms: tuple[str, ...] = ()
-    """Vocabulary of a regression of kind `words`, in the order of the features."""
+    """Vocabulary, for the kind `words`, in the order of the features."""
     rarity: tuple[float, ...] = ()
     """Inverse document frequency of each term."""
     centre: float = 0.0
     spread: float = 1.0
-    """Standard deviation of the logarithm of the number of characters, for the kind `length`; `centre` is its mean."""
+    """Standard deviation of the log character count, for the kind `length`; `centre` is its mean."""
 
     @model_validator(mode="after")
     def _shapes_agree(self) -> "FittedLogistic":
@@ -57,13 +58,13 @@ class FittedLogistic(Frozen):
         return self
 
     def of_texts(self, texts: Sequence[str]) -> Floats:
-        """Return the probabilities of texts, shape (texts, classes), for the kinds `words` and `length`."""
+        """Return each text's probabilities, shape (texts, classes), for the kinds `words` and `length`."""
         features = self._vectorizer.transform(texts) if self.kind == "words" else self._standard_lengths(texts)
         return self._probabilities(features)
 
     def of_vectors(self, vectors: NDArray[np.float32]) -> Floats:
-        """Return the probabilities of vectors, shape (ideas, classes), for the kind `mean viewpoint`. `vectors`
-        has shape (ideas, d)."""
+        """Return each vector's probabilities, shape (ideas, classes), for the kind `mean viewpoint`. `vectors` has
+        shape (ideas, d)."""
         return self._probabilities(vectors)
 
     def _probabilities(self, features: NDArray[np.floating] | sp.csr_matrix) -> Floats:
@@ -72,7 +73,7 @@ class FittedLogistic(Frozen):
         return found
 
     def _standard_lengths(self, texts: Sequence[str]) -> Floats:
-        return (_log_lengths(texts) - self.centre) / self.spread
+        return (_log_char_counts(texts) - self.centre) / self.spread
 
     @cached_property
     def _matrix(self) -> Floats:
@@ -86,11 +87,11 @@ class FittedLogistic(Frozen):
 
 
 def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
-    """Fit a logistic regression on TF-IDF weights. The vocabulary and document frequencies are learned from the same
+    """Fit a logistic regression to TF-IDF weights. The vocabulary and document frequencies are learned from the same
     texts."""
-    words = _vectorizer(max_features=_MOST_TERMS)
+    words = _vectorizer(max_features=_MAX_TERMS)
     features = words.fit_transform(texts)
-    return _fitted("words", features, labels, classes).model_copy(
+    return _fit("words", features, labels, classes).model_copy(
         update={
             "terms": tuple(str(term) for term in words.get_feature_names_out()),
             "rarity": tuple(words.idf_.tolist()),
@@ -99,14 +100,14 @@ def fit_words(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogis
 
 
 def fit_vectors(vectors: NDArray[np.float32], labels: Labels, classes: int) -> FittedLogistic:
-    return _fitted("mean viewpoint", vectors, labels, classes)
+    return _fit("mean viewpoint", vectors, labels, classes)
 
 
 def fit_length(texts: Sequence[str], labels: Labels, classes: int) -> FittedLogistic:
-    """Fit a logistic regression on the logarithm of the number of characters."""
-    lengths = _log_lengths(texts)
+    """Fit a logistic regression to the log character count."""
+    lengths = _log_char_counts(texts)
     centre, spread = float(lengths.mean()), float(lengths.std()) or 1.0
-    fitted = _fitted("length", (lengths - centre) / spread, labels, classes)
+    fitted = _fit("length", (lengths - centre) / spread, labels, classes)
     return fitted.model_copy(update={"centre": centre, "spread": spread})
 
 
@@ -116,7 +117,7 @@ class _Classifier(Protocol):
     intercept_: Floats
 
 
-def _fitted(
+def _fit(
     kind: FeatureKind, features: NDArray[np.floating] | sp.csr_matrix, labels: Labels, classes: int
 ) -> FittedLogistic:
     from sklearn.linear_model import LogisticRegression
@@ -140,6 +141,6 @@ def _vectorizer(vocabulary: dict[str, int] | None = None, max_features: int | No
     return TfidfVectorizer(sublinear_tf=True, stop_words="english", vocabulary=vocabulary, max_features=max_features)
 
 
-def _log_lengths(texts: Sequence[str]) -> Floats:
-    """Return the logarithms of the numbers of characters, shape (texts, 1)."""
+def _log_char_counts(texts: Sequence[str]) -> Floats:
+    """Return log character counts, shape (texts, 1)."""
     return np.log([[max(1, len(text))] for text in texts])

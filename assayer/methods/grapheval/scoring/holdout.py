@@ -1,4 +1,4 @@
-"""Selection of held-out ideas, and a scorer's scores for them with their labels hidden."""
+"""Select held-out ideas, and score them with their labels hidden."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,8 @@ def stratified_folds(graph: GraphArrays, folds: int, seed: int) -> tuple[Rows, .
 
 
 def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
-    """Return the labelled ideas dated after a day, counted from 1970-01-01. Raises InputError unless there are dated
-    labelled ideas both after that day and up to it."""
+    """Return the labelled ideas dated after `day`, which is counted from 1970-01-01. Raises InputError unless there are
+    dated, labelled ideas on both sides."""
     labelled = graph.labels != UNKNOWN
     later = labelled & (graph.dates > day)
     if not later.any() or not (labelled & (graph.dates != UNKNOWN) & ~later).any():
@@ -35,8 +35,8 @@ def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
 
 
 def held_out_scores(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
-    """Return the scores of the ideas in the parts, shape (i, classes), with the labels of each part hidden from its own
-    scoring; NaN for ideas that are in no part."""
+    """Return scores for the ideas in the parts, shape (i, classes). Each part is scored with its own labels hidden;
+    ideas in no part get NaN."""
     found = np.full((len(graph.ideas), len(graph.classes)), np.nan)
     for rows in parts:
         found[rows] = scorer.score(graph.with_unknown(rows), rows)

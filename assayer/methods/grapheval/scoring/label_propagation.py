@@ -1,8 +1,8 @@
 """GraphEval-LP: propagate labels from labelled viewpoints along weighted edges, without training.
 
 It follows "GraphEval: A Lightweight Graph-Based LLM Framework for Idea Evaluation" (2025), section 4, equation 2: d_i ←
-(d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints are updated simultaneously
-from the state of the previous round; Z_i makes d_i sum to 1. Each round runs on one CPU in time linear in the edges."""
+(d_i + Σ_j w_ij d_j) / Z_i with weights that sum to 1 around each viewpoint. All viewpoints are updated at once from the
+previous round's state; Z_i makes d_i sum to 1. A round runs on one CPU and takes time linear in the number of edges."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 Distributions = NDArray[np.float64]
-"""Label distribution of each viewpoint. Rows sum to 1, or are zero if no label has reached the viewpoint."""
+"""Each viewpoint's label distribution. Rows sum to 1, or to 0 if no label has reached the viewpoint."""
 
 _MAX_ROUNDS = 5
-"""Maximum rounds of label propagation."""
+"""Maximum number of rounds of label propagation."""
 
 
 def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
-    """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Return
+    """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Returns
     the distributions, shape (n, classes)."""
     weights = _normalised_weights(graph.adjacency())
     state = _initial(graph)
@@ -38,7 +38,7 @@ def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
 
 
 def _initial(graph: GraphArrays) -> Distributions:
-    """Return one-hot rows for the viewpoints of labelled ideas and zero rows for the others."""
+    """Return one-hot rows for the viewpoints of labelled ideas, and zero rows for the others."""
     labels = graph.labels[graph.idea_of]
     state = np.zeros((len(labels), len(graph.classes)))
     known = np.flatnonzero(labels != UNKNOWN)
@@ -49,8 +49,8 @@ def _initial(graph: GraphArrays) -> Distributions:
 def _normalised_weights(
     weights: "sp.csr_array[np.float64, tuple[int, int]]",
 ) -> "sp.csr_array[np.float64, tuple[int, int]]":
-    """Divide each row by its sum, so that a viewpoint's weights sum to 1. The two directions of an edge can have
-    different weights."""
+    """Divide each row by its sum, so that a viewpoint's weights sum to 1. An edge can then have different weights in
+    its two directions."""
     sizes = np.diff(weights.indptr)
     sums: NDArray[np.float64] = np.asarray(weights @ np.ones(weights.shape[1]))
     weights.data /= np.repeat(sums, sizes)
@@ -58,23 +58,23 @@ def _normalised_weights(
 
 
 def _normalised_rows(state: Distributions) -> Distributions:
-    # For so few columns, a product with ones is several times faster than a sum.
+    # With so few columns, a product with ones is several times faster than a sum.
     sums = (state @ np.ones(state.shape[1]))[:, None]
     scaled: Distributions = np.divide(state, sums, out=np.zeros_like(state), where=sums > 0)
     return scaled
 
 
 def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
-    """Return the most probable class of each viewpoint, or UNKNOWN if no label has reached it."""
+    """Return each viewpoint's most probable class, or UNKNOWN if no label has reached it."""
     leaders: NDArray[np.int64] = state.argmax(axis=1)
     leaders[state @ np.ones(state.shape[1]) == 0] = UNKNOWN
     return leaders
 
 
 def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
-    """Return the graph in which each viewpoint receives labels only from its `inter` nearest viewpoints of other ideas.
-    Edges within ideas stay. The original graph has an edge if either end is among the nearest viewpoints of the other.
-    """
+    """Return the graph in which each viewpoint receives labels only from its `inter` nearest viewpoints in other ideas.
+    Edges within ideas stay. By contrast, the original graph has an edge if either end is among the other's nearest
+    viewpoints."""
     order = np.lexsort((-graph.weights, graph.kinds != INTER, graph.targets))
     targets, between = graph.targets[order], graph.kinds[order] == INTER
     first = np.searchsorted(targets, targets, side="left")
@@ -90,11 +90,11 @@ def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
 
 @dataclass(frozen=True)
 class LabelPropagation:
-    """`Scorer` by label propagation: sums the distributions of an idea's viewpoints after propagation."""
+    """Scorer that uses label propagation and sums the resulting distributions over an idea's viewpoints."""
 
     rounds: int = _MAX_ROUNDS
     strongest: int | None = None
-    """Number of nearest viewpoints of other ideas from which each viewpoint receives labels; None uses all edges."""
+    """Number of nearest viewpoints in other ideas from which each viewpoint receives labels; None for all edges."""
 
     @property
     def name(self) -> str:
@@ -114,4 +114,4 @@ class LabelPropagation:
 ALL_EDGES = LabelPropagation()
 """Propagation over all edges, as in the paper."""
 FEW_EDGES = LabelPropagation(strongest=3)
-"""Propagation over few edges, which are more informative than many on real decisions: docs/evidence/grapheval.md."""
+"""Propagation over few edges, which does better than over many on real decisions: docs/evidence/grapheval.md."""

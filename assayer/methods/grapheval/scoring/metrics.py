@@ -1,7 +1,7 @@
 """Measure probabilities against known labels, with bootstrap intervals over ideas.
 
-A row of NaN is a missing answer. It stays in the denominator: it counts as wrong for accuracy and F1, and loses every
-comparison for AUROC. The calibration error, which measures answers only, excludes it."""
+A row of NaN is a missing answer. It stays in the denominator: it counts as wrong for accuracy, and loses every
+comparison for AUROC. Only the calibration error, which measures answers alone, excludes it."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 Truth = NDArray[np.int16]
-"""Index of the true class of each idea, shape (n,)."""
+"""Each idea's true class as an index, shape (n,)."""
 Probabilities = NDArray[np.float64]
-"""Probabilities of shape (n, classes); rows without an answer are NaN."""
+"""Probabilities, shape (n, classes); rows without an answer are NaN."""
 Measure = Callable[[Truth, Probabilities], float]
-"""Metric over true classes and probabilities. NaN if undefined, such as the AUROC of a single class."""
+"""A metric over true classes and probabilities; NaN if it is undefined, such as the AUROC of a single class."""
 
 _NO_ANSWER = -1
 
 
 class Estimate(NamedTuple):
-    """Estimated value with its 95 % interval."""
+    """An estimate with its 95 % interval."""
 
     value: float
     low: float
@@ -32,8 +32,8 @@ def accuracy(truth: Truth, probabilities: Probabilities) -> float:
 
 
 def auroc(truth: Truth, probabilities: Probabilities) -> float:
-    """Return the area under the ROC curve; ties count half. For two classes it is the AUROC of the better class;
-    otherwise it is the mean over the classes that occur, each against the rest."""
+    """Return the area under the ROC curve; ties count half. With two classes, it is the AUROC of the better class;
+    otherwise, the mean over the classes that occur, each against the rest."""
     classes = [1] if probabilities.shape[1] == 2 else range(probabilities.shape[1])
     values = [_auroc(truth == label, probabilities[:, label]) for label in classes]
     defined = [value for value in values if not np.isnan(value)]
@@ -41,8 +41,8 @@ def auroc(truth: Truth, probabilities: Probabilities) -> float:
 
 
 def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10) -> float:
-    """Return the expected calibration error of the decided class: the mean gap between confidence and accuracy over
-    bins of equal width."""
+    """Return the expected calibration error for the most probable class: the mean gap between confidence and accuracy
+    over bins of equal width."""
     answered = ~np.isnan(probabilities).any(axis=1)
     if not answered.any():
         return float("nan")
@@ -54,8 +54,8 @@ def calibration_error(truth: Truth, probabilities: Probabilities, bins: int = 10
 
 
 def brier(truth: Truth, probabilities: Probabilities) -> float:
-    """Return half the squared error summed over classes, averaged over ideas; with two classes this is the error of
-    either class. A missing answer counts as 1."""
+    """Return the Brier score: half the squared error summed over classes, averaged over ideas. With two classes, this
+    is the error for either class. A missing answer counts as 1."""
     hits = np.eye(probabilities.shape[1])[truth]
     errors = ((probabilities - hits) ** 2).sum(axis=1) / 2
     return float(np.where(np.isnan(errors), 1.0, errors).mean())
@@ -69,8 +69,8 @@ def bootstrap(
     seed: int,
     against: Sequence[Probabilities] = (),
 ) -> Estimate:
-    """Return the mean of a measure over repeated runs on the same ideas, or of the paired difference to `against`. The
-    interval comes from resampling ideas, not runs, because repeating a split adds no ideas."""
+    """Return a measure's mean over repeated runs on the same ideas, or its mean paired difference from `against`. The
+    interval comes from resampling ideas rather than runs, because repeating a split adds no ideas."""
 
     def mean(rows: NDArray[np.int64]) -> float:
         ours = np.mean([measure(truth[rows], run[rows]) for run in runs])
@@ -90,8 +90,8 @@ def most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
 
 
 def _auroc(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Return the AUROC by the rank-sum formula over answered pairs, divided by all pairs, so that unanswered pairs
-    count as incorrect."""
+    """Return the AUROC, by the rank-sum formula over answered pairs. It is divided by all pairs, so that unanswered
+    pairs count as wrong."""
     from scipy.stats import rankdata
 
     pairs = int(positive.sum()) * int((~positive).sum())

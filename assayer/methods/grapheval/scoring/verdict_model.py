@@ -1,4 +1,4 @@
-"""Verdict model written by `assayer graph train`: the chosen scorer, its calibration and its model card."""
+"""The verdict model that `assayer graph train` writes: the chosen scorer, its calibration and its model card."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from assayer.models import Frozen, IdeaId, ScorerChoice
 
 
 class VerdictModel(Frozen):
-    """Verdict model that can be serialised to JSON. Its card consists of `choice` and the calibration's provenance:
-    the training data, the split, and the measured quality of the model and of simpler scorers on held-out ideas."""
+    """A verdict model, serialisable to JSON. Its model card consists of `choice` and the calibration's provenance: the
+    training data, the split, and the measured quality of the model and of simpler scorers on held-out ideas."""
 
     calibration: ProbabilityCalibration
     choice: ScorerChoice
@@ -22,15 +22,15 @@ class VerdictModel(Frozen):
     latest: dt.date | None
     """Latest date among the training ideas; `earliest` is the earliest. None if no idea is dated."""
     fitted: FittedLogistic | None
-    """Fitted regression, or None if the chosen scorer reads labels from the graph and needs no fitting."""
+    """The fitted regression, or None if the chosen scorer reads labels from the graph and needs no fitting."""
 
 
 def fit_logistic(
     kind: FeatureKind, graph: GraphArrays, texts: Mapping[IdeaId, str], without: Rows | None = None
 ) -> FittedLogistic:
-    """Fit a regression on all labelled ideas except `without`. Raises InputError if fewer than two outcomes are
+    """Fit a regression to all labelled ideas except `without`. Raises InputError if fewer than two outcomes are
     left."""
     left_out = np.empty(0, np.int32) if without is None else without
     if kind == "mean viewpoint":
-        return IdeaLogistic().fitted(graph, left_out)
-    return TfidfLogistic(texts).fitted(graph, left_out)
+        return IdeaLogistic().fit(graph, left_out)
+    return TfidfLogistic(texts).fit(graph, left_out)

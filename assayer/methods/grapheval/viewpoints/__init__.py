@@ -1,1 +1,1 @@
-"""Splitting of ideas into viewpoints by a language model or by the splitter, checked against the idea."""
+"""Split ideas into viewpoints, with a language model or the splitter, and check them against the idea."""

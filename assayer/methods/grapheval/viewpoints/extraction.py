@@ -1,5 +1,5 @@
-"""Extraction of viewpoints, and preparation of many labelled ideas for a graph. A language model, or the splitter if
-there is no model, extracts the viewpoints; the result is checked in both cases."""
+"""Extract viewpoints, and prepare many labelled ideas for a graph. A language model extracts the viewpoints, or the
+splitter if there is no model; the model's viewpoints are checked against the idea."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,23 +18,24 @@ from assayer.run.run import Run
 
 
 def extractor_name(llm: Llm) -> str:
-    """Return the name of the viewpoint extractor with everything that changes its output: task, version and model,
-    or the splitter."""
+    """Return the viewpoint extractor's name, including everything that changes its output: task, version and model, or
+    the splitter."""
     return f"{VIEWPOINTS.name} v{VIEWPOINTS.version}, {', '.join(llm.models)}" if llm.models else SPLITTER
 
 
-async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpoints:
-    """Extract at most `most` viewpoints. If the model returns nothing usable, the splitter is used instead; the
-    journal records this and the result names the extractor. Raises BudgetExhausted, LlmRejected or LlmUnavailable."""
+async def extract_viewpoints(text: str, llm: Llm, run: Run, limit: int) -> Viewpoints:
+    """Extract up to `limit` viewpoints. If the model returns nothing usable, the splitter is used instead: the journal
+    records this, and the result names the extractor. Raises BudgetExhausted, or LlmRejected or LlmUnavailable if the
+    endpoint fails."""
     if not llm.models:
-        return Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
+        return Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
     try:
-        answer = await ask(llm, VIEWPOINTS, ViewpointsQuestion(idea=text, limit=most), run)
+        answer = await ask(llm, VIEWPOINTS, ViewpointsQuestion(idea=text, limit=limit), run)
     except (LlmRejected, LlmUnavailable):
         raise
     except LlmError as error:
         run.journal.record_failure("extraction of viewpoints by the model, done by the splitter instead", error)
-        return Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
+        return Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
     extracted = [
         Viewpoint(text=viewpoint.statement, words=viewpoint.words, self_contained=not refers_back(viewpoint.statement))
         for viewpoint in answer.viewpoints
@@ -46,8 +47,8 @@ async def extract_viewpoints(text: str, llm: Llm, run: Run, most: int) -> Viewpo
 
 
 async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm, run: Run) -> list[tuple[int, int]]:
-    """Return pairs of related viewpoints by position; empty if the model names none or gives no usable answer.
-    Supporting and opposing pairs are treated alike, because an idea has only one label."""
+    """Ask the model which viewpoints are related, and return them as pairs of positions. Empty if it names none or
+    gives no usable answer. Supporting and opposing pairs are treated alike, because an idea has only one label."""
     labelled = tuple(
         LabelledViewpoint(label=f"V{n}", text=viewpoint.text) for n, viewpoint in enumerate(viewpoints, start=1)
     )
@@ -61,11 +62,11 @@ async def relate_viewpoints(text: str, viewpoints: Sequence[Viewpoint], llm: Llm
     return [(int(relation.first[1:]) - 1, int(relation.second[1:]) - 1) for relation in answer.relations]
 
 
-_IDEAS_AT_ONCE = 32
+_BATCH_SIZE = 32
 
 RelatedPairs = tuple[tuple[int, int], ...]
 ProgressCallback = Callable[[int, int], None]
-"""Callback that receives the number of completed ideas and the total number of ideas."""
+"""Callback that receives the number of finished ideas and the total."""
 
 
 async def prepare_ideas(
@@ -74,16 +75,16 @@ async def prepare_ideas(
     embedder: Embedder,
     llm: Llm,
     run: Run,
-    most: int,
+    limit: int,
     characters: int,
     progress: ProgressCallback = lambda done, total: None,
 ) -> list[PreparedIdea]:
-    """Prepare ideas in order, with at most `most` viewpoints from the first `characters` characters of each. Raises
-    InputError for an idea without a statement, and the errors of `extract_viewpoints`."""
+    """Prepare ideas for a graph, in order, with up to `limit` viewpoints from the first `characters` characters of
+    each. Raises InputError if an idea contains no statement, and the same errors as `extract_viewpoints`."""
     prepared: list[PreparedIdea] = []
-    for start in range(0, len(ideas), _IDEAS_AT_ONCE):
-        batch = ideas[start : start + _IDEAS_AT_ONCE]
-        extracted = await gather_all(_idea_viewpoints(idea, plan, llm, run, most, characters) for idea in batch)
+    for start in range(0, len(ideas), _BATCH_SIZE):
+        batch = ideas[start : start + _BATCH_SIZE]
+        extracted = await gather_all(_idea_viewpoints(idea, plan, llm, run, limit, characters) for idea in batch)
         texts = [viewpoint.text for item, _ in extracted for viewpoint in item.viewpoints]
         vectors = await embedder.embed(texts, "passage")
         ends = np.cumsum([len(item.viewpoints) for item, _ in extracted])
@@ -97,13 +98,13 @@ async def prepare_ideas(
 
 
 async def _idea_viewpoints(
-    idea: LabelledIdea, plan: GraphPlan, llm: Llm, run: Run, most: int, characters: int
+    idea: LabelledIdea, plan: GraphPlan, llm: Llm, run: Run, limit: int, characters: int
 ) -> tuple[Viewpoints, RelatedPairs]:
     text = idea.text[:characters]
     if plan.maker == SPLITTER:
-        extracted = Viewpoints(viewpoints=split_viewpoints(text, most), maker=SPLITTER)
+        extracted = Viewpoints(viewpoints=split_viewpoints(text, limit), maker=SPLITTER)
     else:
-        extracted = await extract_viewpoints(text, llm, run, most)
+        extracted = await extract_viewpoints(text, llm, run, limit)
     if not extracted.viewpoints:
         raise InputError(
             f"Idea {idea.id!r} contains no statement to compare: {text[:60]!r}.",

@@ -1,8 +1,8 @@
-"""Faithfulness of a viewpoint to its idea: entity-level consistency, after Nan et al. (2021).
+"""Check that a viewpoint is faithful to its idea: entity-level consistency, after Nan et al. (2021).
 
 Numbers, acronyms, names and compound terms in a viewpoint must occur in the idea, and so must most of its words,
-regardless of their endings. This tests provenance, not truth: a viewpoint that turns the idea's own words into their
-opposite passes."""
+regardless of their endings. This tests where words come from, not whether they are true: a viewpoint that reverses the
+meaning of the idea's own words passes."""
 
 import re
 from collections.abc import Sequence
@@ -13,19 +13,19 @@ import Stemmer
 from assayer.citing.quotes import occurs_in
 from assayer.methods.grapheval.graph.records import RefusedViewpoint, Viewpoint
 
-MOST_FOREIGN = 0.4
+MAX_FOREIGN_SHARE = 0.4
 """Maximum share of a viewpoint's content words that do not occur in the idea. It is above 0 because a paraphrase needs
 some words of its own."""
-FEWEST_FOREIGN = 3
-"""Minimum number of content words that must be missing from the idea for a viewpoint to be rejected."""
+MIN_FOREIGN = 3
+"""Minimum number of content words missing from the idea at which a viewpoint is rejected."""
 
 _NUMBER = re.compile(r"(?<![\w.])(?<!\d,)(?<![A-Za-z]-)\d[\d,]*(?:\.\d+)?(?![\w])")
 _TERM = re.compile(
     r"\b(?:[A-Za-z]+-\d[\w.]*\b|(?=\w*[A-Z0-9])(?:[^\WA-Z]*+[A-Z]\w*?[A-Z]\w*+|[^\WA-Za-z]*+[A-Za-z]\w*?\d\w*+|\d++[A-Za-z]\w*+)\b)"
 )
-"""Pattern for acronyms, mixed case, and letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
+"""Matches acronyms, mixed case, and letters with digits: CNN, BiLSTM, GPT4, GPT-4, 3D."""
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]{2,}\b")
-"""Pattern for a capitalised word in the middle of a sentence."""
+"""Matches a capitalised word in mid-sentence."""
 _COMPOUND = re.compile(r"\b[a-z]{2,}(?:-[a-z]{2,})+\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _SMALL_NUMBERS = dict(
@@ -50,7 +50,7 @@ _COMMON_WORDS = frozenset(
 
 
 class IdeaWords:
-    """Words and numbers of an idea, extracted once for all of its viewpoints."""
+    """An idea's words and numbers, extracted once for all of its viewpoints."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -75,19 +75,19 @@ class IdeaWords:
 
     @cached_property
     def _squeezed(self) -> str:
-        """Letters and digits of the idea only, so that `time-series` matches `time series`."""
+        """The idea's letters and digits only, so that `time-series` matches `time series`."""
         return re.sub(r"[\W_]+", "", self._text.casefold())
 
     def foreign(self, statement: str) -> list[str]:
-        """Return the numbers, names and terms of a statement that do not occur in the idea, in order."""
+        """Return a statement's numbers, names and terms that do not occur in the idea, in order."""
         numbers = [item for item in _NUMBER.findall(statement) if _plain_number(item) not in self._numbers]
         terms = [item for item in _TERM.findall(statement) if not self._has_term(item)]
         names = [item for item in _NAME.findall(statement) if item.casefold() not in self._squeezed]
         compounds = [item for item in _COMPOUND.findall(statement) if not self._has_compound(item)]
         return list(dict.fromkeys([*numbers, *terms, *names, *compounds]))
 
-    def own_share(self, statement: str) -> tuple[int, int]:
-        """Return how many of the statement's content words the idea lacks, and how many content words there are."""
+    def count_foreign(self, statement: str) -> tuple[int, int]:
+        """Return how many of a statement's content words the idea lacks, and how many content words it has."""
         words = {word for word in _WORD.findall(statement.casefold()) if len(word) > 3 and word not in _COMMON_WORDS}
         foreign = sum(stem not in self._stems for stem in self._stemmer.stemWords(sorted(words)))
         return foreign, len(words)
@@ -97,7 +97,7 @@ class IdeaWords:
         return occurs_in(words, self._text)
 
     def _has_term(self, term: str) -> bool:
-        """Return whether the idea has the term: as written, in the singular or plural, or as the initials of
+        """Return whether the idea contains the term: as written, in the singular or plural, or as the initials of
         consecutive words."""
         plain = re.sub(r"[\W_]+", "", term.casefold())
         singular = plain.removesuffix("s")
@@ -115,14 +115,14 @@ def _plain_number(text: str) -> str:
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 
 
-def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
+def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
     """Return why a viewpoint is not faithful to the idea, or an empty string if it is."""
     if not idea.has(viewpoint.words):
         return "its words do not stand in the idea"
     if foreign := idea.foreign(viewpoint.text):
         return f"{', '.join(foreign)} stands nowhere in the idea"
-    other, words = idea.own_share(viewpoint.text)
-    if other >= FEWEST_FOREIGN and other > MOST_FOREIGN * words:
+    other, words = idea.count_foreign(viewpoint.text)
+    if other >= MIN_FOREIGN and other > MAX_FOREIGN_SHARE * words:
         return f"{other} of its {words} content words stand nowhere in the idea"
     return ""
 
@@ -130,8 +130,8 @@ def unfaithful_because(viewpoint: Viewpoint, idea: IdeaWords) -> str:
 def check_faithfulness(
     viewpoints: Sequence[Viewpoint], idea: IdeaWords
 ) -> tuple[tuple[Viewpoint, ...], tuple[RefusedViewpoint, ...]]:
-    """Return the viewpoints that the idea supports, and the rejected viewpoints with the reason."""
-    judged = [(viewpoint, unfaithful_because(viewpoint, idea)) for viewpoint in viewpoints]
+    """Split viewpoints into those that the idea supports and those that are rejected, with the reason."""
+    judged = [(viewpoint, unfaithfulness_reason(viewpoint, idea)) for viewpoint in viewpoints]
     kept = tuple(viewpoint for viewpoint, reason in judged if not reason)
     refused = tuple(RefusedViewpoint(text=viewpoint.text, reason=reason) for viewpoint, reason in judged if reason)
     return kept, refused

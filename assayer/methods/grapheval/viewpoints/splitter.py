@@ -1,4 +1,4 @@
-"""Extraction of viewpoints without a language model: sentences and clauses, with their pronouns resolved.
+"""Extract viewpoints without a language model: sentences and clauses, with their pronouns resolved.
 
 A sentence that begins with `It`, `This method`, `These results` … is prefixed with the term that the previous sentence
 introduces. If no such term is found, the two sentences are joined, or the sentence is marked as not self-contained."""
@@ -11,13 +11,13 @@ from assayer.text.headings import find_headings, split_at
 from assayer.text.sentences import sentences
 
 SPLITTER = "splitter v1"
-"""Name and version of the splitter; the version increases with every change that alters the viewpoints."""
+"""Name and version of the splitter. The version increases with every change that alters the viewpoints."""
 
-_FEWEST_WORDS = 5
-_CLAUSE_WORDS = 6
-"""Minimum number of words on each side of a clause boundary for the clause to be split off."""
-_JOINED_WORDS = 60
-"""Maximum length in words of two sentences joined into a single viewpoint."""
+_MIN_WORDS = 5
+_MIN_CLAUSE_WORDS = 6
+"""Minimum number of words on each side of a clause boundary at which the clause is split off."""
+_MAX_JOINED_WORDS = 60
+"""Maximum number of words in two sentences that are joined into one viewpoint."""
 
 _LINKING = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|consequently|as a result|"
@@ -26,21 +26,21 @@ _LINKING = re.compile(
     r"and|but|so|yet|also|then)\b(?:,\s*|\s+(?=(?:it|this|these|they|we|the)\b))",
     re.I,
 )
-"""Pattern for an opening that only links the sentence to the preceding one."""
+"""Matches an opening that only links the sentence to the one before."""
 _POINTING = re.compile(
     r"^(?:(?:in|with|for|from|to|by|on|under|through|using|based on|because of|despite)\s+)?"
     r"(?P<word>it|its|they|their|them|this|these|that(?=\s+(?:is|was|would|will|can)\b)|those|such|he|she|both|"
     r"the former|the latter|the same|doing so|here)\b",
     re.I,
 )
-"""Pattern for an opening whose referent is in an earlier sentence. `It is known that …` has no referent and is excluded
-by `_EXPLETIVE`."""
+"""Matches an opening whose referent is in an earlier sentence. `It is known that …` has no referent, and is excluded by
+`_EXPLETIVE`."""
 _EXPLETIVE = re.compile(r"^it\s+(?:is|was|has been|remains|seems)\s+\w+(?:\s+\w+)?\s+(?:that|whether|to|how)\b", re.I)
 _FORWARD = re.compile(
     r"^(?:(?:in|with|for|through|by)\s+)?(?:this|these)\s+(?:paper|work|article|study|proposal|project|research|thesis)\b",
     re.I,
 )
-"""Pattern for an opening that refers to the idea itself and needs no earlier sentence."""
+"""Matches an opening that refers to the idea itself and needs no earlier sentence."""
 
 _CLAUSES = re.compile(
     r";\s+|,\s+(?=(?:and|but|while|whereas|yet)\s+(?:we|it|they|this|these|the|our|there|such)\b)", re.I
@@ -48,7 +48,7 @@ _CLAUSES = re.compile(
 _JOINER = re.compile(r"^(?:and|but|while|whereas|yet)\s+")
 _ITEM = re.compile(r"^\(?(?:\d{1,2}|[ivx]{1,4}|[a-h])\)\s+")
 _RUN_IN = re.compile(r"^[^\S\n]*+(?:\*\*|__)[^*_\n]{3,120}(?:\*\*|__):?[^\S\n]*+$", re.MULTILINE)
-"""Pattern for a bold heading on a line of its own."""
+"""Matches a bold heading on a line of its own."""
 
 _INTRODUCED = re.compile(
     r"\b(?:propos\w+|introduc\w+|present\w*|develop\w*|design\w*|build|built|call(?:ed)?|named|termed|dubbed)\s+"
@@ -61,21 +61,21 @@ _NAME = re.compile(r"\b(?:[A-Z][a-z]*[A-Z][\w-]*|[A-Z]{2,}[\w-]*|[^\W\d]*+\d\w*?
 _CITED = re.compile(r"\((?=[^()]*+\))[^()]*?\b(?:19|20)\d{2}[^()]*+\)|\[\d+(?:,\s*\d+)*\]")
 
 
-def split_viewpoints(text: str, most: int) -> tuple[Viewpoint, ...]:
-    """Split a text into at most `most` viewpoints, in text order; headings are left out."""
+def split_viewpoints(text: str, limit: int) -> tuple[Viewpoint, ...]:
+    """Split a text into up to `limit` viewpoints, in text order; headings are left out."""
     found: list[Viewpoint] = []
     for paragraph in _paragraphs(text):
-        found += _resolved(_clauses(paragraph))
-        if len(found) >= most:
+        found += _resolve(_clauses(paragraph))
+        if len(found) >= limit:
             break
     unique: dict[str, Viewpoint] = {}
-    for viewpoint in found[:most]:
+    for viewpoint in found[:limit]:
         unique.setdefault(viewpoint.text, viewpoint)
     return tuple(unique.values())
 
 
 def refers_back(statement: str) -> bool:
-    """Return whether the statement begins with a word that refers to earlier text."""
+    """Return whether a statement begins with a word that refers to earlier text."""
     bare = _LINKING.sub("", statement)
     return bool(_POINTING.match(bare)) and not _EXPLETIVE.match(bare) and not _FORWARD.match(bare)
 
@@ -87,13 +87,13 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _clauses(paragraph: str) -> list[str]:
-    """Return the sentences of a paragraph, split further at clauses with their own subject."""
+    """Return a paragraph's sentences, split further at clauses with their own subject."""
     found: list[str] = []
-    for sentence in sentences(paragraph, min_words=_FEWEST_WORDS):
+    for sentence in sentences(paragraph, min_words=_MIN_WORDS):
         open_clause = ""
         for piece in _CLAUSES.split(sentence):
             both = f"{open_clause}, {piece}" if open_clause else piece
-            if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _CLAUSE_WORDS:
+            if open_clause and min(_word_count(open_clause), _word_count(piece)) >= _MIN_CLAUSE_WORDS:
                 found.append(open_clause)
                 both = piece
             open_clause = both
@@ -101,8 +101,8 @@ def _clauses(paragraph: str) -> list[str]:
     return found
 
 
-def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
-    """Return each clause as a viewpoint; if its opening word refers back, the referent is added if it is found."""
+def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
+    """Turn each clause into a viewpoint. If its opening word refers back, the referent is added if it can be found."""
     found: list[Viewpoint] = []
     for words in clauses:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
@@ -114,7 +114,7 @@ def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
         elif (
             before is not None
             and before.self_contained
-            and _word_count(before.text) + _word_count(bare) <= _JOINED_WORDS
+            and _word_count(before.text) + _word_count(bare) <= _MAX_JOINED_WORDS
         ):
             found[-1] = Viewpoint(text=f"{before.text} {_as_sentence(bare)}", words=f"{before.words} {words}")
         else:
@@ -123,7 +123,7 @@ def _resolved(clauses: Sequence[str]) -> list[Viewpoint]:
 
 
 def _subject(sentence: str) -> str:
-    """Return the term that a sentence introduces. If there is none, return the only name in the sentence, or an empty
+    """Return the term that a sentence introduces. If there is none, return the sentence's only name, or an empty
     string. `method` alone does not count as a term."""
     plain = _CITED.sub("", sentence)
     introduced = _INTRODUCED.search(plain)

@@ -1,1 +1,2 @@
-"""Review board: selection of reviewers, one request per reviewer, meta-review, advice and decision."""
+"""Review board: select reviewers, send one LLM request per reviewer, then write a meta-review, advice and a
+decision."""

@@ -1,4 +1,4 @@
-"""Revision advice from work published after the cutoff, which no reviewer saw."""
+"""Write revision advice based on work published after the cutoff, which no reviewer saw."""
 
 import datetime as dt
 import re
@@ -8,7 +8,7 @@ from itertools import product
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
 from assayer.citing.evidence import check_quote, point
-from assayer.citing.labels import MARKER, plain
+from assayer.citing.labels import MARKER, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import ReviewsByDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
@@ -20,19 +20,19 @@ from assayer.methods.innoeval.tasks import ADVICE
 from assayer.models import Point
 from assayer.run.run import Run
 
-_MOST_WEAKNESSES = 15
-_MOST_RANKS = 3
-"""Maximum number of weaknesses taken from a review."""
+_MAX_WEAKNESSES = 15
+_MAX_PER_REVIEW = 3
+"""Maximum number of weaknesses taken from each review."""
 _SIMILAR_SHARE = 0.6
-"""Minimum Jaccard similarity of words at which two weaknesses count as the same."""
+"""Minimum Jaccard similarity of their words at which two weaknesses count as the same."""
 _CITED = re.compile(rf"(?:\s*{MARKER.pattern})+")
 
 
 async def write_advice(
     llm: Llm, run: Run, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension, chars: int, day: dt.date
 ) -> tuple[Point, ...]:
-    """Write revision advice. `day` is the date as of which the idea is judged. Raises an LlmError or
-    BudgetExhausted."""
+    """Write revision advice. `day` is the date as of which the idea is judged. Raises LlmError or BudgetExhausted if
+    the request fails."""
     weaknesses = _weightiest_weaknesses(reviews_by_dimension)
     evidence = labelled_evidence(pack.after_cutoff, chars)
     question = AdviceQuestion(
@@ -50,16 +50,16 @@ async def write_advice(
 
 
 def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
-    """Return distinct weaknesses: the first of every review, then the second of every review, and so on. Dimensions
-    alternate, so that none crowds out the others."""
+    """Return distinct weaknesses: every review's first, then every review's second, and so on. Dimensions alternate, so
+    that none crowds out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     titled_texts = [
         (dimension.title, _without_citations(text))
-        for rank, seat in product(range(_MOST_RANKS), range(board))
+        for rank, seat in product(range(_MAX_PER_REVIEW), range(board))
         for dimension, reviews in reviews_by_dimension
         for text in reviews[seat].texts("weakness")[rank : rank + 1]
     ]
-    distinct = _distinct_weaknesses(titled_texts)[:_MOST_WEAKNESSES]
+    distinct = _distinct_weaknesses(titled_texts)[:_MAX_WEAKNESSES]
     return tuple(
         Weakness(label=f"W{number}", dimension=title, text=text)
         for number, (title, text) in enumerate(distinct, start=1)
@@ -67,8 +67,8 @@ def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[We
 
 
 def _distinct_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Remove weaknesses that nearly repeat an earlier weakness on the same dimension. Each pair holds the dimension's
-    title and the weakness."""
+    """Remove weaknesses that nearly repeat an earlier one in the same dimension. Each pair holds a dimension's title
+    and a weakness."""
     kept: list[tuple[str, str]] = []
     for title, text in titled_texts:
         words = words_of(text)
@@ -82,8 +82,8 @@ def _are_similar(item: Set[str], other: Set[str]) -> bool:
 
 
 def _without_citations(text: str) -> str:
-    """Replace citations with "(earlier work)". The cited papers were found before the cutoff and are not part of
-    the prompt."""
+    """Replace citations with "(earlier work)": the cited papers were found before the cutoff and are not in this
+    prompt."""
     return _CITED.sub(" (earlier work)", text)
 
 
@@ -96,7 +96,7 @@ def _point(
     quoted = check_quote(step.quote, item)
     return point(
         "suggestion",
-        f"{aim}{plain(step.change)} Later work shows: {plain(step.shows)} [{step.label}]",
+        f"{aim}{strip_citations(step.change)} Later work shows: {strip_citations(step.shows)} [{step.label}]",
         {step.label: item.paper_id},
         {item.paper_id: quoted} if quoted else {},
         KnownNumbers(idea, {item.paper_id: item.numbers}),

@@ -1,4 +1,4 @@
-"""Configuration of a board: built-in dimensions and personas, and the calibration from a file."""
+"""A board's configuration: the built-in dimensions and personas, and the calibration from a file."""
 
 import hashlib
 from typing import Any, NamedTuple
@@ -19,13 +19,13 @@ class BoardConfiguration(NamedTuple):
 
 
 class HashedOptions(RootModel[dict[str, Any]]):
-    """Options that determine a report, with files replaced by hashes of their contents, so that file locations do
-    not matter."""
+    """Options that determine a report. Files are replaced by hashes of their contents, so that file locations make no
+    difference."""
 
 
 def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
-    """Load the board's configuration. Raises InputError for an unusable calibration file and for a pool smaller than
-    the board."""
+    """Load the board's configuration. Raises InputError if the calibration file is invalid or there are fewer personas
+    than seats."""
     configuration = BoardConfiguration(
         dimensions=built_in_dimensions(),
         pool=built_in_persona_pool(),
@@ -41,7 +41,7 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
 
 
 def hashed_options(options: InnoEvalOptions) -> HashedOptions:
-    """Return the options with hashed files. Raises the same errors as `load_board_configuration`."""
+    """Return the options with files replaced by hashes. Raises the same errors as `load_board_configuration`."""
     configuration = load_board_configuration(options.board)
     dumped = options.model_dump(mode="json", exclude={"board": {"calibration"}})
     dumped["board"] |= {

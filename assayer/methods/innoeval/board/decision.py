@@ -1,7 +1,8 @@
-"""Decision calibration: fitted thresholds map a final score to the decision that ideas with such scores received.
+"""Decision calibration: fitted thresholds map a final score to the decision that labelled ideas with such scores
+received.
 
-A calibration is a file with a name, a date and the data it was fitted on; it is valid only for the reviewers,
-dimensions and models it was fitted with. Without a calibration there is no decision."""
+A calibration is a file with a name, a date and a record of the labelled ideas. It is valid only for the reviewers,
+dimensions and models that it was fitted with. Without a calibration, there is no decision."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -25,35 +26,35 @@ from assayer.methods.innoeval.board.thresholds import (
 from assayer.methods.toml_files import read_text_file
 from assayer.models import Absent, BoardRecord, Decision, Frozen
 
-FEWEST_LABELLED_IDEAS = 30
-"""Minimum number of labelled ideas, with at least two for each outcome."""
+MIN_LABELLED_IDEAS = 30
+"""Minimum number of labelled ideas, of which at least two must have each outcome."""
 _REPLICATES = 200
 _CHANCE_LEVEL = 0.05
-"""Maximum share of random shuffles of the outcomes for which thresholds perform at least as well as for the true
-outcomes. If the share is larger, the scores are taken to carry no information."""
+"""Thresholds are rejected if they do as well on more than this share of random shuffles of the outcomes as on the true
+outcomes: the scores then carry no information."""
 
 
 class ScoredIdea(NamedTuple):
-    """Labelled idea with the final score from a board."""
+    """A labelled idea's outcome, and the final score that a board gave it."""
 
     score: float
     outcome: str
 
 
 class CalibrationConditions(Frozen):
-    """Conditions under which the scores were produced. A calibration is valid only for scores produced under the same
-    conditions."""
+    """The conditions under which scores were produced. A calibration is valid only for scores produced under the same
+    ones."""
 
     models: tuple[str, ...]
     prompt_version: int
     """Version of the review prompt."""
     prompt_digest: str
-    """Digest of the review prompt with everything it includes."""
+    """Digest of the review prompt and everything it includes."""
     dimensions: tuple[str, ...]
     """SHA-256 of each dimension's definition."""
     board: int
     pool: str
-    """SHA-256 of the pool's text; empty for the control."""
+    """SHA-256 of the persona pool's text; empty for the control."""
 
     @classmethod
     def of(cls, board: BoardRecord) -> "CalibrationConditions":
@@ -68,37 +69,37 @@ class CalibrationConditions(Frozen):
 
 
 class DecisionPerformance(Frozen):
-    """Performance on ideas excluded from fitting the thresholds, with baselines that ignore the score."""
+    """Performance on ideas that were held out from fitting, with baselines that ignore the score."""
 
     accuracy: float
     macro_f1: float
     balanced_accuracy: float
     always_most_frequent: float
-    """Accuracy of always predicting the most frequent outcome."""
+    """Accuracy when always predicting the most frequent outcome."""
     macro_f1_most_frequent: float
-    """Macro-F1 of always predicting the most frequent outcome."""
+    """Macro-F1 when always predicting the most frequent outcome."""
     chance: float
-    """Balanced accuracy of predicting outcomes independently of the score."""
+    """Balanced accuracy when predicting outcomes independently of the score."""
 
 
 class DecisionCalibration(Frozen):
     name: str = Field(min_length=1, max_length=80)
     made_on: dt.date
     provenance: str = Field(min_length=10, max_length=1_000)
-    """Human-readable provenance of the labelled ideas: their source, and who labelled them."""
+    """Where the labelled ideas come from and who labelled them, in words."""
     labels_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
-    """SHA-256 of the file of labelled ideas; empty if they came from no file."""
+    """SHA-256 of the file of labelled ideas; empty if they did not come from a file."""
     conditions: CalibrationConditions
     outcomes: tuple[str, ...] = Field(min_length=2)
-    """Outcomes, from worst to best."""
+    """The outcomes, from worst to best."""
     counts: tuple[int, ...]
-    """Number of labelled ideas for each outcome."""
+    """Number of labelled ideas with each outcome."""
     unscored: int = Field(ge=0)
-    """Number of labelled ideas that the board could not score, which are excluded."""
+    """Number of labelled ideas that the board could not score; they are excluded."""
     thresholds: tuple[float, ...]
     """Minimum final score for each outcome except the worst, 0 to 10, ascending."""
     replicates: tuple[tuple[float, ...], ...] = Field(min_length=1)
-    """Thresholds fitted on bootstrap samples."""
+    """Thresholds fitted to bootstrap samples."""
     performance: DecisionPerformance
 
     @model_validator(mode="after")
@@ -108,7 +109,7 @@ class DecisionCalibration(Frozen):
             len(replicate) != wanted for replicate in (self.thresholds, *self.replicates)
         ):
             raise ValueError(
-                "a calibration needs one count per outcome, and one threshold between each two neighbouring outcomes"
+                "a calibration needs one count per outcome, and one threshold between each pair of adjacent outcomes"
             )
         if any(list(replicate) != sorted(replicate) for replicate in (self.thresholds, *self.replicates)):
             raise ValueError("thresholds must be in ascending order")
@@ -119,7 +120,7 @@ class DecisionCalibration(Frozen):
 
 
 def load_decision_calibration(path: Path) -> DecisionCalibration:
-    """Load a calibration. Raises InputError if the file is not a calibration."""
+    """Load a calibration. Raises InputError if the file is not a valid calibration."""
     try:
         return DecisionCalibration.model_validate_json(read_text_file(path))
     except ValidationError as error:
@@ -132,11 +133,11 @@ def load_decision_calibration(path: Path) -> DecisionCalibration:
 
 
 def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decision | Absent:
-    """Return the decision for the board's final score, or why there is none."""
+    """Return the decision that the board's final score leads to, or why there is none."""
     if calibration is None:
         return Absent(
-            reason="no calibration is loaded. Thresholds that were not fitted on labelled ideas would be arbitrary, so "
-            "the report gives scores and no decision."
+            reason="no calibration is loaded. Thresholds that were not fitted to labelled ideas would be arbitrary, so "
+            "the report gives scores but no decision."
         )
     score = board.score
     if isinstance(score, Absent):
@@ -160,7 +161,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
 
 
 def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
-    """Return the names of the conditions that differ, as used in messages."""
+    """Return the names of the conditions that differ, worded for messages."""
     names = {
         "models": "models",
         "prompt_version": "prompts",
@@ -184,8 +185,9 @@ def fit_decision(
     seed: int,
     labels_sha256: str = "",
 ) -> DecisionCalibration:
-    """Fit thresholds that maximise the mean recall over outcomes, so that a frequent outcome does not dominate. Raises
-    InputError for too few ideas, for unknown outcomes, and for scores that do not separate the outcomes."""
+    """Fit the thresholds that maximise the mean recall over the outcomes, so that a frequent outcome does not dominate.
+    Raises InputError if there are too few ideas, if an outcome is unknown, or if the scores do not separate the
+    outcomes."""
     scores, labels = _validated_arrays(outcomes, scored)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)
@@ -198,7 +200,7 @@ def fit_decision(
             f"On held-out ideas, these scores predict the outcomes no better than chance: their mean recall is "
             f"{recall:.2f}; guessing gives {1 / classes:.2f}, and one in twenty shuffles of the outcomes gives "
             f"{np.quantile(shuffled, 1 - _CHANCE_LEVEL):.2f} or more.",
-            "Merge neighbouring outcomes or score more ideas; thresholds fitted to these scores would be arbitrary.",
+            "Merge adjacent outcomes or score more ideas; thresholds fitted to these scores would be arbitrary.",
         )
     samples = (bootstrap_rows(labels, classes, generator) for _ in range(_REPLICATES))
     return DecisionCalibration(
@@ -230,9 +232,9 @@ def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> 
             f"Labelled ideas have unknown outcomes: {', '.join(map(repr, unknown))}.",
             f"The outcomes are {', '.join(map(repr, outcomes))}.",
         )
-    if len(scored) < FEWEST_LABELLED_IDEAS:
+    if len(scored) < MIN_LABELLED_IDEAS:
         raise InputError(
-            f"{len(scored)} labelled ideas are too few to fit thresholds; at least {FEWEST_LABELLED_IDEAS} are needed."
+            f"Fitting thresholds needs at least {MIN_LABELLED_IDEAS} labelled ideas; there are {len(scored)}."
         )
     labels = np.array([list(outcomes).index(item.outcome) for item in scored], np.int64)
     counts = np.bincount(labels, minlength=len(outcomes))
@@ -240,6 +242,6 @@ def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> 
     if rare:
         raise InputError(
             f"Each outcome needs at least two labelled ideas; these have fewer: {', '.join(map(repr, rare))}.",
-            "Label more ideas, or merge neighbouring outcomes.",
+            "Label more ideas, or merge adjacent outcomes.",
         )
     return np.array([item.score for item in scored], np.float64), labels

@@ -1,16 +1,16 @@
-"""Meta-review: a summary of all reviews, and the disagreements between reviewers. It contains no score."""
+"""Write the meta-review: a summary of all reviews, and the disagreements between reviewers. It gives no score."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from assayer.citing.claim_quotes import given_by_points
-from assayer.citing.labels import labelled, paper_of, plain, relabel
+from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, point_writer
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.extraction import digest
-from assayer.methods.innoeval.prompt_evidence import evidence_item, shortened
+from assayer.methods.innoeval.prompt_evidence import evidence_item, shorten_middle
 from assayer.methods.innoeval.schemas import (
     DimensionReviews,
     EvidenceItem,
@@ -23,10 +23,10 @@ from assayer.methods.scholareval.candidate_order import round_robin
 from assayer.models import Dispute, MetaReview, PaperId, PlanFlaw, Point, Score, Summary
 from assayer.run.run import Run
 
-_MOST_POINTS = 3
-"""Maximum points of each kind in a summary."""
+_MAX_POINTS = 3
+"""Maximum number of points of each kind in a summary."""
 _STATEMENT_CHARS = 300
-"""Maximum number of characters shown of a source that has no grounding."""
+"""Maximum number of characters shown from a source that has no grounding."""
 
 
 class MetaReviewResult(NamedTuple):
@@ -37,13 +37,13 @@ class MetaReviewResult(NamedTuple):
 async def write_meta_review(
     llm: Llm, run: Run, pack: EvidencePack, reviews_by_dimension: ReviewsByDimension
 ) -> MetaReviewResult:
-    """Write the meta-review. Raises an LlmError or BudgetExhausted."""
+    """Write the meta-review. Raises LlmError or BudgetExhausted if the request fails."""
     all_reviews = [review for _, reviews in reviews_by_dimension for review in reviews]
     known_quotes = given_by_points(point for review in all_reviews for point in review.points)
     cited = dict.fromkeys(
         paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
     )
-    papers = labelled(cited)
+    papers = label_papers(cited)
     evidence = _evidence(pack, papers)
     labels = {paper: label for label, paper in papers.items()}
     question = MetaQuestion(
@@ -61,12 +61,12 @@ async def write_meta_review(
     titles = {item.label: item.title for item in question.dimensions}
     return MetaReviewResult(
         review=MetaReview(
-            text=plain(answer.assessment),
+            text=strip_citations(answer.assessment),
             disputes=tuple(
                 Dispute(
                     dimension=titles[dispute.dimension],
-                    positions=plain(dispute.positions),
-                    weighing=plain(dispute.weighing),
+                    positions=strip_citations(dispute.positions),
+                    weighing=strip_citations(dispute.weighing),
                 )
                 for dispute in answer.disputes
             ),
@@ -75,27 +75,28 @@ async def write_meta_review(
     )
 
 
-def points_in_turn(reviews: Sequence[BoardReview]) -> Summary:
-    """Return at most three points of each kind, taken from the reviewers in turn; points with verified quotes come
+def interleave_points(reviews: Sequence[BoardReview]) -> Summary:
+    """Return up to three points of each kind, taken from each reviewer in turn. Points with verified quotes come
     first."""
 
     points = {point.text: point for review in reviews for point in review.points}
 
     def first(kind: str) -> tuple[Point, ...]:
         texts = round_robin([review.texts(kind) for review in reviews], len(points))
-        return tuple(sorted((points[text] for text in texts), key=lambda item: item.downgraded)[:_MOST_POINTS])
+        return tuple(sorted((points[text] for text in texts), key=lambda item: item.downgraded)[:_MAX_POINTS])
 
     return Summary(strengths=first("strength"), weaknesses=first("weakness"), suggestions=first("suggestion"))
 
 
 def _evidence(pack: EvidencePack, papers: Mapping[str, PaperId]) -> tuple[EvidenceItem, ...]:
-    """Return each source with a single statement: its first grounding analysis, or else the beginning of its text."""
+    """Return each source with a single statement: the analysis in its first grounding, or else the beginning of its
+    text."""
     sources_by_paper = {item.paper.id: item for item in pack.before_cutoff}
-    notes = {grounding.paper_id: plain(grounding.analysis) for grounding in reversed(pack.groundings)}
+    notes = {grounding.paper_id: strip_citations(grounding.analysis) for grounding in reversed(pack.groundings)}
     found = ((label, sources_by_paper[paper]) for label, paper in papers.items())
     return tuple(
         evidence_item(
-            item.paper, item.kind, notes.get(item.paper.id) or shortened(item.text, _STATEMENT_CHARS)
+            item.paper, item.kind, notes.get(item.paper.id) or shorten_middle(item.text, _STATEMENT_CHARS)
         ).model_copy(update={"label": label})
         for label, item in found
     )

@@ -1,4 +1,4 @@
-"""Review by one reviewer: the contents of the prompt, and the conversion of the answer to one review per dimension."""
+"""Get the review by one reviewer: build the prompt's contents, and convert the answer to one review per dimension."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from assayer.citing.claim_numbers import numbers_in
 from assayer.citing.claim_quotes import GivenQuote
-from assayer.citing.labels import labelled, plain
+from assayer.citing.labels import label_papers, strip_citations
 from assayer.errors import AssayerError
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.reviewers import visible_sources
@@ -25,7 +25,7 @@ from assayer.run.run import Run
 
 @dataclass(frozen=True)
 class BoardReview:
-    """Review by one reviewer on one dimension; papers are cited by markers."""
+    """One reviewer's review of the idea in one dimension. Papers are cited by markers."""
 
     reviewer: Reviewer
     score: Score | Absent
@@ -37,7 +37,7 @@ class BoardReview:
 
     @property
     def assessment(self) -> Assessment:
-        """Assessment whose statement describes the reviewer's role, field and goal."""
+        """The review as an assessment, whose statement describes the reviewer's role, field and goal."""
         reviewer = self.reviewer
         described = (
             f"{reviewer.role[:1].upper()}{reviewer.role[1:]}, {reviewer.field}. Goal: {reviewer.goal}"
@@ -46,7 +46,7 @@ class BoardReview:
         )
         return Assessment(
             name=f"{reviewer.key} {reviewer.name}",
-            statement=plain(described),
+            statement=strip_citations(described),
             score=self.score,
             points=self.points,
             readings=(),
@@ -54,7 +54,7 @@ class BoardReview:
 
 
 ReviewsByDimension = Sequence[tuple[RubricDimension, Sequence[BoardReview]]]
-"""Dimensions in order, each with one review per reviewer, in the order of the reviewers."""
+"""The dimensions in order, each with one review per reviewer, in the order of the reviewers."""
 
 
 async def review_idea(
@@ -66,11 +66,12 @@ async def review_idea(
     dimensions: tuple[RubricDimension, ...],
     sections_read: Mapping[str, DimensionSections] | None,
 ) -> list[BoardReview]:
-    """Ask a reviewer to review every dimension, and return the reviews in the order of the dimensions. `sections_read`
-    holds the sections relevant to each dimension; None means the whole idea. Raises an LlmError or BudgetExhausted."""
+    """Ask one reviewer model to review the idea in every dimension, and return the reviews in the order of the
+    dimensions. `sections_read` holds the sections relevant to each dimension; None means the whole idea. Raises
+    LlmError or BudgetExhausted if the request fails."""
     question = _question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimensions, reviewer.model), question, run)
-    papers = labelled(item.paper_id for item in question.evidence)
+    papers = label_papers(item.paper_id for item in question.evidence)
     writer = point_writer(pack, papers, [_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
@@ -81,11 +82,11 @@ async def review_idea(
             "cited a source that does not count for its dimension",
             len(whole.claims) - len(judgement.claims),
         )
-        rationale = plain(judgement.rationale)
+        rationale = strip_citations(judgement.rationale)
         reviews.append(
             BoardReview(
                 reviewer=reviewer,
-                score=dimension.scored(judgement.score, rationale),
+                score=dimension.to_score(judgement.score, rationale),
                 points=writer.all_points(judgement),
                 rationale=rationale,
             )
@@ -93,8 +94,8 @@ async def review_idea(
     return reviews
 
 
-def lost_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
-    """Return the record of a failed review, which has no score and is excluded from all means."""
+def failed_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
+    """Return a record of a failed review, which has no score and is excluded from all means."""
     return BoardReview(reviewer=reviewer, score=Absent(reason=f"Not reviewed: {error.reason}."))
 
 
@@ -140,13 +141,13 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
         label=label,
         part=grounding.part,
         stance=grounding.stance,
-        analysis=plain(grounding.analysis),
+        analysis=strip_citations(grounding.analysis),
         quote=verified_words(grounding.quote),
     )
 
 
 def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Sequence[GivenQuote]) -> PointWriter:
-    """Return a writer of points that can quote everything that was read of each source."""
+    """Return a point writer that can quote everything that was read from each source."""
     shown = {item.paper.id: source_item(item) for item in pack.before_cutoff}
     return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
 

@@ -1,4 +1,4 @@
-"""Selection of a board's personas, and of the evidence that each reviewer is allowed to see. Deterministic: depends
+"""Select a board's personas, and the evidence that each reviewer may see. The selection is deterministic: it depends
 only on seed, idea and pool."""
 
 import hashlib
@@ -15,7 +15,7 @@ from assayer.methods.innoeval.personas import Persona, PersonaPool
 from assayer.models import Familiarity, Idea, Masking, PaperId, Reviewer
 
 _NEAR_TOPICS = 2
-"""Minimum number of a persona's topics that an idea in the persona's field names; a single topic could be a
+"""Minimum number of a persona's topics that an idea must name to be in the persona's field; a single topic could be a
 coincidence."""
 _KINDS: tuple[EvidenceKind, ...] = get_args(EvidenceKind)
 
@@ -27,7 +27,7 @@ class BoardSeat(NamedTuple):
 
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
     """Draw different personas for this idea. Up to half of the seats, rounded up, go to personas whose topics the idea
-    names: outsiders broaden a board, but a board of outsiders alone knows nothing about the field."""
+    names. Outsiders broaden a board, but a board made up of outsiders knows nothing about the field."""
     drawn = sorted(pool.personas, key=lambda persona: _stable_hash("seat", seed, idea, persona.name))
     near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
     others = [persona for persona in drawn if persona not in near][: board - len(near)]
@@ -35,9 +35,9 @@ def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[Bo
 
 
 def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[ReadSource]) -> tuple[Masking, ...]:
-    """Return the evidence hidden from a persona, by kind. A familiarity level of 8 hides a fifth of the sources; a
-    fractional remainder is the probability that one more source is hidden. Which sources are hidden depends on a hash
-    of their ids, so that their ranking has no effect."""
+    """Choose the evidence to hide from a persona, by kind. A familiarity level of 8 hides a fifth of the sources; a
+    fractional remainder is the probability that one more source is hidden. The choice depends on a hash of the sources'
+    ids, so their ranking has no effect."""
     return tuple(
         _mask_kind(seed, idea, persona, kind, [source for source in sources if source.kind == kind]) for kind in _KINDS
     )
@@ -60,17 +60,17 @@ def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, item
     )
 
 
-def at_this_idea(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
-    """Return the persona with its familiarity limited to `elsewhere` if the idea is outside the persona's field."""
+def limit_familiarity(persona: Persona, idea: Idea, elsewhere: int) -> Persona:
+    """Return the persona, with its familiarity capped at `elsewhere` if the idea is outside its field."""
     if _names_topics_of(idea.text, persona):
         return persona
     levels = {name: min(level, elsewhere) for name, level in persona.familiarity}
     return persona.model_copy(update={"familiarity": Familiarity.model_validate(levels)})
 
 
-def deal_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
-    """Return the model for each seat. Models are assigned in rotation from a start that depends on the idea, so that no
-    model always has the first seat."""
+def assign_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> tuple[str | None, ...]:
+    """Return the model for each seat. Models rotate, starting at one that depends on the idea, so that no model always
+    gets the first seat."""
     if not models:
         return (None,) * seats
     first = _stable_hash("models", seed, idea)
@@ -95,7 +95,7 @@ def reviewer_in_seat(key: str, seat: BoardSeat, masks: tuple[Masking, ...], mode
 
 
 def control_reviewer(model: str | None = None) -> Reviewer:
-    """Return a reviewer without a persona who sees everything. It is the control with which a board is compared."""
+    """Return a reviewer without a persona, who sees everything: the control with which a board is compared."""
     return Reviewer(key="R1", persona=None, seat="control", model=model)
 
 
@@ -119,6 +119,6 @@ def _names_topics_of(text: str, persona: Persona) -> bool:
 
 
 def _stable_hash(purpose: str, seed: int, idea: Idea, *parts: str) -> int:
-    """Return a hash that is the same on all platforms and in every version of Python and NumPy."""
+    """Return a hash that is the same on all platforms and in all versions of Python and NumPy."""
     content = "\x1f".join([purpose, str(seed), idea.judged_id, *parts])
     return int.from_bytes(hashlib.sha256(content.encode()).digest()[:16])

@@ -1,4 +1,5 @@
-"""Scores of the board: reviewer × dimension matrix, final score, its interval, and reviewer agreement."""
+"""Compute the board's scores: reviewer × dimension matrix, final score and its interval, and agreement between
+reviewers."""
 
 from collections.abc import Sequence
 
@@ -10,14 +11,14 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Agreement, Score, ScoreInterval
 
 ScoreMatrix = NDArray[np.float64]
-"""Matrix of scores on a scale of 0 to 10, shape (reviewers, dimensions). NaN marks a missing score, which is never
-replaced by a number."""
+"""Matrix of scores from 0 to 10, of shape (reviewers, dimensions). NaN marks a missing score, which is never replaced
+by a number."""
 
 _INTERVAL_LEVEL = 0.9
 
 
 def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequence[Score | Absent]]) -> ScoreMatrix:
-    """Return the score matrix. `scores` has one row per reviewer."""
+    """Build the score matrix. `scores` has one row per reviewer."""
     rows = [
         [
             np.nan if isinstance(score, Absent) else 10 * dimension.share(score.value)
@@ -29,8 +30,8 @@ def score_matrix(dimensions: Sequence[RubricDimension], scores: Sequence[Sequenc
 
 
 def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absent]) -> Score | Absent:
-    """Return the mean of the reviewers' scores, on the dimension's own scale; absent with the reasons if no reviewer
-    gave a score."""
+    """Return the mean of the reviewers' scores, on the dimension's own scale. If no reviewer gave a score, it is
+    absent, with their reasons."""
     values = [score.value for score in scores if isinstance(score, Score)]
     if not values:
         reasons = dict.fromkeys(score.reason for score in scores if isinstance(score, Absent))
@@ -45,7 +46,7 @@ def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absen
 
 
 def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> Score | Absent:
-    """Return the weighted mean over the dimensions that have a score."""
+    """Return the final score: the weighted mean over the dimensions that have a score."""
     means, weights = _dimension_means(dimensions, matrix)
     if not weights.any():
         return Absent(reason="no dimension was scored by any reviewer.")
@@ -64,9 +65,11 @@ _ONE_MODEL = (
 
 
 def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> ScoreInterval | Absent:
-    """Return the Student's t interval over the reviewers' mean deviations from the dimension means. For a full matrix
-    this equals the t interval of the reviewers' own means. Deviations are used so that a reviewer who skipped a hard
-    dimension does not appear generous."""
+    """Return the Student's t interval for the final score, from how far each reviewer's scores deviate, on average,
+    from the dimension means.
+
+    For a full matrix, this equals the t interval over the reviewers' own means. Using deviations prevents a reviewer
+    who skipped a hard dimension from appearing generous."""
     means, weights = _dimension_means(dimensions, matrix)
     present = ~np.isnan(matrix)
     counted = present.any(axis=1)
@@ -87,8 +90,8 @@ def score_interval(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -
 
 
 def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
-    """Return Krippendorff's α for interval data, with reviewers as coders and dimensions as units. `models` is the
-    number of models that answered."""
+    """Measure agreement as Krippendorff's α for interval data, with reviewers as coders and dimensions as units.
+    `models` is the number of models that answered."""
     pairable = matrix[:, (~np.isnan(matrix)).sum(axis=0) >= 2]
     pairable = pairable[(~np.isnan(pairable)).any(axis=1)]
     reviewers, dimensions = pairable.shape
@@ -110,16 +113,16 @@ def agreement(matrix: ScoreMatrix, models: int) -> Agreement | Absent:
 
 
 def _interval_alpha(matrix: ScoreMatrix) -> float:
-    """Return Krippendorff's α: 1 minus the ratio of the variance within units to the variance of all values, with units
-    weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every unit
-    (column) must have at least two values."""
+    """Return Krippendorff's α: 1 minus the ratio of the variance within units to the variance of all values, where
+    units are weighted by their number of values (Krippendorff, Computing Krippendorff's alpha-reliability, 2011). Every
+    unit (column) must have at least two values."""
     sizes = (~np.isnan(matrix)).sum(axis=0)
     within = np.average(np.nanvar(matrix, axis=0, ddof=1), weights=sizes)
     return float(1 - within / np.nanvar(matrix, ddof=1))
 
 
 def _dimension_means(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> tuple[ScoreMatrix, ScoreMatrix]:
-    """Return the mean and weight of each dimension; NaN and weight 0 if no reviewer scored it."""
+    """Return each dimension's mean and weight; NaN and 0 if no reviewer scored it."""
     present = ~np.isnan(matrix)
     counts = present.sum(axis=0)
     sums = np.where(present, matrix, 0.0).sum(axis=0)

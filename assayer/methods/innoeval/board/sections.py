@@ -1,4 +1,4 @@
-"""Selection by heading of the sections of a long proposal that are relevant to a dimension."""
+"""Select, by their headings, the sections of a long proposal that are relevant to a dimension."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,30 +9,30 @@ from assayer.methods.innoeval.schemas import ShownSection
 from assayer.models import Idea, Section
 from assayer.text.cutting import first_words
 
-_FEWEST = 3
+_MIN_SECTIONS = 3
 """Minimum number of sections; a text with fewer has no usable structure."""
 
 
 class DimensionSections(NamedTuple):
-    """Sections of an idea that are read for one dimension, in the idea's order."""
+    """The sections of an idea that are read for one dimension, in the idea's order."""
 
     sections: tuple[Section, ...]
     unread: int
     """Number of relevant sections that were omitted or cut because of the limit."""
     lengths: tuple[int, ...]
-    """Number of characters shown of each section of the idea, counted from its start."""
+    """Number of characters shown from the start of each of the idea's sections."""
 
 
 def reads_by_section(idea: Idea, options: BoardOptions) -> bool:
-    return len(idea.text) >= options.long_idea_chars and len(idea.sections) >= _FEWEST
+    return len(idea.text) >= options.long_idea_chars and len(idea.sections) >= _MIN_SECTIONS
 
 
 def sections_for(
     dimension: RubricDimension, judged: Sequence[RubricDimension], sections: Sequence[Section], limit: int
 ) -> DimensionSections:
-    """Return the sections to read for a dimension. If the limit is too small for all, sections whose headings the
-    dimension names come first, then sections that no dimension names, because their content is unknown. If there are no
-    such sections, all sections are read."""
+    """Choose the sections to read for a dimension. If the limit is too small for all, sections whose headings the
+    dimension names come first, then sections that no dimension names, because they could be relevant to any. If there
+    are neither, all sections are candidates."""
     named = [place for place, section in enumerate(sections) if _is_named_by(dimension, section)]
     unclaimed = [
         place for place, section in enumerate(sections) if not any(_is_named_by(other, section) for other in judged)
@@ -57,8 +57,8 @@ def sections_for(
 def shown_sections(
     sections: Sequence[Section], dimensions: Sequence[RubricDimension], read: Mapping[str, DimensionSections]
 ) -> tuple[ShownSection, ...]:
-    """Return the sections that are read for any dimension, each once, as far as any of its dimensions reads it. The
-    text of a section for which there was no room is empty."""
+    """Return all sections, each once, up to the longest part of it that is read for any dimension. A section for which
+    there was no room has an empty text."""
     shown = []
     for place, section in enumerate(sections):
         lengths = {dimension.title: read[dimension.name].lengths[place] for dimension in dimensions}
@@ -68,7 +68,7 @@ def shown_sections(
 
 
 def unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:
-    """Return the number of characters after the idea's first `opening` characters that no reading shows."""
+    """Count the characters after the idea's first `opening` characters that no reading shows."""
     count = place = 0
     for number, section in enumerate(idea.sections):
         start = max(place, idea.text.find(section.text, place))
@@ -79,6 +79,7 @@ def unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSect
 
 
 def _is_named_by(dimension: RubricDimension, section: Section) -> bool:
-    """Return whether the dimension names the section's heading. A dimension without headings covers all sections."""
+    """Return whether the dimension names the section's heading. A dimension that names no headings covers all
+    sections."""
     title = section.title.casefold()
     return not dimension.sections or any(word.casefold() in title for word in dimension.sections)

@@ -1,22 +1,22 @@
-"""Session of the board: selection and masking, then all reviews in parallel, then meta-review, advice and decision.
+"""A board session: selection and masking, then all reviews in parallel, then meta-review, advice and decision.
 
-There are two levels of LLM calls: first the reviews, then meta-review and advice together."""
+LLM requests come in two rounds: first the reviews, then meta-review and advice together."""
 
 from collections.abc import Mapping, Sequence
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.llm import Llm
 from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
 from assayer.methods.innoeval.board.decision import decide
-from assayer.methods.innoeval.board.meta_review import MetaReviewResult, points_in_turn, write_meta_review
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, lost_review, review_idea
+from assayer.methods.innoeval.board.meta_review import MetaReviewResult, interleave_points, write_meta_review
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, failed_review, review_idea
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
-    at_this_idea,
+    assign_models,
     control_reviewer,
-    deal_models,
     draw_board,
+    limit_familiarity,
     mask_evidence,
     reviewer_in_seat,
 )
@@ -50,15 +50,15 @@ _UNDECIDED = Absent(reason="not decided yet.")
 
 
 class BoardSession:
-    """Review board of one run. Its files are read at creation, before any search or cost."""
+    """One run's review board. Its files are read when it is created, before anything is searched or paid for."""
 
     def __init__(self, llm: Llm, run: Run, options: BoardOptions) -> None:
-        """Load the board's files. Raises InputError for unusable files and for a pool smaller than the board."""
+        """Load the board's files. Raises InputError if a file is invalid or there are fewer personas than seats."""
         self._llm, self._run, self._options = llm, run, options
         self._dimensions, self._pool, self._calibration = load_board_configuration(options)
 
     async def deliberate(self, pack: EvidencePack) -> BoardResult:
-        """Run the board. Raises an AssayerError if no reviewer could judge."""
+        """Run the board's deliberation. Raises an AssayerError if no reviewer gave a judgement."""
         reviewers = self._reviewers(pack)
         sections_by_dimension = self._sections_by_dimension(pack)
         reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
@@ -69,7 +69,7 @@ class BoardSession:
         self._run.keep_successes([meta], "meta-review")
         self._run.keep_successes([advice], "request for advice on revision")
         return BoardResult(
-            summary=points_in_turn([review for _, reviews in reviews_by_dimension for review in reviews])
+            summary=interleave_points([review for _, reviews in reviews_by_dimension for review in reviews])
             if isinstance(meta, Failed)
             else meta.summary,
             parts=tuple(_part(dimension, reviews) for dimension, reviews in reviews_by_dimension),
@@ -79,11 +79,11 @@ class BoardSession:
 
     def _reviewers(self, pack: EvidencePack) -> tuple[Reviewer, ...]:
         options = self._options
-        models = deal_models(options.models, max(options.board, 1), options.seed, pack.idea)
+        models = assign_models(options.models, max(options.board, 1), options.seed, pack.idea)
         if options.board == 0:
             return (control_reviewer(models[0]),)
         drawn = draw_board(self._pool, options.board, options.seed, pack.idea)
-        seats = [BoardSeat(at_this_idea(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
+        seats = [BoardSeat(limit_familiarity(item.persona, pack.idea, options.elsewhere), item.kind) for item in drawn]
         return tuple(
             reviewer_in_seat(
                 f"R{number}", seat, mask_evidence(options.seed, pack.idea, seat.persona, pack.before_cutoff), model
@@ -92,7 +92,7 @@ class BoardSession:
         )
 
     def _sections_by_dimension(self, pack: EvidencePack) -> Mapping[str, DimensionSections] | None:
-        """Return the sections on which each dimension is judged; None means the whole idea."""
+        """Return the sections on which each dimension is judged; None for the whole idea."""
         if not reads_by_section(pack.idea, self._options):
             return None
         sections, room = pack.idea.sections, self._options.section_chars
@@ -107,8 +107,8 @@ class BoardSession:
     def _notices(
         self, pack: EvidencePack, sections_by_dimension: Mapping[str, DimensionSections] | None
     ) -> tuple[Notice, ...]:
-        """Return the notices for an idea judged by section. They replace the notice that counts the characters after
-        its opening."""
+        """Return the notices for an idea that is judged by section. They replace the notice about characters that were
+        cut."""
         if sections_by_dimension is None:
             return ()
         opening = len(pack.text)
@@ -143,7 +143,7 @@ class BoardSession:
         if len(failures) == len(outcomes):
             raise failures[0].error
         rows = [
-            [lost_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
+            [failed_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
             for reviewer, outcome in zip(reviewers, outcomes, strict=True)
         ]
         return list(zip(self._dimensions, map(list, zip(*rows, strict=True)), strict=True))
@@ -153,7 +153,7 @@ class BoardSession:
     ) -> tuple[Point, ...] | Absent:
         day = self._run.cutoff
         if day is None:
-            return Absent(reason="without a cutoff there is no later work.")
+            return Absent(reason="without a cutoff, no work counts as later.")
         if not pack.after_cutoff:
             return Absent(reason="no later work was found.")
         return await write_advice(self._llm, self._run, pack, reviews_by_dimension, self._options.advice_chars, day)
@@ -196,12 +196,12 @@ class BoardSession:
 
 
 def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
-    part_summary: Summary | Absent = points_in_turn(reviews)
+    part_summary: Summary | Absent = interleave_points(reviews)
     if not any(review.points for review in reviews):
         part_summary = Absent(reason="no reviewer made a point about it.")
     return Part(
         name=dimension.name,
-        title=plain(dimension.title),
+        title=strip_citations(dimension.title),
         score=mean_of_reviewers(dimension, [review.score for review in reviews]),
         summary=part_summary,
         assessments=tuple(review.assessment for review in reviews),

@@ -1,19 +1,19 @@
-"""Score thresholds that separate ordered outcomes, and their performance on held-out ideas."""
+"""Fit score thresholds that separate ordered outcomes, and measure them on held-out ideas."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 OutcomeRows = NDArray[np.int64]
-"""Outcome of each idea, as an index into the outcomes from worst to best."""
+"""Each idea's outcome, as an index into the outcomes from worst to best."""
 
 _FOLDS = 5
 _SHUFFLES = 100
 
 
 def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[float, ...]:
-    """Fit the thresholds that maximise the mean recall over outcomes, exactly, by dynamic programming over the cuts
-    between neighbouring scores. Among equally good solutions, the lowest cuts win."""
+    """Find the thresholds that maximise the mean recall over the outcomes. The solution is exact, by dynamic
+    programming over the cuts between adjacent scores. Ties go to the lowest cuts."""
     order = np.argsort(scores, kind="stable")
     values, starts = np.unique(scores[order], return_index=True)
     worth = np.eye(classes)[labels[order]] / np.bincount(labels, minlength=classes)
@@ -31,16 +31,15 @@ def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[f
 
 
 def _between(values: Floats, place: int) -> float:
-    """Return the midpoint of two neighbouring scores. Before the first score it is 0; after the last it is just
-    above 10, which no score reaches."""
+    """Return the midpoint between two adjacent scores. Before the first score it is 0; after the last it is just above
+    10, which no score reaches."""
     if place == 0:
         return 0.0
     return 10.0 + 1e-6 if place == len(values) else round(float(values[place - 1] + values[place]) / 2, 4)
 
 
 def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
-    """Return the outcome of each idea according to thresholds fitted without its fold. Folds are stratified by
-    outcome."""
+    """Predict each idea's outcome with thresholds fitted without its fold. Folds are stratified by outcome."""
     fold = np.empty(len(labels), np.int64)
     for label in range(classes):
         rows = generator.permutation(np.flatnonzero(labels == label))
@@ -58,7 +57,7 @@ def balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> fl
 
 
 def shuffled_recalls(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> Floats:
-    """Return the balanced recall on held-out ideas with shuffled outcomes: the level that uninformative scores
+    """Return the balanced recall on held-out ideas when the outcomes are shuffled: the level that uninformative scores
     reach by chance."""
     shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
     recalls = [
@@ -76,6 +75,6 @@ def macro_f1(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
 
 
 def bootstrap_rows(labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
-    """Return the rows of a bootstrap sample that preserves the number of ideas for each outcome."""
+    """Draw the rows of a bootstrap sample that keeps the number of ideas with each outcome."""
     rows = [np.flatnonzero(labels == label) for label in range(classes)]
     return np.concatenate([generator.choice(row, len(row)) for row in rows])

@@ -1,1 +1,2 @@
-"""Search from the idea's parts to the sources read: queries in rounds, selection, and slow reading of the best."""
+"""Search from the idea's parts to the sources that are read: rounds of queries, selection, and slow reading of the
+best."""

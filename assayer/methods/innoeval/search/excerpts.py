@@ -1,4 +1,4 @@
-"""Excerpts from a long text or a repository that share the most words with an idea, selected without a model."""
+"""Select excerpts from a long text or a repository, without a model: those that share the most words with an idea."""
 
 import math
 import re
@@ -10,20 +10,20 @@ from assayer.text.cutting import first_words
 from assayer.text.sentences import sentence_spans
 
 _SPAN_CHARS = 800
-"""Maximum characters of a span; longer paragraphs are split between sentences, and longer sentences are cut at the
-limit."""
+"""Maximum number of characters in a span. Longer paragraphs are split between sentences, and longer sentences are
+cut."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 
 def words_of(*texts: str) -> frozenset[str]:
-    """Return the words of three letters or more, in lower case."""
+    """Return the texts' words of three letters or more, in lower case."""
     return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
 
 
 def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
-    """Return the spans of the texts that share the most words with `about`, in at most `limit` characters. Rare words
-    weigh more. Adjacent spans of the same paragraph remain one paragraph."""
+    """Return the spans that share the most words with `about`, in at most `limit` characters. Rare words weigh more.
+    Adjacent spans in the same paragraph stay together."""
     spans = [
         (paragraph, span)
         for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
@@ -58,8 +58,8 @@ def _spans(paragraph: str) -> list[str]:
 
 
 def _short_pieces(paragraph: str) -> Iterator[str]:
-    """Yield sentences. Pieces longer than a span are split by multilingual sentence rules, and anything still too
-    long is cut at the limit."""
+    """Yield sentences. A piece that is longer than a span is split by multilingual sentence rules, and cut if it is
+    still too long."""
     for piece in _SENTENCE_END.split(paragraph):
         if len(piece) <= _SPAN_CHARS:
             yield piece
@@ -87,12 +87,12 @@ _PATHS = 30
 _DEFINITIONS = 12
 _BODIES = 2
 _BODY_LINES = 25
-"""Maximum lines of a definition that is shown with its body."""
+"""Maximum number of lines of a definition that is shown with its body."""
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./]")
 
 
 def repository_excerpt(code: Codebase, about: Set[str], limit: int) -> str:
-    """Return an excerpt of a repository in at most `limit` characters; each block is a separate paragraph."""
+    """Return an excerpt from a repository in at most `limit` characters; each block is a separate paragraph."""
     chosen = _most_related(code.definitions, about)
     rest = [
         _structure(code),
@@ -114,8 +114,7 @@ def _name_words(name: str) -> frozenset[str]:
 
 
 def _most_related(definitions: Sequence[Definition], about: Set[str]) -> list[Definition]:
-    """Return the definitions that share the most words with the idea; ties are broken by the number of calls,
-    highest first."""
+    """Return the definitions that share the most words with the idea; ties go to the definition with the most calls."""
 
     def rank(definition: Definition) -> tuple[int, int, str, int]:
         shared = len((_name_words(definition.name) | _name_words(definition.path) | words_of(definition.doc)) & about)
@@ -132,7 +131,7 @@ def _structure(code: Codebase) -> str:
 
 
 def _defining_files(definitions: Iterable[Definition]) -> dict[str, str]:
-    """Return the file that defines each name. Names defined in several files are ambiguous and left out."""
+    """Map each name to the file that defines it. Names defined in several files are ambiguous and left out."""
     files: dict[str, set[str]] = {}
     for definition in definitions:
         files.setdefault(definition.name.rpartition(".")[2], set()).add(definition.path)

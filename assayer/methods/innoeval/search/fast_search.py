@@ -1,4 +1,4 @@
-"""Fast search for papers, pages, repositories and data sets from before or after the cutoff, returned as records."""
+"""Fast search for papers, pages, repositories and data sets from before or after the cutoff. Results are records."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,26 +23,27 @@ SOURCE_NOUNS: Mapping[EvidenceKind, str] = {
 }
 
 _OPERATIONS: Mapping[EvidenceKind, Operation] = {"web": "web", "code": "code", "data": "datasets"}
-"""Operation under which the journal counts the results of each kind."""
+"""The operation under which the journal counts results of each kind."""
 
 CutoffSide = Literal["before", "after"]
-"""Side of the cutoff; without a cutoff, everything counts as before it."""
+"""A side of the cutoff; without a cutoff, everything counts as before it."""
 
 
 class _Place(NamedTuple):
-    """Query with one of the sources to which it is sent."""
+    """A query, and one of the sources to which it is sent."""
 
     query: SourceQuery
     source: str
 
 
 class SearchCandidate(NamedTuple):
-    """Search result that has not been read yet."""
+    """A search result that has not been read yet."""
 
     paper: Paper
     kind: EvidenceKind
     standing: str
-    """Facts such as venue, citations or stars; facts that reflect current opinion are left out with a cutoff."""
+    """Facts about the source's reception, such as venue, citations or stars. With a cutoff, facts that may be newer
+    than the cutoff are left out."""
 
 
 class FastSearch:
@@ -67,7 +68,7 @@ class FastSearch:
         return tuple(kind for kind in SOURCE_KINDS if available[kind])
 
     def window(self, side: CutoffSide) -> Window:
-        """Return the window on this side of the cutoff, or an unlimited window without a cutoff."""
+        """Return the date window on this side of the cutoff, or an unlimited one without a cutoff."""
         cutoff = self._run.cutoff
         if side == "before" or cutoff is None:
             return Window.until(cutoff)
@@ -76,8 +77,8 @@ class FastSearch:
     async def search(
         self, queries: Sequence[SourceQuery], side: CutoffSide = "before"
     ) -> dict[SourceQuery, list[SearchCandidate]]:
-        """Return the results of every query, best first. Raises LiteratureError if the corpus fails. A failed query for
-        web, code or data is journalled and is missing from the result."""
+        """Search for every query; results are best first. Raises LiteratureError if the corpus fails. If a query for
+        web, code or data fails, the journal records it, and the query is missing from the result."""
         papers = [query for query in queries if query.kind == "literature"]
         others = [query for query in queries if query.kind != "literature"]
         answers = await gather_all([self._search_papers(papers, side), self._search_beyond_papers(others, side)])
@@ -111,7 +112,7 @@ class FastSearch:
             else:
                 self._run.journal.record_use(source, _OPERATIONS[query.kind], results=len(outcome))
                 found.setdefault(query, []).extend(outcome)
-        return {query: self._admitted(candidates, side) for query, candidates in found.items()}
+        return {query: self._keep_admitted(candidates, side) for query, candidates in found.items()}
 
     def _sources_of(self, kind: EvidenceKind) -> tuple[str, ...]:
         return {"web": ("web",), "code": ("github",), "data": tuple(self._datasets)}.get(kind, ())
@@ -135,7 +136,7 @@ class FastSearch:
             ]
         return []
 
-    def _admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
+    def _keep_admitted(self, found: Iterable[SearchCandidate], side: CutoffSide) -> list[SearchCandidate]:
         kept = []
         for item in found:
             key = item.paper.id, side
@@ -146,15 +147,15 @@ class FastSearch:
         return kept
 
     def _as_of_cutoff(self, search_candidate: SearchCandidate, side: CutoffSide) -> SearchCandidate:
-        """Return the candidate as of the cutoff. A repository loses its description and topics, which reflect
-        the current state; its files are read later as of the cutoff."""
+        """Return the candidate as it was at the cutoff. A repository loses its description and topics, which reflect
+        its current state; its files are later read as of the cutoff."""
         if search_candidate.kind != "code" or side == "after" or self._run.cutoff is None:
             return search_candidate
         return search_candidate._replace(paper=search_candidate.paper.model_copy(update={"abstract": ""}))
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
-        """Return whether a page, repository or data set may be used; if not, journal the reason. Check again after
-        reading, because reading can yield a different date."""
+        """Return whether a page, repository or data set may be used; if not, the journal records why. Check again after
+        reading, which can reveal a different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False
@@ -165,16 +166,16 @@ class FastSearch:
         return True
 
     def _is_own(self, record: Paper) -> bool:
-        """Return whether the record is the idea's own page, repository or paper. Pages and repositories count as its
-        own if they mention the title anywhere."""
+        """Return whether the record is the idea's own page, repository or paper. A page or repository counts as its own
+        if it mentions the title anywhere."""
         title = " ".join(self._title.casefold().split())
         record_text = " ".join(f"{record.title} {record.abstract}".casefold().split())
         names_title = len(title.split()) >= 4 and title in record_text
         return names_title or is_own_paper(self._title, self._shingles, record)
 
     def _paper_standing(self, paper: Paper) -> str:
-        """Return the paper's venue and citation count. With a cutoff, return an empty string, because the venue is
-        often added to the record after the paper's date."""
+        """Return the paper's venue and citation count, or an empty string with a cutoff: venues are often added to
+        records after the paper's date."""
         if self._run.cutoff:
             return ""
         cited = f"cited {paper.citation_count} times" if paper.citation_count is not None else ""

@@ -1,4 +1,4 @@
-"""Hybrid selection: by embedding, by reranker if there is one, then by judged relevance and quality.
+"""Hybrid selection of sources: by embedding, by reranker if there is one, then by judged relevance and quality.
 
 score = α·semantic + (1−α)·judge, both on a scale of 0 to 10 (the paper's equation 6)."""
 
@@ -26,12 +26,11 @@ class RankedCandidate(NamedTuple):
 
 
 class HybridSelection:
-    """Hybrid selection that measures and judges each candidate of an evaluation only once, regardless of the round in
+    """Selects an evaluation's sources. Each candidate is measured and judged only once, regardless of the round in
     which it was found."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions], digest: str, idea_summary: str) -> None:
-        """Create the selection. `idea_summary` is a summary of the idea short enough for an embedding model to
-        read completely."""
+        """`idea_summary` is a summary of the idea that is short enough for the embedding model to read in full."""
         self._context, self._backends, self._library = context, context.backends, context.library
         self._run, self._options = context.run, context.options
         self._digest, self._idea_summary = digest, idea_summary
@@ -39,10 +38,10 @@ class HybridSelection:
         self._reranker_scores: dict[PaperId, float] = {}
         self._relevance_by_paper: dict[PaperId, EvidenceRelevance] = {}
         self._sent_to_judge: set[PaperId] = set()
-        """Papers sent to the judge, whether or not the request succeeded."""
+        """Papers sent to the judge model, whether or not the request succeeded."""
 
     async def judge_candidates(self, candidates: Sequence[SearchCandidate]) -> None:
-        """Judge all sufficiently near candidates that were not judged before, concurrently."""
+        """Judge, concurrently, all candidates that are near enough and were not judged before."""
         await self._measure_similarity(candidates)
         near = [item for kind in SOURCE_KINDS for item in self._nearest(candidates, kind)]
         new = [item for item in near if item.paper.id not in self._sent_to_judge]
@@ -63,9 +62,9 @@ class HybridSelection:
         verdict = self._relevance_by_paper.get(paper)
         return verdict is not None and verdict.relevance >= self._options.least_relevance
 
-    def best_candidates(self, candidates: Sequence[SearchCandidate], most: int) -> list[RankedCandidate]:
-        """Return the relevant candidates, best first, at most `most` of each kind. The others are journalled with the
-        reason."""
+    def best_candidates(self, candidates: Sequence[SearchCandidate], limit: int) -> list[RankedCandidate]:
+        """Return the relevant candidates, best first, up to `limit` of each kind. The journal records why the others
+        were left out."""
         chosen = []
         for kind in SOURCE_KINDS:
             of_kind = [candidate for candidate in candidates if candidate.kind == kind]
@@ -73,21 +72,21 @@ class HybridSelection:
                 (self._rank(item) for item in of_kind if self.is_relevant(item.paper.id)),
                 key=lambda item: (-item.score, item.candidate.paper.id),
             )
-            chosen += ranked[:most]
+            chosen += ranked[:limit]
             judged = sum(item.paper.id in self._relevance_by_paper for item in of_kind)
             left_out = {
                 "not close enough to the idea to be judged": sum(
                     item.paper.id not in self._sent_to_judge for item in of_kind
                 ),
                 "judged not relevant enough to be read": judged - len(ranked),
-                "relevant, but ranked below those read": len(ranked[most:]),
+                "relevant, but ranked below those read": len(ranked[limit:]),
             }
             for reason, count in left_out.items():
                 self._run.journal.record_dropped(SOURCE_NOUNS[kind], reason, count)
         return chosen
 
     def relevance(self, paper: PaperId) -> int:
-        """Return the judged relevance, 0 to 10, or 0 if the paper was not judged; it is used only to order titles."""
+        """Return the judged relevance, 0 to 10, or 0 if the paper was not judged. It is used only to sort titles."""
         verdict = self._relevance_by_paper.get(paper)
         return verdict.relevance if verdict else 0
 
@@ -102,7 +101,7 @@ class HybridSelection:
         )
 
     def _rank(self, candidate: SearchCandidate) -> RankedCandidate:
-        """Rank a candidate. If quality was not judged, relevance alone is the judge's score."""
+        """Score a candidate. If its quality was not judged, relevance alone is the judge's score."""
         paper, options = candidate.paper.id, self._options
         verdict = self._relevance_by_paper[paper]
         quality = verdict.relevance if verdict.quality is None else verdict.quality

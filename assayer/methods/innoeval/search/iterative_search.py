@@ -1,4 +1,4 @@
-"""Iterative fast search: rounds of queries, results, judgement and refined queries until nothing new is found."""
+"""Iterative search: rounds of queries, results, judgement and refined queries, until nothing new is found."""
 
 import math
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import TypeVar
 
-from assayer.citing.labels import plain
+from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.llm import ask
 from assayer.methods.innoeval.dimensions import EvidenceKind
@@ -35,7 +35,7 @@ _TITLE_CHARS = 120
 
 
 class IterativeSearch:
-    """Iterative fast search of one evaluation."""
+    """One evaluation's iterative search."""
 
     def __init__(
         self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, selection: HybridSelection, digest: str
@@ -47,7 +47,7 @@ class IterativeSearch:
         """Results of every query that was answered."""
         self._first_queries: list[SourceQuery] = []
         self.rounds = 0
-        """Number of rounds of refined queries that were run."""
+        """Number of rounds of refined queries so far."""
 
     @property
     def summary(self) -> str:
@@ -55,8 +55,8 @@ class IterativeSearch:
         return f"Queries answered: {len(self._results_by_query)}; rounds of refinement: {self.rounds}."
 
     async def best_sources(self, parts: Sequence[IdeaPart]) -> list[RankedCandidate]:
-        """Return the best sources of each kind. Raises LiteratureError, or the underlying error if no queries could be
-        generated."""
+        """Search in rounds, and return the best sources of each kind. Raises LiteratureError if the corpus fails, or
+        the first error if no queries could be generated."""
         found = await self._first_round(parts)
         while True:
             new = self._remember(found)
@@ -72,8 +72,8 @@ class IterativeSearch:
         return self._selection.best_candidates([*self._candidates.values()], self._options.top)
 
     async def later_sources(self) -> list[RankedCandidate]:
-        """Return the best sources published after the cutoff, found by the initial queries alone. Call this last,
-        because no search that judges candidates may follow."""
+        """Return the best sources published after the cutoff, found with the initial queries alone. Call this last: no
+        search that judges candidates may follow."""
         if self._run.cutoff is None or not self._options.later:
             return []
         found = await self._sources.search(self._first_queries, "after")
@@ -82,7 +82,7 @@ class IterativeSearch:
         return self._selection.best_candidates([*pool.values()], self._options.later)
 
     async def _first_round(self, parts: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
-        """Run the first round. Each batch of parts proceeds to its search as soon as its queries are ready."""
+        """Run the first round. Each batch of parts is searched as soon as its queries are ready."""
 
         async def search_batch(batch: Sequence[IdeaPart]) -> dict[SourceQuery, list[SearchCandidate]]:
             queries = await self._queries_for(batch)
@@ -101,7 +101,7 @@ class IterativeSearch:
         return found
 
     async def _queries_for(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
-        """Ask for the initial queries. Raises an LlmError or BudgetExhausted."""
+        """Ask the model for the initial queries. Raises LlmError or BudgetExhausted if the request fails."""
         labelled = labelled_parts(parts)
         question = SearchQueriesQuestion(digest=self._digest, parts=labelled, kinds=self._sources.kinds)
         answer = await ask(self._llm, queries_task(question.kinds), question, self._run)
@@ -110,13 +110,13 @@ class IterativeSearch:
             SourceQuery(names[entry.part], kind, text)
             for entry in answer.queries
             for kind in question.kinds
-            for text in map(plain, getattr(entry, kind))
+            for text in map(strip_citations, getattr(entry, kind))
             if text
         ]
 
     def _within_limits(self, queries: Sequence[SourceQuery], share: float) -> list[SourceQuery]:
-        """Limit queries for web, code and data to this share of the maximum for one evaluation. The first query of each
-        part takes precedence."""
+        """Limit queries for web, code and data to this share of the evaluation's maximum. Each part's first query takes
+        precedence."""
         room = {
             "literature": len(queries),
             "web": math.ceil(self._options.web_queries * share),
@@ -134,7 +134,7 @@ class IterativeSearch:
         return asked
 
     def _remember(self, found: dict[SourceQuery, list[SearchCandidate]]) -> int:
-        """Store the results and return how many were new."""
+        """Store the results, and return how many were new."""
         before = len(self._candidates)
         for query, candidates in found.items():
             self._results_by_query[query] = tuple(candidate.paper.id for candidate in candidates)
@@ -143,13 +143,13 @@ class IterativeSearch:
         return len(self._candidates) - before
 
     async def _refine(self, queries: Sequence[SourceQuery]) -> list[SourceQuery]:
-        """Return refined queries that were not asked before. If some calls fail, the queries of the successful
-        calls are returned."""
+        """Return refined queries that were not asked before. If some LLM requests fail, the queries from the others are
+        returned."""
         batches = _chunks(queries, self._options.tried_per_call)
         limit = -(-self._options.refined // max(1, len(batches)))
         now = set(queries)
         earlier = tuple(query for query in self._results_by_query if query not in now)
-        refined = await gather_settled(batches, lambda batch: self._refined(batch, limit, earlier))
+        refined = await gather_settled(batches, lambda batch: self._refine_batch(batch, limit, earlier))
         answered = self._run.keep_successes(refined, "query to be refined", [len(batch) for batch in batches])
         asked = {(query.kind, _sorted_words(query.text)) for query in self._results_by_query}
         fresh = {
@@ -160,15 +160,15 @@ class IterativeSearch:
         }
         return list(fresh.values())
 
-    async def _refined(
+    async def _refine_batch(
         self, queries: Sequence[SourceQuery], limit: int, earlier: tuple[SourceQuery, ...]
     ) -> list[SourceQuery]:
-        """Return queries that replace or complement earlier ones of the same kind for the same part. Raises the
-        same errors as `_queries_for`."""
+        """Ask the model for queries that replace or complement earlier ones of the same kind for the same part. Raises
+        the same errors as `_queries_for`."""
         tried = {item.label: item for item in map(self._tried, count(1), queries)}
         question = RefinementQuestion(digest=self._digest, tried=tuple(tried.values()), earlier=earlier, limit=limit)
         answer = await ask(self._llm, refinement_task(limit), question, self._run)
-        refined = [(tried[query.tried], plain(query.query)) for query in answer.queries]
+        refined = [(tried[query.tried], strip_citations(query.query)) for query in answer.queries]
         return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]
 
     def _tried(self, number: int, query: SourceQuery) -> TriedQuery:
@@ -193,8 +193,7 @@ class IterativeSearch:
 
 
 def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
-    """Return the queries ordered so that every part's first query of a kind comes first, then every part's second,
-    and so on."""
+    """Sort the queries so that every part's first query of a kind comes first, then every part's second, and so on."""
     seen: Counter[tuple[str, EvidenceKind]] = Counter()
     ranks = []
     for query in queries:
@@ -204,10 +203,10 @@ def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
 
 
 def _sorted_words(text: str) -> tuple[str, ...]:
-    """Return a normalised key of a query; queries with the same words in a different order have the same key."""
+    """Return a query's words as a key; queries with the same words in a different order have the same key."""
     return tuple(sorted(text.casefold().split()))
 
 
-def _chunks(items: Iterable[Item], most: int) -> list[list[Item]]:
+def _chunks(items: Iterable[Item], size: int) -> list[list[Item]]:
     listed = list(items)
-    return [listed[start : start + most] for start in range(0, len(listed), most)]
+    return [listed[start : start + size] for start in range(0, len(listed), size)]

@@ -1,5 +1,5 @@
-"""Slow reading of the selected sources: sections of papers, texts of pages, READMEs and code of repositories, and
-descriptions of data sets."""
+"""Read the selected sources: sections of papers, texts of pages, READMEs and code of repositories, and descriptions of
+data sets."""
 
 from collections.abc import Sequence, Set
 
@@ -12,14 +12,14 @@ from assayer.methods.innoeval.prompt_evidence import clean_text
 from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, CutoffSide, FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import RankedCandidate
-from assayer.methods.scholareval.paper_evidence import SHORTEST_EXCERPT
+from assayer.methods.scholareval.paper_evidence import MIN_EXCERPT_CHARS
 from assayer.models import Absent, Codebase, FullText, Paper, WebPage
 from assayer.run.concurrency import gather_all
 from assayer.text.sanitise import sanitise
 
 
 class SlowReader:
-    """Reads the selected sources of one evaluation. `idea_words` holds the words of the idea, by which text spans are
+    """Reads one evaluation's selected sources. `idea_words` holds the idea's words, by which spans of text are
     selected."""
 
     def __init__(self, context: EvaluationContext[InnoEvalOptions], sources: FastSearch, idea_words: Set[str]) -> None:
@@ -27,8 +27,8 @@ class SlowReader:
         self._run, self._options, self._idea_words = context.run, context.options, idea_words
 
     async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
-        """Read the candidates; within each kind, their order is kept. If the full text of a paper cannot be read, its
-        abstract is used; a page or repository that cannot be read is left out and journalled."""
+        """Read the candidates, keeping their order within each kind. If a paper's full text cannot be read, its
+        abstract is used. A page or repository that cannot be read is left out, which the journal records."""
         by_kind = {
             kind: [candidate for candidate in candidates if candidate.candidate.kind == kind] for kind in SOURCE_KINDS
         }
@@ -39,13 +39,13 @@ class SlowReader:
                 self._read_repositories(by_kind["code"], side),
             ]
         )
-        described = self._readable([self._read_dataset(item) for item in by_kind["data"]])
+        described = self._keep_read([self._read_dataset(item) for item in by_kind["data"]])
         return (*(item for found in read for item in found), *described)
 
     async def _read_papers(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> list[ReadSource]:
         papers = [candidate.candidate.paper for candidate in candidates]
         texts = await self._library.full_texts(papers, later=side == "after") if candidates else {}
-        return self._readable(
+        return self._keep_read(
             [self._read_paper(candidate, texts.get(candidate.candidate.paper.id), side) for candidate in candidates]
         )
 
@@ -59,7 +59,7 @@ class SlowReader:
             )
             more = excerpt(sections, self._idea_words, max(0, limit - len(text)))
             text = f"{text}\n\n{more}".strip()
-            beyond_abstract = len(more) > SHORTEST_EXCERPT
+            beyond_abstract = len(more) > MIN_EXCERPT_CHARS
             if beyond_abstract:
                 self._run.journal.full_texts.add(paper.id)
             if beyond_abstract and self._run.cutoff and side == "before" and not full.within_window:
@@ -71,12 +71,12 @@ class SlowReader:
         if self._backends.web is None or not candidates:
             return []
         pages = await self._backends.web.read([candidate.candidate.paper.url for candidate in candidates])
-        return self._readable(
+        return self._keep_read(
             [self._read_page(candidate, pages[candidate.candidate.paper.url], side) for candidate in candidates]
         )
 
     def _read_page(self, chosen: RankedCandidate, page: WebPage | Absent, side: CutoffSide) -> ReadSource | None:
-        """Read a web page. The date on the page itself takes precedence over the search result's date."""
+        """Read a web page. The date on the page takes precedence over the one in the search result."""
         paper = chosen.candidate.paper
         if isinstance(page, Absent):
             self._run.journal.record_dropped("web page to be read", page.reason)
@@ -102,7 +102,7 @@ class SlowReader:
             return []
         names = [candidate.candidate.paper.title for candidate in candidates]
         codes = await self._backends.code.read(names, self._sources.window(side))
-        return self._readable(
+        return self._keep_read(
             [self._read_repository(candidate, codes[candidate.candidate.paper.title], side) for candidate in candidates]
         )
 
@@ -119,12 +119,12 @@ class SlowReader:
         return self._read_source(chosen, record, text, full_text_read=True)
 
     def _read_dataset(self, chosen: RankedCandidate) -> ReadSource | None:
-        """Read the record of a data set; its files are not opened."""
+        """Read a data set's record; its files are not opened."""
         paper = chosen.candidate.paper
         return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
 
     def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
-        """Return the source with sanitised text, or None if there is no text, which is journalled."""
+        """Return the source with sanitised text, or None if it has none, which the journal records."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
         if not text:
             self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
@@ -140,7 +140,7 @@ class SlowReader:
         )
 
     @staticmethod
-    def _readable(read: Sequence[ReadSource | None]) -> list[ReadSource]:
+    def _keep_read(read: Sequence[ReadSource | None]) -> list[ReadSource]:
         return [item for item in read if item is not None]
 
 
