@@ -13,7 +13,7 @@ from orchestrator.console.page_context import CallReader, CallRunner, PageContex
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.store.call_details import CallChangedMeanwhile
+from orchestrator.store.call_details import StaleCallDetails
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
 
@@ -57,7 +57,7 @@ async def change(id: PathId, context: CallRunner) -> Response:
         try:
             await store.change(context.tenant, call.id, form.details, context.by, seen)
             return RedirectResponse(f"/console/calls/{call.id}/terms", 303)
-        except CallChangedMeanwhile as changed:
+        except StaleCallDetails as changed:
             current = await context.find_batch(id)
             return await _show(context, current, changed.current, form, _differences(current, changed.current, form))
         except ReviewRefused as refusal:

@@ -105,7 +105,7 @@ class AssignmentPlanner:
         if search:
             interests = await self._interests(tenant, batch, people, known)
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
-            await self.reviewing.assignments.keep_found(new_conflicts, self.clock.now())
+            await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
         ]
@@ -160,7 +160,7 @@ class AssignmentPlanner:
             possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
             proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
             found = await asyncio.to_thread(_search_conflicts, proposals, search)
-            await self.reviewing.assignments.keep_found(found, self.clock.now())
+            await self.reviewing.assignments.store_detected_conflicts(found, self.clock.now())
             similarities = await asyncio.to_thread(index.similarities, _known(stored))
             searched = {item: similarities[item] for item in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)

@@ -2,7 +2,7 @@
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orchestrator.store.database import at_most_in_an_outage
+from orchestrator.store.database import limit_outage_wait
 
 _SECONDS = 2.0
 
@@ -15,5 +15,5 @@ class OutageLimit:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with at_most_in_an_outage(_SECONDS):
+        with limit_outage_wait(_SECONDS):
             await self._app(scope, receive, send)

@@ -28,7 +28,7 @@ class DeliveriesQuery(UrlQuery):
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
-_MOST = 20
+_MAX_WEBHOOKS = 20
 
 
 @router.post("", status_code=201, response_model=NewWebhook, responses=CREATED_RESPONSE)
@@ -45,14 +45,22 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
         encrypted = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
         record = await creation.record(encrypted.model_dump_json().encode(), path)
         created = await context.services.webhooks.add(
-            context.tenant, WebhookId(new.id), new.url, encrypted.secret, events, most=_MOST, record=record
+            context.tenant,
+            WebhookId(new.id),
+            new.url,
+            encrypted.secret,
+            events,
+            max_webhooks=_MAX_WEBHOOKS,
+            record=record,
         )
         if isinstance(created, RecordedResponse):
             return replayed_response(_with_plain_secret(created, context.services.cipher))
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
     if created is None:
-        raise HttpProblem("conflict", f"The tenant already has {_MOST} webhooks, the maximum. Delete one first.")
+        raise HttpProblem(
+            "conflict", f"The tenant already has {_MAX_WEBHOOKS} webhooks, the maximum. Delete one first."
+        )
     return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
 
 

@@ -69,7 +69,7 @@ async def test_expertise_saved_in_two_tabs_is_not_overwritten_and_the_text_is_ke
         late = await submit_form(browser, path, version=version, keywords="topology")
         assert late.status_code == 409
         assert "topology" in late.text
-        assert "was changed after you read it" in late.text
+        assert "was changed after you opened it" in late.text
         wrong = await submit_form(browser, path, version="1", keywords="x" * 300)
         assert wrong.status_code == 409
         assert "Keywords: " in wrong.text

@@ -47,7 +47,7 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
         ("email", "grace", "An email address must have the form name@example.org."),
         ("role", "king", "The role must be owner, officer, reviewer or auditor."),
         ("email", "otto.officer@example.org", "is already a member"),
-        ("role", "owner", "Only an owner may appoint, change or remove an owner."),
+        ("role", "owner", "Only an owner can appoint, change or remove an owner."),
     ],
 )
 async def test_invalid_member_form_is_explained_and_input_is_kept(
