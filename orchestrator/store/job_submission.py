@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.job_acts import Said, said_of_ranking, said_of_rows
+from orchestrator.access.job_acts import EntryContent, entry_of_ranking, entry_of_rows
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
@@ -138,11 +138,11 @@ async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> No
         await connection.fetch(_INSERT_APPLICANTS, *columns)
 
 
-def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
+def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
-        return said_of_rows(batch, jobs)
+        return entry_of_rows(batch, jobs)
     ranking = jobs[0].request
-    return said_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
+    return entry_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
 
 
 async def _insert_batch(

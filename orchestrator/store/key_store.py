@@ -17,7 +17,7 @@ from orchestrator.access.api_keys import (
     KeyRate,
     KeyRejection,
     hash_key,
-    key_called,
+    key_display_name,
 )
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import Role
@@ -182,7 +182,7 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    name = row["whose"] or key_called(row["name"])
+    name = row["whose"] or key_display_name(row["name"])
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 

@@ -1,4 +1,4 @@
-"""Time limit for requests while the database is down."""
+"""A time limit for requests while the database is down."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -8,8 +8,8 @@ _SECONDS = 2.0
 
 
 class OutageLimit:
-    """Middleware that makes a request give up on an unreachable database after two seconds; the response is then a 503.
-    Jobs wait for the database much longer."""
+    """Middleware that limits how long a request waits for an unreachable database to two seconds; the response is then
+    a 503. Jobs wait much longer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -57,7 +57,7 @@ async def test_full_queue_rejects_submission_and_forgets_idempotency_key(queue: 
     with pytest.raises(QueueFull) as caught:
         await queue.jobs.add(ACME, [job(), job()], record=once())
 
-    assert (caught.value.queued, caught.value.added, caught.value.most) == (2, 2, 3)
+    assert (caught.value.queued, caught.value.added, caught.value.limit) == (2, 2, 3)
     assert len(await queue.jobs.list(ACME)) == 2
     assert await queue.jobs.add(ACME, [job()], record=once()) is None
 

@@ -1,4 +1,4 @@
-"""Routes `/v1/webhooks`: URLs that are notified when jobs end."""
+"""Routes `/v1/webhooks`: URLs that are notified when jobs and batches end."""
 
 from typing import Annotated
 
@@ -65,7 +65,7 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
 
 
 def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> RecordedResponse:
-    """Return the recorded response with the secret decrypted, as first sent. Raises ConfigurationError."""
+    """Return the recorded response with the secret decrypted. Raises ConfigurationError if it cannot be decrypted."""
     encrypted = NewWebhook.model_validate_json(replay.body)
     return replay._replace(
         body=encrypted.model_copy(update={"secret": cipher.decrypt(encrypted.secret)}).model_dump_json().encode()
@@ -96,7 +96,7 @@ async def list_deliveries(
 
 @router.post("/{id}/ping", status_code=202)
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
-    """Send a message of type `ping` to a webhook, signed like every message. The result appears in the webhook's
+    """Send a `ping` message to a webhook, signed like any other message. The result appears among the webhook's
     deliveries."""
     sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
     return required(sent, not_found("webhook", id))
@@ -110,5 +110,5 @@ async def delete_webhook(id: PathId, context: Manager) -> None:
 
 
 async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
-    """Return the webhook. Raises HttpProblem (404)."""
+    """Return a webhook. Raises HttpProblem if it does not exist."""
     return required(await services.webhooks.get(tenant, WebhookId(webhook)), not_found("webhook", webhook))

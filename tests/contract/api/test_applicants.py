@@ -113,7 +113,7 @@ async def test_erase_page_lists_proposals_in_which_a_name_occurs(
     assert made.status_code == 202, made.text
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/erase")
-        await page.get_by_label("Name of the applicant").fill("Ada Author")
+        await page.get_by_label("Applicant’s name").fill("Ada Author")
         await page.get_by_role("button", name="Show what would be deleted").click()
         await page.get_by_role("heading", name="also occurs in 1 proposal").wait_for()
         await look_over(page, "erase-named", look)

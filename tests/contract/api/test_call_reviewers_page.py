@@ -142,7 +142,7 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
     )
     async with at_the_console(service, officer.key, look, refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments")
-        text = page.get_by_label("One person on each line")
+        text = page.get_by_label("One person per line")
         await text.fill(people)
         await page.get_by_role("button", name="Add these reviewers").click()
         await page.get_by_text("2 lines are invited, 3 not.").wait_for()
