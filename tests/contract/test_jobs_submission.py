@@ -63,7 +63,7 @@ async def test_full_queue_rejects_submission_and_forgets_idempotency_key(queue: 
 
 
 async def test_submission_for_an_unknown_tenant_is_rejected(queue: Queue) -> None:
-    with pytest.raises(InputError, match="no tenant nobody"):
+    with pytest.raises(InputError, match="The tenant nobody does not exist"):
         await queue.jobs.add(TenantId("nobody"), [job()])
 
 

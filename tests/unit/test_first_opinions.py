@@ -66,7 +66,7 @@ def test_identical_opinions_give_full_agreement_and_undefined_kappa() -> None:
             two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]),
             "Not enough reviews. Only 4 proposals have at least two first reviews",
         ),
-        (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough reviews. No proposal has two"),
+        (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough reviews. No proposal has at least two"),
     ],
 )
 def test_too_few_opinions_give_absent_agreement_with_reason(given_opinions: FirstOpinions, words: str) -> None:

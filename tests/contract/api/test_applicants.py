@@ -130,6 +130,6 @@ async def test_dossier_is_ordered_by_decision_and_states_it(service: Service, ow
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json=note)).status_code == 200
     pdf = (await officer.get(f"/v1/batches/{batch}/dossier")).content
     told = " ".join(pdf_text(pdf).split())
-    for words in ("By decision", "Fund row 2.", "fund 80,000", "decline: We"):
+    for words in ("Sorted by decision", "Fund row 2.", "fund 80,000", "decline: We"):
         assert words in told, words
     assert told.index("fund 80,000") < told.index("decline: We")

@@ -145,7 +145,7 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
         text = page.get_by_label("One person per line")
         await text.fill(people)
         await page.get_by_role("button", name="Add these reviewers").click()
-        await page.get_by_text("2 lines are invited, 3 not.").wait_for()
+        await page.get_by_text("2 people were invited, 3 were not.").wait_for()
         await page.get_by_text("Line 3: Write it as: Name, name@example.org, Institution.").wait_for()
         await page.get_by_text("Line 4: An email address must have the form name@example.org.").wait_for()
         assert await page.get_by_text("Line 5: ").filter(has_text="who is an officer, not a reviewer").count() == 1

@@ -210,7 +210,7 @@ async def test_draining_finishes_or_requeues_running_jobs_and_leases_nothing_new
     assert world.leases.queued == [late]
     assert list(world.leases.finished) == [quick.job]
     why, attempt_failed, seconds = world.leases.given_back[slow.job]
-    assert ("asked to stop" in why, attempt_failed, seconds > 0) == (True, False, True)
+    assert ("worker was stopped" in why, attempt_failed, seconds > 0) == (True, False, True)
 
 
 async def test_progress_of_all_stages_is_sent_as_a_single_event() -> None:
