@@ -190,7 +190,7 @@ def test_database_without_url_or_server_is_a_configuration_error() -> None:
 
 async def test_query_before_migration_reports_missing_tables(empty_database_url: str) -> None:
     async with Database(settings(empty_database_url)) as database:
-        with pytest.raises(StorageError, match="does not contain assayer.s tables"):
+        with pytest.raises(StorageError, match=r"does not contain assayer's tables"):
             await database.fetch("SELECT * FROM answers")
 
 

@@ -89,7 +89,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
     async with signed_in(service, await service.key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
-            assert "Nothing is running yet</span> Next: It may cost 2 USD, but only 0.50 USD is left" in page.text
+            assert "Nothing is running yet</span> Next: It may cost 2 USD, but only 0.50 USD remains" in page.text
         assert "$0.50 left" in (await client.get(f"/console/calls/{batch}")).text
 
 
