@@ -1,4 +1,4 @@
-"""Command that prints the OpenAPI document: `python -m orchestrator > docs/openapi.json`."""
+"""Print the OpenAPI document: `python -m orchestrator > docs/openapi.json`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""ASGI application: its routes, middleware and error handlers."""
+"""The ASGI application with its routes, middleware and error handlers."""
 
 import logging
 import re
@@ -39,7 +39,7 @@ from orchestrator.web.validation_errors import validation_problem
 
 _LOG = logging.getLogger(__name__)
 _QUEUE_SECONDS = 60
-"""Value of `Retry-After` in seconds if a tenant's queue is full. It is long because jobs take minutes."""
+"""`Retry-After` in seconds when a tenant's queue is full. It is long because jobs take minutes."""
 _ROUTES = {
     "orchestrator.api.routes": (
         "evaluations events model_calls batch_estimate batch_results batch_upload batches calls printed erasures "
@@ -54,9 +54,9 @@ _ROUTES = {
         "review_pages original_pages"
     ),
 }
-"""Modules with routes by package, in order: of several routes that match a path, the first one answers."""
+"""Modules with routes, by package. If several routes match a path, the first one answers."""
 _UPLOAD_PATHS = re.compile(r"/v1/(batches(/estimate|/[^/]+/rows)?|rankings|rewards|curations|proposals|scores)")
-"""Pattern of paths whose bodies can contain many ideas."""
+"""Matches paths whose request bodies can contain many ideas."""
 _DESCRIPTION = """Evaluates research ideas against the literature.
 
 Every accepted evaluation ends with exactly one verdict: a report, or a problem that states why there is no report.
@@ -75,8 +75,8 @@ class _Served(FastAPI):
 
 @cache
 def documented_app() -> FastAPI:
-    """Return an application with all routes and the OpenAPI document, but without services. All applications of a
-    process share it, because building the models of parameters and bodies takes most of the time."""
+    """Return an application with all routes and the OpenAPI document, but without services. All applications in a
+    process share it, because building the models for parameters and bodies takes most of the startup time."""
     app = _Documented(
         title="assayer API",
         version=__version__,
@@ -96,7 +96,7 @@ def documented_app() -> FastAPI:
 
 
 def create_app(services: Services) -> FastAPI:
-    """Create the ASGI application. The caller opens and closes `services`, which must be open while requests are
+    """Create the ASGI application. The caller opens and closes `services`, which must stay open while requests are
     served."""
     app = _Served(routes=documented_app().routes, openapi_url=None, redirect_slashes=False)
     app.state.services = services
@@ -126,7 +126,7 @@ async def _validation_error(request: Request, error: RequestValidationError) -> 
 
 
 async def _http_problem(request: Request, error: HTTPException) -> Response:
-    """Respond to an exception of FastAPI or Starlette with a problem document."""
+    """Convert an exception raised by FastAPI or Starlette to a problem document."""
     if isinstance(error, HttpProblem):
         return _response(request, error)
     kind = problem_kind(error.status_code, error.detail)
@@ -136,7 +136,7 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
             cause = error.__cause__
             detail = f"The body cannot be read: {cause}." if cause is not None else error.detail
         case 404:
-            detail = f"There is no resource at {request.url.path}. /openapi.json lists all paths."
+            detail = f"Nothing exists at {request.url.path}. /openapi.json lists all paths."
         case 405:
             allowed = _allowed_methods(request)
             headers["Allow"] = ", ".join(allowed)
@@ -148,7 +148,7 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
 
 async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
     """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
-    that requests for existing resources do not take longer."""
+    that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
     tenant = request_record(request.scope).tenant
     tombstone = None if tenant is None else await services.tombstones.of(TenantId(tenant), error.thing, error.id)
@@ -156,7 +156,7 @@ async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
         return _response(request, error)
     response = _response(request, gone(error, tombstone, request.scope["assayer.caller"]))
     if request.headers.get("hx-request") == "true":
-        response.headers["HX-Refresh"] = "true"  # the whole page is about the deleted resource
+        response.headers["HX-Refresh"] = "true"  # the entire page is about the deleted resource
     return response
 
 
@@ -193,8 +193,8 @@ def _response(request: Request, refusal: HttpProblem) -> Response:
 
 
 def _allowed_methods(request: Request) -> list[str]:
-    """Return all HTTP methods that any route accepts at this path; Starlette names only the first route's methods. If
-    the OpenAPI document contains the path literally, routes with an id in its place are ignored."""
+    """Return the HTTP methods accepted at this path by any route; Starlette considers only the first matching route. If
+    the OpenAPI document lists the path literally, routes with a parameter in its place are ignored."""
     named = request.app.openapi()["paths"].get(request.url.path)
     if named is not None:
         return sorted(map(str.upper, named))

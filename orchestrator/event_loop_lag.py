@@ -1,4 +1,4 @@
-"""Lag of a process's event loop. A task that blocks the event loop delays all requests and heartbeats."""
+"""Measurement of the event loop's lag. A task that blocks the event loop delays all requests and heartbeats."""
 
 import asyncio
 import logging
@@ -11,13 +11,13 @@ _LONG_SECONDS = 1.0
 
 LAG = Histogram(
     "assayer_event_loop_lag_seconds",
-    "Delay of a task that asks to be run every 0.25 s.",
+    "Delay of a task that is scheduled every 0.25 s.",
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
 )
 
 
 async def watch_event_loop() -> None:
-    """Measure the lag of the event loop until cancelled. Lags of a second or more are also logged."""
+    """Measure the event loop's lag until cancelled. Lags of a second or more are also logged."""
     loop = asyncio.get_running_loop()
     while True:
         due = loop.time() + _EVERY_SECONDS

@@ -1,4 +1,4 @@
-"""Generation of identifiers that cannot be guessed and whose order is that of their creation."""
+"""Generation of identifiers that cannot be guessed and that sort by creation time."""
 
 import secrets
 from collections.abc import Callable
@@ -6,16 +6,17 @@ from collections.abc import Callable
 from assayer.ports import Clock
 
 IdGenerator = Callable[[str], str]
-"""Function that returns a new id with the given prefix, such as `ev_01k7zq9v3xj4t0c5m2h8r6w1ye` for `ev`."""
+"""A function that returns a new id with a prefix, such as `ev_01k7zq9v3xj4t0c5m2h8r6w1ye` for `ev`."""
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
-"""Alphabet of Crockford's base 32, which omits letters that can be confused with digits."""
+"""Crockford's base 32 alphabet, which omits letters that can be confused with digits."""
 _RANDOM_BITS = 80
 _CHARACTERS = 26
 
 
 def id_generator(clock: Clock) -> IdGenerator:
-    """Return a generator of ids, which consist of the time in milliseconds (48 bits) followed by 80 random bits."""
+    """Return a function that generates ids. They consist of the time in milliseconds (48 bits) followed by 80 random
+    bits."""
 
     def draw(prefix: str) -> str:
         number = int(clock.now().timestamp() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)

@@ -1,12 +1,12 @@
-"""Outcomes of attempts to deliver emails and messages to webhooks. `orchestrator.store.outbox` stores the rows."""
+"""Outcomes of attempts to deliver emails and webhook messages. The rows are stored by `orchestrator.store.outbox`."""
 
 from typing import NamedTuple, TypeAlias
 
 from orchestrator.settings import RedeliverySettings
 
 JITTER = 0.2
-"""Maximum random change of each wait, as a fraction, so that messages do not all reach a recovered receiver
-together."""
+"""Maximum random change to each wait, as a fraction, so that messages do not all arrive at once when a receiver
+recovers."""
 
 
 class Delivered(NamedTuple):
@@ -14,7 +14,7 @@ class Delivered(NamedTuple):
 
 
 class RetryLater(NamedTuple):
-    """Outcome of a failed attempt after which the delivery will be attempted again."""
+    """Outcome of a failed attempt that will be retried."""
 
     seconds: float
     detail: str
@@ -28,8 +28,8 @@ DeliveryOutcome: TypeAlias = Delivered | RetryLater | GivenUp
 
 
 def outcome_of_failure(detail: str, attempt: int, draw: float, settings: RedeliverySettings) -> RetryLater | GivenUp:
-    """Return the outcome of failed attempt number `attempt`, from 1. `detail` is a sentence that states the reason;
-    `draw` is a uniform random number in [0, 1)."""
+    """Return the outcome of a failed attempt; `attempt` is its number, from 1. `detail` is a sentence that states the
+    reason. `draw` is a uniform random number in [0, 1)."""
     if attempt >= settings.tries:
         return GivenUp(f"{detail} That was attempt {attempt} of {settings.tries}.")
     wait = settings.first_seconds * settings.factor ** (attempt - 1)

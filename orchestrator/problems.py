@@ -1,4 +1,5 @@
-"""Problem documents (RFC 9457) for all refusals and failures. They state what was wrong, where, and what to do."""
+"""Problem documents (RFC 9457), with which the service responds to every refusal and failure. They state what was
+wrong, where, and what to do."""
 
 import datetime as dt
 import json
@@ -18,23 +19,23 @@ T = TypeVar("T")
 MEDIA_TYPE = "application/problem+json"
 _BASE = "https://assayer.dev/problems/"
 _RETRY_SECONDS = {429: 5, 503: 5}
-"""Default values of `Retry-After` in seconds, by status."""
-_LONGEST_NAME = 60
-"""Maximum number of characters of an unknown name that are compared with known names."""
+"""Default `Retry-After` in seconds, by status."""
+_MAX_NAME_CHARS = 60
+"""Maximum number of characters in an unknown name that are compared with known names."""
 
 
 class ProblemError(Resource):
-    """Error in a part of a request."""
+    """An error in one part of a request."""
 
     detail: str
     pointer: str | None = None
-    """Location of the error in the body (JSON Pointer, RFC 6901); the empty pointer refers to the whole body."""
+    """Location of the error in the body as a JSON Pointer (RFC 6901); empty for the body as a whole."""
     parameter: str | None = None
-    """Name of the invalid query, path or header parameter, if the error is in a parameter."""
+    """Name of the invalid query, path or header parameter."""
 
 
 class Check(Resource):
-    """State of a dependency of the service."""
+    """The state of one of the service's dependencies."""
 
     name: str
     ok: bool
@@ -42,7 +43,7 @@ class Check(Resource):
 
 
 class ProblemDocument(Resource):
-    """Problem document (RFC 9457), which states what was wrong, where, and what to do. Clients should ignore unknown
+    """A problem document (RFC 9457), which states what was wrong, where, and what to do. Clients should ignore unknown
     members."""
 
     type: str
@@ -52,28 +53,28 @@ class ProblemDocument(Resource):
     instance: str
     """Path of the request."""
     request_id: str | None = None
-    """Value of `X-Request-Id`, which identifies the request when asking for support."""
+    """The request's `X-Request-Id`, to be quoted when asking for support."""
     errors: tuple[ProblemError, ...] | None = None
     retry_after: int | None = None
     """Seconds to wait before retrying the request."""
     scope: str | None = None
-    """Scope that the API key lacks."""
+    """The scope that the API key lacks."""
     reason: str | None = None
-    """Reason for a 401 (missing, malformed, unknown, expired or revoked) or for a 410 (erased or retention)."""
+    """Reason for a 401 (one of missing, malformed, unknown, expired, revoked) or a 410 (erased or retention)."""
     deleted_at: dt.datetime | None = None
     proof: int | None = None
-    """Number of the erasure proof, for callers who are allowed to read it: `GET /v1/erasures/{number}`."""
+    """Number of the erasure's proof, for callers who may read it: `GET /v1/erasures/{number}`."""
     state: JobState | None = None
-    """State of a job that has no result."""
+    """State of the job, if it has no result."""
     missing: tuple[int, ...] | None = None
-    """Numbers of the members that have not arrived, for a group that is incomplete."""
+    """Numbers of the members that have not been received, for an incomplete group."""
     checks: tuple[Check, ...] | None = None
     rows: tuple[RowError, ...] | None = None
-    """Errors by row, for a batch in which no row contains a usable idea."""
+    """Error in each row, for a batch without any usable idea."""
 
 
 class ProblemKind(NamedTuple):
-    """Type of problem: the last part of its URI, its HTTP status and its title."""
+    """A type of problem: the last segment of its URI, its HTTP status and its title."""
 
     slug: str
     status: int
@@ -92,7 +93,7 @@ PROBLEM_KINDS: Mapping[str, ProblemKind] = {
         ProblemKind("body-too-slow", 408, "The body arrived too slowly"),
         ProblemKind("conflict", 409, "The resource's state does not allow this"),
         ProblemKind("not-finished", 409, "There is no result yet"),
-        ProblemKind("cancelled", 409, "There is no result: it was cancelled"),
+        ProblemKind("cancelled", 409, "There is no result because it was cancelled"),
         ProblemKind("group-incomplete", 409, "Members of the group are missing"),
         ProblemKind("gone", 410, "The resource was deleted"),
         ProblemKind("content-too-large", 413, "The body is too large"),
@@ -118,13 +119,12 @@ def type_uri(slug: str) -> str:
 
 
 def problem_kind(status: int, title: str) -> ProblemKind:
-    """Return the kind of problem for a status that a library raised. `title` is the title if no kind has this
-    status."""
+    """Return the kind of problem for a status raised by a library. `title` is used if no kind has this status."""
     return _BY_STATUS.get(status) or ProblemKind("http-error", status, title)
 
 
 class HttpProblem(HTTPException):
-    """Exception that ends a request with a problem document. `members` are additional members of the document."""
+    """An exception that ends a request with a problem document. `members` are further members of the document."""
 
     def __init__(
         self,
@@ -148,12 +148,12 @@ class HttpProblem(HTTPException):
 
     @classmethod
     def of(cls, problem: Problem, state: JobState) -> "HttpProblem":
-        """Return the problem (409) for a request that asks for the result of a job without one."""
+        """Return the 409 for a request for the result of a job that has none."""
         return cls("", problem.detail, kind=ProblemKind(problem.type, 409, problem.title), state=state)
 
     @classmethod
     def invalid(cls, detail: str, pointer: str) -> "HttpProblem":
-        """Return the problem for a request body with a single error, at `pointer`."""
+        """Return the problem for a request body with one error, located at `pointer`."""
         return cls("invalid-request", detail, errors=[ProblemError(detail=detail, pointer=pointer)])
 
     @classmethod
@@ -177,7 +177,8 @@ class HttpProblem(HTTPException):
 
 
 class NoSuchThing(HttpProblem):
-    """Raised if the caller has no job or batch with this id. The response is a 404, or a 410 if it was deleted."""
+    """Raised if the caller's tenant has no job or batch with this id. The response is a 404, or a 410 if it was
+    deleted."""
 
     def __init__(self, thing: ThingKind, id: str, detail: str) -> None:
         super().__init__("not-found", detail)
@@ -185,13 +186,13 @@ class NoSuchThing(HttpProblem):
 
 
 def not_there(thing: ThingKind, id: str, what: str = "") -> NoSuchThing:
-    """Return the 404 for a missing job or batch. `what` is the word for it in the message, if it differs from the
-    kind."""
+    """Return the 404 for a missing job or batch. `what` is the word for it in the message, if that differs from
+    `thing`."""
     return NoSuchThing(thing, id, _unknown(what or thing, id))
 
 
 def not_found(what: str, name: str) -> HttpProblem:
-    """Return the 404 for a missing resource of a kind that leaves no tombstone."""
+    """Return the 404 for a missing resource of a kind that has no tombstones."""
     return HttpProblem("not-found", _unknown(what, name))
 
 
@@ -200,16 +201,16 @@ def _unknown(what: str, name: str) -> str:
 
 
 def required(value: T | None, missing: HttpProblem) -> T:
-    """Return the value. Raises `missing` if the value is None."""
+    """Return the value. Raises `missing` if it is None."""
     if value is None:
         raise missing
     return value
 
 
 def suggestion(name: str, known: Sequence[str]) -> str:
-    """Return a sentence, with a leading space, that suggests the closest known name or lists all known names; empty if
-    there are no known names."""
-    close = get_close_matches(name[:_LONGEST_NAME], known, n=1)
+    """Return a sentence, with a leading space, that suggests the closest known name or else lists all known names.
+    Empty if there are none."""
+    close = get_close_matches(name[:_MAX_NAME_CHARS], known, n=1)
     if close:
         return f" Did you mean {json.dumps(close[0])}?"
     return f" Known: {', '.join(sorted(known))}." if known else ""

@@ -1,9 +1,8 @@
-"""OpenTelemetry traces of finished jobs, built from their events and the ledger, and exported over OTLP.
+"""OpenTelemetry traces for finished jobs, built from their events and the ledger, and exported over OTLP.
 
-A trace has a span for the whole job, for each wait and stage, and for each language model call. Attributes follow
-OpenTelemetry's conventions for generative AI where these apply, and are named `assayer.…` otherwise. Spans contain
-neither the text of ideas nor the text of errors, which may quote ideas. Spans that the collector does not accept are
-lost."""
+A trace has a span for the whole job, for each wait and stage, and for each language model request. Attributes follow
+OpenTelemetry's conventions for generative AI where these apply, and are otherwise named `assayer.…`. Spans contain
+neither the ideas' text nor error messages, which may quote ideas. Spans that the collector rejects are lost."""
 
 import asyncio
 import datetime as dt
@@ -40,9 +39,9 @@ class FinishedSpan(NamedTuple):
     end: dt.datetime
     attributes: Attributes
     error: str | None = None
-    """Kind of the error (`error.type`), if the span failed."""
+    """The error's kind (`error.type`), if the span failed."""
     is_call: bool = False
-    """True if the span is a call of an external service."""
+    """True if the span is a request to an external service."""
 
 
 class Trace(NamedTuple):
@@ -81,8 +80,8 @@ def _step_span(span: Span) -> FinishedSpan:
 
 
 def _call_span(row: LedgerRow) -> FinishedSpan:
-    """Return the span of a call, which ends at the time of the ledger entry. A cached answer took no time and no
-    tokens."""
+    """Return the span for a model request. It ends at the time of the ledger entry. A cached answer takes no time and
+    no tokens."""
     record = row.record
     attributes: dict[str, str | int | float] = {
         "gen_ai.operation.name": "chat",
@@ -114,7 +113,7 @@ def _fault_kind(row: LedgerRow) -> str | None:
 
 
 class TraceExporter:
-    """Exporter of traces. The sampler, limits and resource names are set by OpenTelemetry's environment variables."""
+    """Exports traces. The sampler, limits and resource names are set by OpenTelemetry's environment variables."""
 
     def __init__(self, archive: PgFinishedJobs, exporter: SpanExporter) -> None:
         own = Resource({"service.name": "assayer", "service.version": __version__})
@@ -124,17 +123,17 @@ class TraceExporter:
         self._exporter = exporter
 
     async def send(self) -> None:
-        """Export the traces of newly finished jobs. Stop if the trace of any job is lost. Raises StorageError."""
+        """Export traces for newly finished jobs. Stop if a trace is lost. Raises StorageError if the database fails."""
         while ended := await self._archive.claim(_JOBS_AT_ONCE):
             lost = await asyncio.to_thread(self._export, ended)
             if lost:
-                _LOG.warning("the trace collector did not accept all spans: %d jobs have no complete trace", lost)
+                _LOG.warning("the trace collector rejected some spans; %d jobs have no complete trace", lost)
             if lost or len(ended) < _JOBS_AT_ONCE:
                 return
 
     def _export(self, ended: Sequence[FinishedJob]) -> int:
-        """Export the jobs, and return the number of jobs that were lost. After a failed request, the remaining jobs are
-        not sent."""
+        """Export the jobs' traces, and return the number of jobs whose trace was lost. After a failed request, the
+        remaining jobs are not exported."""
         for number, item in enumerate(ended):
             spans = _otel_spans(self._tracer, trace_of(item))
             for first in range(0, len(spans), _SPANS_AT_ONCE):
@@ -144,7 +143,7 @@ class TraceExporter:
 
 
 def _otel_spans(tracer: Tracer, trace: Trace) -> list[ReadableSpan]:
-    """Return the spans of a trace; empty if the sampler or the caller's `traceparent` excludes the trace."""
+    """Return a trace's spans; empty if the sampler or the caller's `traceparent` excludes the trace."""
     carrier = {} if trace.traceparent is None else {"traceparent": trace.traceparent}
     job_span, context = _otel_span(tracer, trace.job, _PROPAGATOR.extract(carrier, Context()))
     spans = [job_span, *(_otel_span(tracer, step, context)[0] for step in trace.steps)]

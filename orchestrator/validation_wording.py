@@ -1,4 +1,4 @@
-"""Pydantic errors as sentences, for problem documents and for messages beside forms."""
+"""Pydantic errors in plain sentences, for problem documents and for messages next to forms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ _WHOLE, _NUMBER = "It must be a whole number.", "It must be a number."
 _TIME = "It must be a time, such as 2026-01-31T12:00:00Z, or a date."
 _MESSAGES = {
     "missing": "It is required.",
-    "extra_forbidden": "It is not a known field.",
+    "extra_forbidden": "This field is unknown.",
     **dict.fromkeys(("model_attributes_type", "model_type", "dict_type"), "It must be an object."),
     **dict.fromkeys(("tuple_type", "list_type"), "It must be a list."),
     **dict.fromkeys(("date_from_datetime_parsing", "date_parsing"), "It must be a date, such as 2026-01-31."),
@@ -39,7 +39,7 @@ _PATTERNS = {
 
 
 def fault_in_words(error: Mapping[str, Any]) -> str:
-    """Return a sentence that states what is wrong with a value, for an item of `ValidationError.errors()`."""
+    """Return a sentence that states what is wrong with a value. `error` is an item from `ValidationError.errors()`."""
     kind, context = error["type"], error.get("ctx", {})
     if kind in _BOUNDS:
         whole = {name: int(value) for name, value in context.items() if isinstance(value, float) and value % 1 == 0}

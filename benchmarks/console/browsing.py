@@ -37,7 +37,7 @@ async def time_pages(address: str, key: str, batch: str, times: int) -> None:
         await page.get_by_role("heading", name="Funding calls").wait_for()
 
         async def sort() -> None:
-            await page.get_by_role("link", name="Program’s score").click()
+            await page.get_by_role("link", name="Report score").click()
             await page.locator("th[aria-sort]", has_text="Score").wait_for()
 
         async def filter() -> None:

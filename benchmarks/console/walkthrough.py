@@ -115,7 +115,7 @@ async def play(walk: Walk, files: list[ProposalFile]) -> None:
         await owner.goto(f"{walk.address}/console/calls/{call}?sort=score&down=true")
         await walk.show(owner, "table")
         await owner.locator("td.title a").first.click()
-        await owner.get_by_role("heading", name="What the program found").wait_for()
+        await owner.get_by_role("heading", name="Report findings").wait_for()
         best = owner.url.rpartition("/")[2]
         await walk.show(owner, "proposal")
         keys = await _invite(walk, owner)
@@ -200,7 +200,7 @@ async def _review_by_hand(walk: Walk, browser: Browser, key: str, evaluation: st
     await page.get_by_label("4", exact=True).check()
     await page.get_by_label("Why").first.fill("A clean design, and the power is stated.")
     await page.get_by_role("button", name="Give first review").click()
-    await page.get_by_role("heading", name="What the program found").wait_for()
+    await page.get_by_role("heading", name="Report findings").wait_for()
     await _judge_a_claim(walk, page)
     await page.get_by_label("3", exact=True).check()
     await page.get_by_role("button", name="Revise").click()
@@ -243,7 +243,7 @@ async def _shortlist(walk: Walk, page: Page, client: AsyncClient, call: str) -> 
     """Start a ranking, wait for it and return its id."""
     await page.goto(f"{walk.address}/console/calls/{call}/rankings")
     await page.get_by_label("Number to be chosen").fill(str(_CUT))
-    await page.get_by_label("Comparisons for each proposal").fill("4")
+    await page.get_by_label("Comparisons per proposal").fill("4")
     await page.get_by_role("button", name="Estimate").click()
     await page.get_by_role("button", name="Start the ranking").click()
     await page.wait_for_url("**/rankings/rk_*")
@@ -260,13 +260,13 @@ async def _plots(walk: Walk, page: Page, call: str, ranking: str) -> None:
     await page.goto(f"{walk.address}/console/calls/{call}/plots?ranking={ranking}")
     headings = {
         "plots": "Ranks",
-        "agreement": "Do people agree?",
-        "agreement-with-program": "With the program’s scores",
+        "agreement": "Do reviewers agree?",
+        "agreement-with-program": "With report scores",
     }
     for name, title in headings.items():
         await page.get_by_role("heading", name=title).evaluate("one => one.scrollIntoView()")
         await walk.show(page, name)
-    orders = page.get_by_role("region", name="Agreement of people with the program").locator("tbody tr")
+    orders = page.get_by_role("region", name="Agreement of reviewers with reports").locator("tbody tr")
     said = [" ".join((await item.inner_text()).split()) for item in await orders.all()]
     walk.tell(f"same order as a reviewer: {' · '.join(said) or 'too few proposals have a score of the program'}")
 

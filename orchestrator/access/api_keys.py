@@ -59,7 +59,7 @@ class KeyRate(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """Holder of the key or session with which an admitted request was made."""
+    """Holder of the key or session that authenticated a request."""
 
     tenant: TenantId
     key: KeyId
@@ -69,7 +69,8 @@ class Caller(NamedTuple):
     rate: KeyRate | None
     """Rate limit of the key; None for a session, which has no rate limit."""
     name: str
-    """Name of the member who owns the key; for a key that belongs to no member, the name returned by `key_called`."""
+    """Name of the member who owns the key; for a key that belongs to no member, the name returned by
+    `key_display_name`."""
     role: Role = "machine"
     member: MemberId | None = None
 
@@ -108,7 +109,7 @@ def hash_key(secret: str) -> bytes | None:
     return hashlib.sha256(secret.encode()).digest() if _KEY.fullmatch(secret) else None
 
 
-def key_called(name: str) -> str:
+def key_display_name(name: str) -> str:
     """Return the display name of a key that belongs to no member. It cannot be mistaken for a person's name."""
     return f"key “{name}”"
 

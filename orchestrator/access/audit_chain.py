@@ -1,4 +1,4 @@
-"""Audit log of people's acts as a chain of hashes, which reveals entries that were changed, removed or cut off.
+"""Audit log of people's acts as a chain of hashes, which reveals changed and removed entries.
 
 Each entry's hash covers the hash of the entry before it. The content of an entry is hashed together with a random salt,
 and only this hash is part of the chain. Content and salt can therefore be erased together without breaking the chain,
@@ -87,8 +87,8 @@ def entry_hash(entry: AuditEntry) -> str:
 
 
 def without_judgements(entry: AuditEntry) -> AuditEntry:
-    """Return the entry in the form that a machine is allowed to read. The salt is removed too; with it, a machine could
-    hash each possible judgement and find the one that was recorded."""
+    """Return the entry in the form that a machine is allowed to read. The salt is also removed; with it, a machine
+    could hash each possible judgement and find the recorded one."""
     if entry.content is None or entry.act not in ACTS_OF_JUDGEMENT:
         return entry
     return entry.model_copy(update={"content": None, "salt": None, "withheld": True})
@@ -104,8 +104,8 @@ def audit_faults(
     entries: Iterable[AuditEntry], tip: AuditTip | None = None, reader: Role | None = None
 ) -> Iterator[AuditFault]:
     """Yield all faults of a complete log, which starts with the first entry. `tip` is a tip recorded earlier or
-    published now. `reader` is the role for which the log states that it was exported; None if it states none. Only a
-    log that was exported for a machine may withhold content, and it must withhold all judgements."""
+    published now. `reader` is the role for which the log was exported according to the log itself; None if it states
+    none. Only a log that was exported for a machine may withhold content, and it must withhold all judgements."""
     previous, number = FIRST, 0
     without_content: set[int] = set()
     tenant = tip.tenant if tip else None

@@ -27,7 +27,7 @@ T = TypeVar("T", bound=Frozen)
 
 _SECONDS = 10.0
 """Timeout in seconds of each request to the provider."""
-_MOST_BYTES = 1_000_000
+_MAX_RESPONSE_BYTES = 1_000_000
 """Maximum size in bytes of a response from the provider."""
 _LEEWAY = 60
 """Maximum difference in seconds between the provider's clock and this machine's clock."""
@@ -80,7 +80,7 @@ class _Tokens(Frozen):
 
 
 class IdentityProvider:
-    """Identity provider that the operator has configured. Its metadata is read once; its keys are read again whenever
+    """Identity provider configured by the operator. Its metadata is fetched once; its keys are fetched again whenever
     it signs with an unknown key."""
 
     def __init__(self, name: str, settings: IdentityProviderSettings, callback: str, clock: Clock) -> None:
@@ -188,8 +188,8 @@ class IdentityProvider:
     async def _complete_identity(
         self, metadata: ProviderMetadata, tokens: _Tokens, claims: Mapping[str, Any]
     ) -> Identity:
-        """Take claims that the signed token lacks from the provider's user info, and return the identity. Raises
-        SignInFailed if the user info is about a different account."""
+        """Return the identity, with claims that the signed token lacks taken from the provider's user info. Raises
+        SignInFailed if the user info describes a different account."""
         known = dict(claims)
         if metadata.userinfo_endpoint is not None and not {"email", "name", self.settings.groups_claim} <= known.keys():
             headers = {"Authorization": f"Bearer {tokens.access_token}"}
@@ -219,8 +219,8 @@ class IdentityProvider:
                 content = b""
                 async for part in response.content.iter_chunked(65_536):
                     content += part
-                    if len(content) > _MOST_BYTES:
-                        raise SignInFailed(f"The provider's response is larger than {_MOST_BYTES:,} bytes.")
+                    if len(content) > _MAX_RESPONSE_BYTES:
+                        raise SignInFailed(f"The provider's response is larger than {_MAX_RESPONSE_BYTES:,} bytes.")
             if response.status != 200:
                 raise SignInFailed(f"The provider rejected the request with status {response.status}.")
             answer = json.loads(content)

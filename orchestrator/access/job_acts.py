@@ -1,8 +1,7 @@
 """Audit log entries for acts on jobs: which acts are recorded, and the content of their entries.
-
-Each act has a single entry, regardless of the number of proposals: a call is submitted, extended, cancelled or rerun;
-an evaluation is cancelled or rerun; a ranking is started or cancelled. Single ideas and the jobs of model trainers
-belong to no call and are not recorded."""
+Each act has a single entry, regardless of the number of proposals. Recorded acts: submitting, extending, cancelling or
+rerunning a call; cancelling or rerunning an evaluation; starting or cancelling a ranking. Single ideas and jobs for
+training models belong to no call and are not recorded."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ CANCELLED: dict[JobKind, AuditedAct] = {"evaluation": "evaluation cancelled", "r
 """
 
 
-class Said(NamedTuple):
+class EntryContent(NamedTuple):
     """Content of an audit log entry that is to be written."""
 
     act: AuditedAct
@@ -25,19 +24,19 @@ class Said(NamedTuple):
     content: dict[str, Any]
 
 
-def said_of_rows(batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> Said:
-    """Return the audit entry for submitted rows. It contains no titles or file names, because entries about a call are
-    kept when an applicant is erased."""
+def entry_of_rows(batch: NewBatch | MoreRows, jobs: Sequence[NewJob]) -> EntryContent:
+    """Return the audit entry for submitted rows. It contains no titles or file names, because entries about a call
+    remain when an applicant is erased."""
     rows: dict[str, Any] = {"proposals": len(jobs), "refused": len(batch.rejected) or None, "open": batch.open or None}
     if isinstance(batch, MoreRows):
         rows["replaces"] = list(batch.replaces)
-        return Said("proposals added", batch.id, _known(rows | _rules(jobs)))
+        return EntryContent("proposals added", batch.id, _known(rows | _rules(jobs)))
     due = None if batch.opinions_due is None else batch.opinions_due.isoformat()
     labels = {"name": batch.name, "tags": list(batch.tags), "opinions_due": due}
-    return Said("call submitted", batch.id, _known(labels | rows | _rules(jobs)))
+    return EntryContent("call submitted", batch.id, _known(labels | rows | _rules(jobs)))
 
 
-def said_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) -> Said:
+def entry_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) -> EntryContent:
     content = {
         "call": call,
         "proposals": len(work.ideas),
@@ -47,7 +46,7 @@ def said_of_ranking(job: NewJob, work: RankingRequest, call: BatchId | None) -> 
         "blind": work.blind,
         "max_usd": work.limits.max_usd,
     }
-    return Said("ranking started", job.id, _known(content))
+    return EntryContent("ranking started", job.id, _known(content))
 
 
 def _rules(jobs: Sequence[NewJob]) -> dict[str, Any]:

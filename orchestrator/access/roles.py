@@ -44,15 +44,15 @@ PERMISSIONS: Mapping[Act, frozenset[Role]] = {
 }
 """Roles that may perform each act. A machine also needs the scope of the route.
 
-Machines never give opinions or remarks, override scores or sign off, because these decisions are made by people. Nor do
-they see people's opinions, so that no program can learn to predict them. People may issue keys and change addresses
-only if they are responsible for the tenant: whoever issues a key can read it and act with it, and the first person who
-signs in with an address is taken for the member."""
+Machines never give reviews or remarks, override scores or sign off, because these decisions are made by people. They
+also cannot see people's reviews, so that no program can learn to predict them. Issuing keys and changing addresses
+requires responsibility for the tenant: whoever issues a key can read it and act with it, and the first person who signs
+in with an address is assumed to be the member."""
 
 
 DECISIONS: frozenset[Act] = frozenset({"remark", "override", "sign off"})
-"""Acts that only members can perform. A person who signs in with a key that belongs to no member has the role of an
-owner, in order to invite the first members, but cannot perform any of these acts."""
+"""Acts that only members can perform. A person who signs in with a key that belongs to no member has the owner role, in
+order to invite the first members, but cannot perform any of these acts."""
 MEMBERS_DECIDE = (
     "Only members can make decisions, and this key does not belong to a member. Sign in with your own account."
 )

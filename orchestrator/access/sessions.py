@@ -19,7 +19,7 @@ LINK_DAYS = 14
 
 
 class NewSession(NamedTuple):
-    """Session to create for a person who signed in, either with a key or as a member through an identity provider."""
+    """Session to create for a person who signed in, with a key or as a member through an identity provider."""
 
     tenant: TenantId
     role: PersonRole

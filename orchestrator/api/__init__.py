@@ -1,1 +1,2 @@
-"""HTTP API: FastAPI over the stores, with RFC 9457 problems and no state between requests."""
+"""The HTTP API: FastAPI routes on top of the stores. Errors are RFC 9457 problem documents; no state is kept between
+requests."""

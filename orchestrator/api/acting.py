@@ -1,5 +1,5 @@
-"""Dependencies that check a caller's role and scope on routes for people and machines, and that keep a reviewer from
-reading a report before submitting a blind opinion."""
+"""Dependencies for routes used by both people and machine keys. They check the caller's role and scope, and keep
+reviewers from reading a report before they have given a first opinion."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated
@@ -18,8 +18,8 @@ from orchestrator.web.signed_in import require_act
 
 
 def acting(*acts: Act, scope: Scope) -> Callable[..., Awaitable[RouteContext]]:
-    """Return a dependency that provides the caller's context. The caller's role must permit at least one of these acts,
-    and a machine key also needs the scope."""
+    """Return a dependency that provides the caller's context. The caller's role must permit at least one of these
+    actions; a machine key also needs the scope."""
 
     async def context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
@@ -49,7 +49,7 @@ async def _report_reader(
 
 
 ReportReader = Annotated[RouteContext, Depends(_report_reader)]
-"""Caller who is allowed to read the report of an evaluation."""
+"""A caller who may read an evaluation's report."""
 AuditReader = Annotated[RouteContext, Depends(acting("read the audit log", scope="manage"))]
 CallReader = Annotated[RouteContext, Depends(acting("see calls", scope="read"))]
 PeopleReader = Annotated[RouteContext, Depends(acting("see people", scope="read"))]

@@ -1,7 +1,7 @@
-"""Descriptions of wire models for the OpenAPI document, read from the docstrings below their fields.
+"""Descriptions for wire models in the OpenAPI document, taken from the docstrings below their fields.
 
-Pydantic can do this at class creation (`use_attribute_docstrings`), but that doubles the import time of the client. The
-document is built once per process, so the docstrings are read at that point."""
+Pydantic can do this when a class is created (`use_attribute_docstrings`), but that doubles the client's import time.
+The document is built once per process, so the docstrings are read then."""
 
 import ast
 import inspect
@@ -21,7 +21,7 @@ from assayer_client.resources import Body, Resource
 
 
 def describe_schemas(schemas: dict[str, Any]) -> None:
-    """Add the description of every field of every wire model that is in the document."""
+    """Add descriptions to the fields of all wire models in the document."""
     for model in (*_subclasses(Resource), *_subclasses(Body)):
         schema = schemas.get(re.sub(r"[^a-zA-Z0-9.\-_]", "_", model.__name__), {})
         for name, text in _field_descriptions(model).items():
@@ -30,7 +30,7 @@ def describe_schemas(schemas: dict[str, Any]) -> None:
 
 
 def describe_parameters(document: dict[str, Any], routes: Iterable[BaseRoute]) -> None:
-    """Add the descriptions of parameters that are fields of a query model."""
+    """Add descriptions to parameters that come from a query model's fields."""
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             texts = {name: text for model in _query_models(route.dependant) for name, text in model.items()}
@@ -59,7 +59,7 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _field_descriptions(model: type[BaseModel]) -> dict[str, str]:
-    """Return the description of each field, including the fields of base classes."""
+    """Return the description of each field, including inherited fields."""
     texts: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if issubclass(kind, Resource | Body):
@@ -69,7 +69,7 @@ def _field_descriptions(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _docstrings(module: str) -> dict[str, dict[str, str]]:
-    """Return the docstrings of a module's fields, by class and field."""
+    """Return the docstrings below the fields in a module, by class and field."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: dict(_documented_fields(node.body)) for node in tree.body if isinstance(node, ast.ClassDef)}
 

@@ -1,4 +1,4 @@
-"""Requests that are held open: event streams, and requests that wait for a result."""
+"""Support for requests that are held open: event streams, and requests that wait for a result."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,7 +16,7 @@ from orchestrator.web.services import Services, StreamLimitDependency
 
 _MIN_INTERVAL_SECONDS = 1.0
 _MEMBER_SECONDS = 1.0
-"""Seconds between checks for new members of a group, for which there is no notification."""
+"""Interval in seconds between checks for new group members, about which there are no notifications."""
 
 
 class _Notifications(Protocol):
@@ -24,15 +24,14 @@ class _Notifications(Protocol):
 
 
 async def count_as_stream(request: Request, context: Reader, streams: StreamLimitDependency) -> AsyncIterator[None]:
-    """Dependency that counts the request as a stream. Raises HttpProblem if there are too many."""
+    """Count the request as a stream while it is open; use as a dependency. Raises HttpProblem if there are too many."""
     with streams.hold(context.tenant, request.scope):
         yield
 
 
-async def wait_for_change(notifications: _Notifications, clock: Clock, most: float) -> None:
-    """Wait up to `most` seconds for a notification, then one more second, so that a burst counts as a single
-    change."""
-    if await notifications.next(most) is None:
+async def wait_for_change(notifications: _Notifications, clock: Clock, max_seconds: float) -> None:
+    """Wait up to `max_seconds` for a notification, then one more second, so that a burst counts as a single change."""
+    if await notifications.next(max_seconds) is None:
         return
     until = clock.monotonic() + _MIN_INTERVAL_SECONDS
     while (remaining := until - clock.monotonic()) > 0:
@@ -40,8 +39,8 @@ async def wait_for_change(notifications: _Notifications, clock: Clock, most: flo
 
 
 async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId, job: JobId) -> Job | None:
-    """Wait until a job has ended and return it. Return None if it does not end within `seconds`, was deleted or is not
-    visible to the tenant, or if the database fails; the job remains accepted in each case."""
+    """Wait until a job has ended, and return it. Return None if it does not end within `seconds`, does not exist for
+    the tenant, or if the database fails; this does not affect the job."""
     try:
         async with asyncio.timeout(seconds), services.listener.subscribe("assayer_events", only=job) as notifications:
             while True:
@@ -56,7 +55,8 @@ async def wait_for_verdict(seconds: float, services: Services, tenant: TenantId,
 async def wait_for_outcomes(
     seconds: float, services: Services, outcomes: PgItemOutcomes[Any], job: Job, after: int
 ) -> None:
-    """Wait until the job has an outcome with a number above `after`, has ended or was deleted, or until the timeout."""
+    """Wait until the job has an outcome that follows outcome `after`, has ended or was deleted, but at most
+    `seconds`."""
     try:
         async with (
             asyncio.timeout(seconds),
@@ -72,8 +72,8 @@ async def wait_for_outcomes(
 
 
 async def wait_for_group(seconds: float, services: Services, tenant: TenantId, group: str) -> RewardGroup | None:
-    """Wait until all members of a group are judged, or until the group's or the caller's timeout, and return the group.
-    Return None if the group is not visible to the tenant, or if the database fails."""
+    """Return a group once all members are judged, or at the group's or the caller's timeout. Return None if the group
+    does not exist for the tenant, or if the database fails."""
     clock = services.clock
     end = clock.monotonic() + seconds
     try:
@@ -95,8 +95,8 @@ async def wait_for_group(seconds: float, services: Services, tenant: TenantId, g
 
 
 async def _wait_until_finished(notifications: _Notifications, awaited: set[str], clock: Clock, seconds: float) -> None:
-    """Wait until the notification of every awaited job has arrived. Return early if some may have been missed, or
-    after `seconds`."""
+    """Wait until the notifications in `awaited` have all arrived. Return early if some may have been missed, or after
+    `seconds`."""
     end = clock.monotonic() + seconds
     while awaited and (remaining := end - clock.monotonic()) > 0:
         notification = await notifications.next(remaining)

@@ -1,5 +1,5 @@
-"""Expected corpus fit of proposals, checked before any cost is incurred. At most 40 proposals are checked, and fewer if
-time runs out."""
+"""Expected corpus coverage of proposals, checked before any cost is incurred. At most 40 proposals are
+checked, or fewer if time runs out."""
 
 import asyncio
 import datetime as dt
@@ -20,8 +20,8 @@ _SECONDS = 20.0
 async def expected_fit(
     services: Services, ideas: Sequence[Idea], cutoff: dt.date | None, seconds: float = _SECONDS
 ) -> ExpectedFit | Absent:
-    """Return how many of the proposals fit the corpus well, partially or poorly; Absent, with the reason, if there is
-    no corpus, no text to check, or no answer in time."""
+    """Return how many of the proposals the corpus covers well, partially or poorly. Return Absent with the reason if
+    there is no corpus, no text to check, or no result in time."""
     if services.corpora is None:
         return Absent(reason="This service has no corpus to search.")
     chosen = (
@@ -52,6 +52,5 @@ async def expected_fit(
 
 
 def _spread(ideas: list[Idea]) -> list[Idea]:
-    """Return the ideas in an order in which every prefix is spread over the whole list, because there may be time to
-    check only a prefix."""
+    """Reorder ideas so that every prefix is spread over the whole list, because there may be time for only a prefix."""
     return [idea for step in range(_CONCURRENCY) for idea in ideas[step::_CONCURRENCY]]

@@ -1,5 +1,5 @@
-"""Response 410 instead of 404 for a deleted resource of the caller's tenant, stating when and why it was deleted, and
-where the proof is."""
+"""The response 410 (Gone), used instead of 404 for deleted resources. It states when and why the resource was deleted,
+and where the proof is."""
 
 from assayer.reports.wording import moment
 from orchestrator.access.api_keys import Caller
@@ -9,7 +9,7 @@ from orchestrator.web.authentication import has_scope
 
 
 def gone(sought: NoSuchThing, tombstone: Tombstone, caller: Caller) -> HttpProblem:
-    """Return a 410 problem. It names the proof of erasure if there is one and the caller is allowed to read it."""
+    """Return a 410 problem. It links to the proof of erasure if there is one and the caller may read it."""
     proof = tombstone.proof if has_scope(caller, "manage") and caller.role != "reviewer" else None
     kind = {"rewards": "set of rewards", "score": "set of scores"}.get(tombstone.kind, tombstone.kind)
     resource, deleted_at = f"The {kind} {sought.id!r}", moment(tombstone.deleted_at)

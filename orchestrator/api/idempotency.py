@@ -1,9 +1,9 @@
-"""`Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST request sent twice is executed once and gets
-the same response twice.
+"""The `Idempotency-Key` header (draft-ietf-httpapi-idempotency-key-header): a repeated POST request is executed only
+once and gets the same response again.
 
-Only the acceptance is replayed: its status, body and Location, which are stored in the transaction that creates the
-resource. A `Prefer: wait` is not replayed: a client that lost its connection while waiting repeats the request and
-waits again."""
+Only the initial response is replayed: its status, body and Location, which are stored in the transaction that creates
+the resource. `Prefer: wait` applies to each request anew: a client that loses its connection while waiting repeats the
+request and waits again."""
 
 import hashlib
 import re
@@ -23,14 +23,15 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=257,
-        description="1 to 255 visible characters: unique to each new request, the same when that request is repeated.",
+        description="1 to 255 visible ASCII characters. Use a new key for each new request, and the same "
+        "key to repeat a request.",
     ),
 ]
 
 
-def plain_key(header: str) -> str:
-    """Return the key of an Idempotency-Key header. The draft standard requires a quoted string; unquoted values are
-    common and accepted. Raises HttpProblem."""
+def parse_idempotency_key(header: str) -> str:
+    """Return the key in an Idempotency-Key header. The draft standard requires quotes, but unquoted values are common
+    and accepted too. Raises HttpProblem if the key is malformed."""
     quoted = len(header) > 1 and header[0] == header[-1] == '"'
     key = header[1:-1] if quoted else header
     if not _KEY.fullmatch(key):
@@ -39,8 +40,8 @@ def plain_key(header: str) -> str:
 
 
 def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
-    """Return a fingerprint that is equal for equivalent requests. `content` is the body; `more` holds other
-    distinguishing values."""
+    """Return a fingerprint that is the same for equivalent requests. `content` is the body; `more` holds other values
+    that distinguish requests."""
     digest = hashlib.sha256()
     for part in (request.method.encode(), request.url.path.encode(), *(text.encode() for text in more), content):
         digest.update(len(part).to_bytes(8))
@@ -51,23 +52,25 @@ def request_fingerprint(request: Request, content: bytes, *more: str) -> bytes:
 def idempotency_record(
     key: str | None, request: bytes, status: int, body: bytes, location: str
 ) -> IdempotencyRecord | None:
-    """Return the record to store with the new resource, or None for a request without a key. `request` is the
-    fingerprint of the request. Raises HttpProblem if the key is malformed."""
+    """Return the record to store with the new resource; None for a request without a key. `request` is the request's
+    fingerprint. Raises HttpProblem if the key is malformed."""
     if key is None:
         return None
-    return IdempotencyRecord(key=plain_key(key), request=request, status=status, body=body, location=location)
+    return IdempotencyRecord(
+        key=parse_idempotency_key(key), request=request, status=status, body=body, location=location
+    )
 
 
 @dataclass(frozen=True)
 class Creation:
-    """Request that creates a resource; requests with the same idempotency key create it only once."""
+    """A request that creates a resource. Requests with the same idempotency key create it only once."""
 
     request: Request
     idempotency_key: IdempotencyKey = None
 
     async def record(self, body: bytes, location: str, *more: str) -> IdempotencyRecord | None:
-        """Return the record to store with the new resource, so that a repeated request gets the same response: 201 with
-        `body`. `more` holds other values that distinguish requests."""
+        """Return the record to store with the new resource, so that a repeated request gets the same response (201 with
+        `body`). `more` holds other values that distinguish requests."""
         fingerprint = request_fingerprint(self.request, await self.request.body(), *more)
         return idempotency_record(self.idempotency_key, fingerprint, 201, body, location)
 

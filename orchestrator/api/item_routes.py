@@ -1,4 +1,4 @@
-"""Shared code of the routes for jobs with many items: reading outcomes as they arrive, and response bodies."""
+"""Shared code for the routes of jobs with many items: reading outcomes as they arrive, and response bodies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,18 +36,18 @@ _PREFIXES: Mapping[JobKind, str] = {"curation": "cu", "proposal": "pr", "rewards
 
 class ItemsQuery(UrlQuery):
     after: int = Field(default=0, ge=0, le=2**31 - 1)
-    """Value of `last` in the previous response."""
+    """`last` from the previous response."""
     limit: int = Field(default=100, ge=1, le=1_000)
 
 
 @dataclass(frozen=True)
 class ItemRoutes(Generic[R, Ended]):
-    """Routes for one kind of job with many items."""
+    """The routes for one kind of job with many items."""
 
     router: APIRouter
     kind: JobKind
     thing: str
-    """Noun for an item, such as `paper`."""
+    """Noun for one item, such as `paper`."""
     resource: type[R]
     page: type[ItemsPage[Any]]
     result: type[BaseModel]
@@ -61,7 +61,7 @@ class ItemRoutes(Generic[R, Ended]):
         accepted: type[AcceptedItems],
         **more: Any,
     ) -> Response:
-        """Accept a job with these items, and wait for it to end for as long as the caller prefers."""
+        """Accept a job with these items. If the caller prefers to wait, return the ended job."""
         job = submission.new_id(_PREFIXES[self.kind])
         new = NewJob(id=job, request=work, subject=count(len(work.items), self.thing), priority=priority)
         links = self.links(job)
@@ -92,8 +92,8 @@ class ItemRoutes(Generic[R, Ended]):
     def add_routes(self) -> None:
         routes = JobRoutes(self.router, self.kind, self.resource, self.summarise, self.show)
         self._add_outcomes()
-        routes.add_list(f"List the caller's own {routes.things}, newest first, without their items.")
-        routes.add_one(f"Return the job with the outcomes available so far, in the order of the {self.thing}s.")
+        routes.add_list(f"List the tenant's {routes.things}, newest first, without their items.")
+        routes.add_one(f"Return the job with the outcomes available so far, in {self.thing} order.")
         routes.add_cancel()
 
     def _add_outcomes(self) -> None:
@@ -105,8 +105,8 @@ class ItemRoutes(Generic[R, Ended]):
             query: Annotated[ItemsQuery, Query()],
             prefer: PreferHeader = None,
         ) -> ItemsPage[Any]:
-            """Return the outcomes that have arrived after `after`. If there are none yet and the request has
-            `Prefer: wait=N`, wait up to N seconds for the next."""
+            """Return the outcomes that arrived after outcome `after`. If there are none yet and the request has
+            `Prefer: wait=N`, wait up to N seconds for the next one."""
             job = await context.find_job(id, self.kind)
             stored = self.stored(context.services)
             page = await stored.after(job.id, query.after, query.limit)
@@ -133,8 +133,8 @@ def item_links(kind: JobKind, job: str) -> ItemLinks:
 async def read_items(
     submission: Submission, uploads: UploadLimit, read: Callable[[int, Body], Read], bodies: Sequence[Body]
 ) -> tuple[Read, ...]:
-    """Convert each item, given its position from 0, in a worker thread that is limited as uploads are. Raises
-    HttpProblem."""
+    """Convert each item in a worker thread that counts against the upload limit; `read` gets its position (from 0) and
+    the item. Raises HttpProblem if an item is invalid."""
 
     def work(is_abandoned: Callable[[], bool]) -> tuple[Read, ...]:
         items = list[Read]()

@@ -1,4 +1,4 @@
-"""Shared code of the routes for every kind of job: submit a job, wait for it, find it, list jobs, cancel it."""
+"""Shared code for the routes of every kind of job: submit, wait, find, list and cancel."""
 
 import datetime as dt
 import re
@@ -35,7 +35,8 @@ PreferHeader = Annotated[
     list[str] | None,
     Header(
         alias="Prefer",
-        description="`wait=N` (RFC 7240): wait up to N seconds for the result and return it if it is available by then",
+        description="`wait=N` (RFC 7240): wait up to N seconds for the result, and return it if it is "
+        "available by then",
     ),
 ]
 
@@ -44,15 +45,15 @@ _TRACEPARENT = re.compile(r"00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a
 
 
 def submission_route(accepted: type[BaseModel], ended: type[BaseModel]) -> dict[str, Any]:
-    """Return the arguments for declaring a POST route that accepts a job. `accepted` is the model of the usual
-    response; `ended`, of the response if the caller waits for the job and it ends in time."""
+    """Return the arguments that declare a POST route for submitting a job. `accepted` models the usual response;
+    `ended` models the response if the caller waits and the job ends in time."""
     waited = {200: {"model": ended, "description": "The job ended within the time given in `Prefer`"}}
     return {"path": "", "status_code": 202, "response_model": accepted, "responses": {**waited, **ACCEPTED_RESPONSE}}
 
 
 @dataclass(frozen=True)
 class Posting:
-    """Request that starts a job, with the data needed to answer it."""
+    """A request that starts a job, with everything needed to respond to it."""
 
     request: Request
     context: Submitter
@@ -67,8 +68,8 @@ class Posting:
         return JobId(self.services.new_id(prefix))
 
     async def accept(self, job: NewJob, path: str, accepted: BaseModel, by: ActBy | None = None) -> Response:
-        """Store the job and respond 202 with `accepted`, or repeat the response to an identical earlier request. `path`
-        ends in the job's id. `by` is the actor, if the act is recorded in the audit log."""
+        """Store the job and respond with 202 and `accepted`, or replay the response to an identical earlier request.
+        `path` ends in the job's id. `by` is the actor for the audit log; None records no entry."""
         method = job.request.method if isinstance(job.request, EvaluationRequest) else None
         self.services.options.check_limit(job.request.limits.max_usd, method)
         content = accepted.model_dump_json().encode()
@@ -81,15 +82,15 @@ class Posting:
         return answer
 
     async def ended(self, answer: Response, seconds: float) -> Job | None:
-        """Wait until the job that `accept` returned in `answer` has ended, and return it; None if it does not end
-        within `seconds`."""
+        """Wait until the job named in `answer`, the response from `accept`, has ended, and return it. Return None if it
+        does not end within `seconds`."""
         with self.streams.hold(self.context.tenant, self.request.scope):
             return await wait_for_verdict(seconds, self.services, self.context.tenant, _job_in(answer))
 
 
 @dataclass(frozen=True)
 class Submission(Posting):
-    """Request that submits a job and can wait for its end."""
+    """A request that submits a job and can wait until it ends."""
 
     prefer: PreferHeader = None
 
@@ -101,8 +102,8 @@ class Submission(Posting):
         show: Callable[[Services, Job], Awaitable[BaseModel]],
         by: ActBy | None = None,
     ) -> Response:
-        """Accept the job; respond with the ended job (200) if it ends within the time that the caller prefers to
-        wait."""
+        """Accept the job (202). If the caller prefers to wait and the job ends in time, respond with the ended job
+        (200) instead."""
         answer = await self.accept(job, path, accepted, by)
         seconds = preferred_wait(self.prefer or (), self.services.settings.max_wait_seconds)
         if seconds is None or not self.streams.has_room(self.context.tenant):
@@ -116,7 +117,7 @@ class Submission(Posting):
 
 
 def plural_of(kind: JobKind) -> str:
-    """Return the name of a kind of job in paths."""
+    """Return the plural under which a kind of job appears in paths."""
     return kind if kind.endswith("s") else f"{kind}s"
 
 
@@ -130,15 +131,15 @@ def _job_in(answer: Response) -> JobId:
 
 @dataclass(frozen=True)
 class JobRoutes(Generic[R]):
-    """Routes that are the same for every kind of job."""
+    """The routes that every kind of job has."""
 
     router: APIRouter
     kind: JobKind
     resource: type[R]
     summarise: Callable[[Job], R]
-    """Function that converts a job's row to the resource shown in lists."""
+    """Converts a job to the resource shown in lists."""
     show: Callable[[Services, Job], Awaitable[R]]
-    """Function that returns the resource with all details."""
+    """Returns a job's resource with all details."""
 
     @property
     def things(self) -> str:
@@ -185,7 +186,7 @@ class JobRoutes(Generic[R]):
 
 
 async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: CancelQuery) -> Job | None:
-    """Cancel a job and return it; None if it was erased. Raises HttpProblem."""
+    """Cancel a job and return it; None if it was erased as requested. Raises HttpProblem if the job does not exist."""
     job, services = (await context.find_job(id, kind)).id, context.services
     if query.erase:
         require_scope(context.caller, "manage")
@@ -195,33 +196,33 @@ async def _cancel_job(context: RouteContext, id: str, kind: JobKind, query: Canc
 
 
 def job_fields(job: Job) -> dict[str, Any]:
-    """Return the fields of a resource that every kind of job has."""
+    """Return the resource fields that all kinds of job share."""
     names = JobResource.model_fields.keys() - {"title"}
     return {"title": job.subject, **{name: getattr(job, name) for name in names}}
 
 
 def report_representations(description: str, media_types: Sequence[str]) -> dict[str, Any]:
-    """Return the OpenAPI documentation of a response in any of these media types."""
+    """Return the OpenAPI documentation for a response in any of these media types."""
     schemas = {media: {"schema": {"type": "object" if media == _JSON else "string"}} for media in media_types}
     return {"description": description, "content": schemas}
 
 
 def report_response(text: str, media_type: str, *stylesheets: str) -> Response:
-    """Return a report in the negotiated media type; `stylesheets` are used if it is HTML."""
+    """Return a response with a report in the negotiated media type. `stylesheets` are used for HTML."""
     headers = {"Vary": "Accept", "Cache-Control": "private, no-cache"}
     if media_type == "text/html":
         headers |= html_report_headers(*stylesheets)
     return Response(text, 200, headers, media_type)
 
 
-def lies_ahead(cutoff: dt.date | None, services: Services) -> bool:
-    """Return True if the cutoff is in the future. Publications up to that day are not yet known, so the evaluation
-    would fail."""
+def is_in_future(cutoff: dt.date | None, services: Services) -> bool:
+    """Return whether a cutoff is in the future. Publications up to that day are not known yet, so the evaluation would
+    fail."""
     return cutoff is not None and cutoff > services.clock.now().date()
 
 
 def traceparent_of(request: Request) -> str | None:
-    """Return the trace that a request is part of (W3C Trace Context). None if the header is missing or malformed,
-    which is no reason to reject a request."""
+    """Return the trace that a request belongs to (W3C Trace Context). None if the header is missing or malformed, which
+    is no reason to reject the request."""
     header = request.headers.get("traceparent", "")
     return header if _TRACEPARENT.fullmatch(header) else None

@@ -1,4 +1,4 @@
-"""Content of `/metrics` in Prometheus' text format: figures for the whole cluster, from the database, and this
+"""The content of `/metrics` in Prometheus' text format: figures for the whole cluster, read from the database, and this
 process's counters."""
 
 import os
@@ -21,7 +21,7 @@ _LIVE_FILE = re.compile(r"gauge_live\w*_(?P<process>\d+)\.db")
 
 _QUANTILES = {"p50": "0.5", "p95": "0.95"}
 _Query: TypeAlias = tuple[str, tuple[str, ...]]
-"""Name of a query of PgServiceMetrics, and the columns that become labels."""
+"""Name of a query in PgServiceMetrics, and the columns that become labels."""
 _QUEUED = ("queued", ("tenant", "priority"))
 _RUNNING = ("running", ("tenant", "priority"))
 _FINISHED = ("finished", ("tenant", "kind", "state"))
@@ -34,7 +34,7 @@ _FAILED_MAILS: _Query = ("failed_mails", ())
 _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
     "assayer_jobs_queued": ("Queued jobs.", _QUEUED, "jobs"),
     "assayer_queue_oldest_seconds": (
-        "Seconds since the job that has waited longest was ready to start.",
+        "Seconds for which the longest-waiting job has been ready to start.",
         _QUEUED,
         "oldest_seconds",
     ),
@@ -52,24 +52,28 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
         "p50 p95",
     ),
     "assayer_tenant_spent_usd_this_month": (
-        "Cost of the jobs that ended in this calendar month, UTC.",
+        "Cost of the jobs that ended in this calendar month (UTC).",
         _SPENDING,
         "spent_usd",
     ),
     "assayer_tenant_monthly_usd": (
-        "Amount that may be spent in a calendar month, for tenants with such a limit.",
+        "Monthly budget, for tenants that have one.",
         _SPENDING,
         "monthly_usd",
     ),
     "assayer_stage_calls_last_5_minutes": (
-        "Language model calls by task, including answers from the cache.",
+        "Language model requests by task, including those answered from the cache.",
         _TASKS,
         "calls",
     ),
-    "assayer_stage_cached_last_5_minutes": ("Language model calls answered from the cache, by task.", _TASKS, "cached"),
-    "assayer_stage_failed_last_5_minutes": ("Language model calls that failed, by task.", _TASKS, "failed"),
+    "assayer_stage_cached_last_5_minutes": (
+        "Language model requests answered from the cache, by task.",
+        _TASKS,
+        "cached",
+    ),
+    "assayer_stage_failed_last_5_minutes": ("Language model requests that failed, by task.", _TASKS, "failed"),
     "assayer_stage_seconds_last_5_minutes": (
-        "Duration of the calls that were sent to a provider, by task.",
+        "Duration of requests that were sent to a provider, by task.",
         _TASKS,
         "p50 p95",
     ),
@@ -82,7 +86,7 @@ _GAUGES: Mapping[str, tuple[str, _Query, str]] = {
         "oldest_seconds",
     ),
     "assayer_mails_given_up_last_hour": (
-        "Emails whose delivery was abandoned in the last hour.",
+        "Emails given up as undeliverable in the last hour.",
         _FAILED_MAILS,
         "messages",
     ),
@@ -96,21 +100,21 @@ class _ServiceCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         up = self._metrics is not None
-        yield GaugeMetricFamily("assayer_database_up", "1 if the database answers, 0 if not.", value=float(up))
+        yield GaugeMetricFamily("assayer_database_up", "1 if the database responds, 0 if not.", value=float(up))
         if self._metrics is not None:
             yield from service_metric_families(self._metrics)
 
 
 def prometheus_text(metrics: ServiceMetrics | None) -> bytes:
-    """Return all metrics in Prometheus' text format. If the database does not respond, `metrics` is None and only
-    `assayer_database_up` and the process's counters are included."""
+    """Return all metrics in Prometheus' text format. If the database does not respond, `metrics` is None, and only
+    `assayer_database_up` and this process's counters are included."""
     cluster = CollectorRegistry()
     cluster.register(_ServiceCollector(metrics))
     return generate_latest(cluster) + generate_latest(_processes())
 
 
 def _processes() -> CollectorRegistry:
-    """Return the registry of this process or, if PROMETHEUS_MULTIPROC_DIR is set, of all processes that share that
+    """Return this process's registry or, if PROMETHEUS_MULTIPROC_DIR is set, one for all processes that share that
     directory."""
     shared = os.environ.get(_MULTIPROCESS_DIR)
     if shared is None:
@@ -122,15 +126,15 @@ def _processes() -> CollectorRegistry:
 
 
 def _remove_dead_processes(folder: Path) -> None:
-    """Remove the live gauges of processes that were killed; their counters stay."""
+    """Remove the live gauges of processes that were killed; their counters are kept."""
     for file in folder.iterdir():
         if (match := _LIVE_FILE.fullmatch(file.name)) and not pid_exists(int(match["process"])):
             file.unlink(missing_ok=True)
 
 
 def service_metric_families(metrics: ServiceMetrics) -> Iterator[Metric]:
-    """Yield the metrics of the whole service. Every process reports the same values, so queries must take the maximum
-    over instances, not the sum."""
+    """Yield metrics for the whole service. Every process reports the same values, so queries must take the maximum over
+    instances, not the sum."""
     for name, (about, (query, labels), values) in _GAUGES.items():
         columns = values.split()
         family = GaugeMetricFamily(name, about, labels=[*labels, "quantile"] if len(columns) > 1 else labels)

@@ -1,4 +1,5 @@
-"""OpenAPI document: problem responses, headers and representations that function signatures do not state."""
+"""The OpenAPI document, completed with problem responses, headers and representations that function signatures do not
+state."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,9 +22,9 @@ _DESCRIPTIONS = {
     410: "The resource was deleted",
     413: "The body is too large",
     415: "The body's media type is not supported",
-    422: "The request is invalid; `errors` says where",
-    429: "Too many requests; `Retry-After` says when to try again",
-    503: "Unavailable or busy; `Retry-After` says when to try again",
+    422: "The request is invalid; `errors` states where",
+    429: "Too many requests; `Retry-After` states when to try again",
+    503: "Unavailable or busy; `Retry-After` states when to try again",
 }
 _RETRY_AFTER = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds."}}
 _CHALLENGE = {"WWW-Authenticate": {"schema": {"type": "string"}}}
@@ -31,23 +32,23 @@ REPLAYABLE_HEADERS = {
     "Location": {"schema": {"type": "string"}, "description": "The path of the new resource."},
     "Idempotency-Replayed": {"schema": {"type": "string", "enum": ["true"]}, "description": "Only on replays."},
 }
-"""Headers of a response to a POST request with an idempotency key."""
+"""Headers in the response to a POST request with an idempotency key."""
 ACCEPTED_RESPONSE: dict[int | str, dict[str, Any]] = {
     202: {
-        "description": "Accepted: the job is stored, and will end as succeeded, failed or cancelled",
+        "description": "Accepted: the job is stored and will end as succeeded, failed or cancelled",
         "headers": REPLAYABLE_HEADERS,
     }
 }
-"""Response to a request that submits a job."""
+"""Documentation for the response to a job submission."""
 CREATED_RESPONSE: dict[int | str, dict[str, Any]] = {201: {"description": "Created", "headers": REPLAYABLE_HEADERS}}
 
 
 DEFAULT_RESPONSE: dict[int | str, dict[str, Any]] = {"default": {"description": "Any other problem", **_PROBLEM}}
-"""Entry for every status code that a route does not declare."""
+"""Documentation for all status codes that a route does not declare."""
 
 
 def _problem_statuses(path: str, method: str, operation: Mapping[str, Any]) -> set[int]:
-    """Return the status codes of the problems that an operation can return, determined from its parameters, body and
+    """Return the status codes of the problems that an operation can return, derived from its parameters, body and
     path."""
     statuses = {401, 403, 429, 503} if operation.get("security") else set[int]()
     parameters = [parameter["name"] for parameter in operation.get("parameters", ())]
@@ -70,7 +71,7 @@ def _response(status: int) -> dict[str, Any]:
 
 
 def event_stream_response(description: str, data: type[BaseModel]) -> dict[str, Any]:
-    """Return a response of server-sent events, each with a document of this model as its data."""
+    """Return the documentation for a stream of server-sent events whose data are JSON documents of this model."""
     data_schema = {"type": "string", "contentMediaType": "application/json", "contentSchema": data.model_json_schema()}
     event = {
         "type": "object",
@@ -119,7 +120,7 @@ def openapi_document(application: FastAPI) -> dict[str, Any]:
 
 
 def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
-    """Give a body with alternatives its own named schema, because client generators need a name."""
+    """Give a request body with alternatives a named schema, because client generators need a name."""
     for media in operation.get("requestBody", {}).get("content", {}).values():
         if "oneOf" in media["schema"]:
             words = operation["operationId"].replace("-", "_").split("_")
@@ -129,7 +130,7 @@ def _name_choice_of_bodies(operation: dict[str, Any], schemas: dict[str, Any]) -
 
 
 def _as_one_text(header: dict[str, Any]) -> None:
-    """Document a repeatable header as a single text, because its lines can be joined with commas (RFC 9110) and client
+    """Document a repeatable header as a single string. Its lines can be joined with commas (RFC 9110), and client
     generators support only that."""
     kinds = header["schema"].get("anyOf", [])
     if any(kind.get("type") == "array" for kind in kinds):
@@ -137,7 +138,7 @@ def _as_one_text(header: dict[str, Any]) -> None:
 
 
 def _with_shared_responses(responses: dict[str, Any], shared: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Replace problem responses by references to definitions shared by all routes."""
+    """Replace problem responses with references to definitions that all routes share."""
     for status, response in responses.items():
         name = f"Problem{status.capitalize()}"
         if MEDIA_TYPE in response.get("content", {}) and shared.setdefault(name, response) == response:

@@ -1,4 +1,4 @@
-"""Checks of every request to the API: no unknown query parameters, and only JSON for routes that read a JSON body."""
+"""Checks for every API request: no unknown query parameters, and only JSON where a route reads a JSON body."""
 
 from collections.abc import Iterator
 
@@ -14,24 +14,24 @@ _MOST = 20
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Reject unknown query parameters, because a misspelt `limit` or an unsupported `erase` would otherwise appear to
-    have taken effect. Raises HttpProblem (422) naming up to 20 of them."""
+    """Reject unknown query parameters, because a misspelt `limit` or an unsupported `erase` would otherwise seem to
+    have taken effect. Raises HttpProblem with status 422, listing up to 20 of them."""
     route = request.scope.get("route")
     if not request.url.query or not isinstance(route, APIRoute) or not route.include_in_schema:
-        return  # pages may get unknown parameters, such as those that an identity provider adds on redirect
+        return  # pages may get unknown parameters, for example from an identity provider's redirect
     known = sorted(set(_parameters(route.dependant)))
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known][:_MOST]
     if not unknown:
         return
     errors = [
-        ProblemError(detail=f"This request has no such parameter.{suggestion(name, known)}", parameter=name[:_SHOWN])
-        for name in unknown
+        ProblemError(detail=f"Unknown parameter.{suggestion(name, known)}", parameter=name[:_SHOWN]) for name in unknown
     ]
     raise HttpProblem("invalid-request", f"{errors[0].parameter}: {errors[0].detail}", errors=errors)
 
 
 async def refuse_other_media(request: Request) -> None:
-    """Reject a body that is not JSON with status 415, because FastAPI would otherwise report errors in its fields."""
+    """Reject a body that is not JSON with status 415; otherwise, FastAPI would report misleading errors in its
+    fields."""
     route = request.scope.get("route")
     if not isinstance(route, APIRoute) or not route.include_in_schema or route.body_field is None:
         return

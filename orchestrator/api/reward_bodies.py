@@ -1,9 +1,9 @@
-"""Request bodies for rewards, in the service's own format and in that of NeMo Gym.
+"""Request bodies for rewards, in the service's own format and in NeMo Gym's.
 
-The names `responses_create_params`, `response`, `reward` and `reward_components` are those of NeMo Gym
+The names `responses_create_params`, `response`, `reward` and `reward_components` come from NeMo Gym
 (`nemo_gym/base_resources_server.py`, Apache-2.0): a rollout in the form of the Responses API, sent to `/verify` and
-returned with its reward. `_ng_rollout_index` is the number of a rollout among those of one task; `verifier_metadata`
-holds data from NeMo Gym's data sets that only the verifier uses. Other fields of a row are echoed unchanged."""
+returned with its reward. `_ng_rollout_index` is a rollout's number within its task. `verifier_metadata` holds data from
+NeMo Gym's data sets that only the verifier uses. Other fields in a row are echoed unchanged."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -33,11 +33,11 @@ def _shape(body: Any) -> str:
 RolloutsToCompare = Annotated[
     Annotated[CompareBody, Tag(MEMBER)] | Annotated[RolloutListBody, Tag(LIST)], Discriminator(_shape)
 ]
-"""Body with rollouts to compare: a single member, or all members if it has `response_objs`."""
+"""Rollouts to compare: all members of a group if the body has `response_objs`, otherwise a single member."""
 
 
 def composition_of(body: wire.Composition) -> Composition:
-    """Convert the composition of a debate. Raises HttpProblem if it is invalid, for example if no member decides."""
+    """Convert a debate's composition. Raises HttpProblem if it is invalid, for example if no member decides."""
     try:
         return Composition.model_validate(body.model_dump())
     except ValidationError as error:
@@ -50,8 +50,8 @@ def named_item(body: RewardItemBody) -> NamedRewardItem:
 
 
 def item_of_rollout(body: VerifyBody) -> NamedRewardItem:
-    """Extract the item to judge from a rollout. Raises HttpProblem that points to a value that is missing or too
-    long."""
+    """Extract the item to judge from a rollout. Raises HttpProblem, with a pointer to the value, if a value is missing
+    or too long."""
     metadata = body.verifier_metadata or {}
     item = {
         "question": body.question or _text(metadata.get("question")) or _last_question(body.responses_create_params),
@@ -71,7 +71,8 @@ def _item(fields: Mapping[str, str], places: Mapping[str, str]) -> NamedRewardIt
 
 
 def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
-    """Extract the items to judge from a list of responses. Raises HttpProblem that points to the invalid response."""
+    """Extract the items to judge from a list of responses. Raises HttpProblem, with a pointer to the response, if a
+    response is invalid."""
     question = body.question or _last_question({"input": list(body.conversation_history)})
     abstract = body.abstract or body.principle or ""
     items = list[NamedRewardItem]()
@@ -83,7 +84,7 @@ def items_of_list(body: RolloutListBody) -> tuple[NamedRewardItem, ...]:
 
 
 def member_of_group(body: CompareBody) -> int:
-    """Return the number of the member in its group. Raises HttpProblem."""
+    """Return the member's number within its group. Raises HttpProblem if it is missing or out of range."""
     number = body.member
     if number is None:
         index = (body.model_extra or {}).get(_ROLLOUT_INDEX)
@@ -95,8 +96,8 @@ def member_of_group(body: CompareBody) -> int:
 
 
 def _last_message(response: Mapping[str, Any], place: str) -> str:
-    """Return the text of the last message, without the policy's earlier reasoning or tool calls, or an empty string if
-    there is no message. Raises HttpProblem if the output is not a list."""
+    """Return the text of a response's last message, without earlier reasoning or tool calls; empty if there is no
+    message. Raises HttpProblem if the output is not a list."""
     output = response.get("output")
     if not isinstance(output, list):
         raise HttpProblem.invalid("It must be a list of output items, as in the Responses API.", place)

@@ -1,2 +1,1 @@
-"""Batches of many ideas in a single request, row by row, and their results in a single file. Pure functions from bytes
-to values."""
+"""Parsing of batches of ideas sent in a single request, and their results as a single file. All functions are pure."""

@@ -1,4 +1,4 @@
-"""Read a batch's rows from a request body according to its media type, and detect duplicates."""
+"""Reading of a batch's rows from a request body according to its media type, and detection of duplicates."""
 
 import datetime as dt
 import hashlib
@@ -37,7 +37,7 @@ _KINDS = (
     ".pdf, .docx, .odt, .txt, .md, .tex, .html, .rtf, .json, .jsonl, .csv, .tsv or .xlsx, a .zip of them, or a .zip "
     "of the files of a TeX document"
 )
-_UNREAD_NAMED = 20
+_MAX_UNREAD_NAMED = 20
 """Maximum number of unread fields named in the notices of a batch."""
 _PDF_MARK = b"%PDF-"
 _PDF_HEAD_BYTES = 1_024
@@ -78,12 +78,10 @@ def read_rows(
             rows = reader.rows(ArchiveReader(limits).files(file, ""), first)
     with closing(rows):
         for row in rows:
-            lines.go_on()
+            lines.check_abandoned()
             if not isinstance(row, FileNotice) and _number(row) > limits.rows:
-                most = f"{limits.rows:,}"
-                raise InputError(
-                    f"A batch may have at most {most} rows; this one has more.", "Split it into several batches."
-                )
+                allowed = f"{limits.rows:,}"
+                raise InputError(f"The batch has more than {allowed} rows.", "Split it into several batches.")
             yield row
 
 
@@ -134,9 +132,7 @@ class _FileReader:
     def _rows(self, part: UploadedFile, first: int) -> Generator[RowOrNotice, None, None]:
         name = part.name
         if not name:
-            raise InputError(
-                "A field of the form is not a file upload.", "Send files only; options are query parameters."
-            )
+            raise InputError("A form field is not a file upload.", "Send only files; options are query parameters.")
         if part.data is None:
             raise InputError(f"{name} is larger than {self.limits.file_bytes / 1e6:g} MB.", "Send a smaller file.")
         match PurePath(name).suffix.lower():
@@ -174,8 +170,8 @@ class _FileReader:
 
 
 def _pdf(name: str, data: bytes) -> bytes:
-    """Check that the data begins like a PDF. It is parsed later, when its job starts, in a separate process whose crash
-    does no harm."""
+    """Check that the data begins like a PDF. It is parsed later, when its job starts, in a separate process that may
+    crash without consequences."""
     if not data:
         raise InputError(f"{name} is empty.", "Check that the upload was complete.")
     if _PDF_MARK not in data[:_PDF_HEAD_BYTES]:
@@ -184,7 +180,7 @@ def _pdf(name: str, data: bytes) -> bytes:
 
 
 def _text_row(name: str, data: bytes, number: int) -> AcceptedRow:
-    """Return the row of a text. TeX is kept as a document and parsed when its job starts, like a PDF."""
+    """Return the row of a text. TeX is stored as a document and parsed when its job starts, like a PDF."""
     text = decode_text(data, name)
     if looks_like_tex(text):
         return AcceptedRow(number, name, None, data)
@@ -266,7 +262,7 @@ def _unread_fields(rows: Sequence[AcceptedRow]) -> list[str]:
     return [
         f"{'Kept, but not as text' if item.part in kept else 'Not read'}: {item.part}, "
         f"in {count:,} row{'s' * (count > 1)}: {item.why}."
-        for item, count in unread.most_common(_UNREAD_NAMED)
+        for item, count in unread.most_common(_MAX_UNREAD_NAMED)
     ]
 
 

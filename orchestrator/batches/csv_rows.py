@@ -1,4 +1,4 @@
-"""Rows of CSV files and workbooks: a header, then one idea per row. A broken row does not affect the others."""
+"""Rows of CSV files and workbooks: a header, then one idea per row. An invalid row does not affect the others."""
 
 import datetime as dt
 from collections.abc import Generator, Iterator
@@ -15,22 +15,28 @@ from assayer.text.decoding import encoding_name, encoding_of
 from orchestrator.batches.rows import AcceptedRow, FileNotice, LineCounter, RowOrNotice, rejected_row, row_name
 
 _UNICODE = ("utf-8", "utf-16", "utf-32")
-"""Encodings that are detected with certainty, so that no notice is needed."""
+"""Encodings that are detected reliably, so that no notice is needed."""
 
 
 def csv_rows(
-    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
+    file: BinaryIO, name: str, first: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows, numbered from `first` after the header. `most` is the maximum number of characters in a row.
+    """Yield the rows, numbered from `first` after the header. `max_chars` is the maximum number of characters in a row.
     Raises InputError if the file as a whole cannot be read."""
     label = name or "The body"
     encoding = encoding_of(file, label)
-    with closing(bounded_lines(file, encoding, most, lines.go_on)) as source:
-        references = csv_reference_column(source, label, encoding, most)
+    with closing(bounded_lines(file, encoding, max_chars, lines.check_abandoned)) as source:
+        references = csv_reference_column(source, label, encoding, max_chars)
     file.seek(0)
-    with closing(bounded_lines(file, encoding, most, lines.count)) as source:
+    with closing(bounded_lines(file, encoding, max_chars, lines.count)) as source:
         table = csv_ideas(
-            source, label, encoding, most, lambda row: row_name(name, row, first + row - 1), latest_cutoff, references
+            source,
+            label,
+            encoding,
+            max_chars,
+            lambda row: row_name(name, row, first + row - 1),
+            latest_cutoff,
+            references,
         )
         if not encoding.startswith(_UNICODE):
             yield FileNotice(text=f"{label} is not UTF-8; it was read as {encoding_name(encoding)}.")

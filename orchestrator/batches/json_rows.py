@@ -22,18 +22,18 @@ from orchestrator.batches.rows import (
 
 
 def jsonl_rows(
-    file: BinaryIO, name: str, first: int, most: int, latest_cutoff: dt.date, lines: LineCounter
+    file: BinaryIO, name: str, first: int, max_chars: int, latest_cutoff: dt.date, lines: LineCounter
 ) -> Generator[RowOrNotice, None, None]:
-    """Yield the rows. Lines, including blank ones, are numbered from `first`; `most` is their maximum number of
+    """Yield the rows. Lines, including blank ones, are numbered from `first`; `max_chars` is their maximum number of
     characters. Raises InputError if the file as a whole cannot be read."""
     encoding = encoding_of(file, name or "The body")
-    with closing(bounded_lines(file, encoding, most, lines.count)) as source_lines:
+    with closing(bounded_lines(file, encoding, max_chars, lines.count)) as source_lines:
         for number, line in enumerate(source_lines):
             if not line.text.strip():
                 continue
             row, source = first + number, row_name(name, number + 1, first + number)
             try:
-                _check(line, source, encoding, most)
+                _check(line, source, encoding, max_chars)
                 yield _row(row, source, _only_record(decode_json(line.text, source), source), latest_cutoff)
             except InputError as error:
                 yield rejected_row(row, source, error)
@@ -57,13 +57,13 @@ def _only_record(content: object, source: str) -> object:
     several records."""
     records = records_in(content)
     if len(records) > 1:
-        raise InputError(f"{source} has {len(records):,} records on one line.", "Put each record on a line of its own.")
+        raise InputError(f"{source} has {len(records):,} records on one line.", "Put each record on a separate line.")
     return records[0] if records else content
 
 
-def _check(line: BoundedLine, source: str, encoding: str, most: int) -> None:
+def _check(line: BoundedLine, source: str, encoding: str, max_chars: int) -> None:
     if not line.whole:
-        raise InputError(f"{source} has more than {most:,} characters.", "Shorten it, or send it as a file.")
+        raise InputError(f"{source} has more than {max_chars:,} characters.", "Shorten it, or send it as a file.")
     check_readable(line.text, encoding, source)
 
 

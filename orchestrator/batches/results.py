@@ -1,4 +1,4 @@
-"""Results of a batch as JSON lines, CSV or Parquet, with machine-readable names: one line for each row, including
+"""Results of a batch as JSON lines, CSV or Parquet with machine-readable column names. Every row has a line, including
 rejected rows."""
 
 import csv
@@ -64,9 +64,9 @@ class RowStanding(Frozen):
     chance_in: float | None = None
     """Probability, 0 to 1, that the row is truly among the best at that cutoff."""
     opinions: int | None = None
-    """Number of reviewers' opinions that count. None if the caller is not allowed to see them; machines never are."""
+    """Number of reviews that count. None if the caller is not allowed to see them, as machines never are."""
     reviewers_score: float | None = None
-    """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current opinions."""
+    """Score that counts, 1 to 5: the score set by an officer, otherwise the mean of the current reviews."""
     panel_decision: DecisionOutcome | None = None
     """Decision of the call's officers on the proposal."""
     awarded: float | None = None
@@ -74,7 +74,7 @@ class RowStanding(Frozen):
     applicant: str | None = None
     institution: str | None = None
     requested: float | None = None
-    """Amount that the applicant asked for."""
+    """Amount requested by the applicant."""
     columns: dict[str, str] = Field(default_factory=dict)
     """Columns of the row that are not part of the proposal's text."""
 
@@ -94,7 +94,7 @@ class ResultLine(RowStanding):
     """Reference that the sender assigned: the id in the row, or a file's name; empty if there is none."""
     title: str
     flags: tuple[FlagKind, ...] = ()
-    """Suspicious features of the idea's text, for people to check."""
+    """Suspicious features of the idea's text, which people should check."""
     state: RowState
     cost_usd: Dollars | None
     problem: Problem | None
@@ -225,7 +225,7 @@ def as_csv(results: Sequence[FlatResult]) -> str:
 
 
 def csv_text(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table as CSV, as `as_csv` does."""
+    """Return a table as CSV, with the byte order mark and the escaping of `as_csv`."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\r\n")
     for row in (names, *rows):
@@ -234,7 +234,7 @@ def csv_text(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def as_parquet(results: Sequence[FlatResult]) -> bytes:
-    """Return the results as Parquet. Text is unchanged, because no program evaluates it as a formula."""
+    """Return the results as Parquet. Text is not escaped, because no program evaluates it as a formula."""
     names, rows = _table(results)
     columns = [pa.array([row[index] for row in rows], _type(name)) for index, name in enumerate(names)]
     buffer = io.BytesIO()

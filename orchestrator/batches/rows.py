@@ -10,7 +10,7 @@ from assayer.reports.escaping import one_line, shortened
 from assayer.text.bounded_lines import TooManyLines
 from assayer_client.batches import RowError
 
-_LONGEST_NAME = 120
+_MAX_NAME_CHARS = 120
 
 
 class AcceptedRow(NamedTuple):
@@ -46,33 +46,33 @@ def rejected_row(number: int, source: str, error: InputError, field: str = "") -
 
 def display_name(name: str) -> str:
     """Return the file name of an upload without folders, as a single line of limited length."""
-    return shortened(one_line(name.replace("\\", "/").rsplit("/", 1)[-1]), _LONGEST_NAME)
+    return shortened(one_line(name.replace("\\", "/").rsplit("/", 1)[-1]), _MAX_NAME_CHARS)
 
 
 class ReadingAbandoned(Exception):
-    """Raised if reading should stop, because the client has disconnected or reading takes too long."""
+    """Raised to stop reading, because the client has disconnected or reading takes too long."""
 
 
 class LineCounter:
-    """Counter of the lines of a request, over all its files. Blank lines count too: they are not rows, but they take
-    time to read."""
+    """Counter of the lines of a request, over all its files. Blank lines are also counted: they are not rows, but they
+    take time to read."""
 
-    def __init__(self, most: int, is_abandoned: Callable[[], bool]) -> None:
-        self._most = most
+    def __init__(self, limit: int, is_abandoned: Callable[[], bool]) -> None:
+        self._limit = limit
         self._is_abandoned = is_abandoned
         self._counted = 0
 
     def count(self) -> None:
         """Count a line. Raises TooManyLines and ReadingAbandoned."""
-        self.go_on()
+        self.check_abandoned()
         self._counted += 1
-        if self._counted > self._most:
+        if self._counted > self._limit:
             raise TooManyLines(
-                f"A request may have at most {self._most:,} lines of text; this one has more.",
-                "Split it into several batches, and leave out blank lines.",
+                f"The request has more than {self._limit:,} lines of text.",
+                "Split it into several batches, and omit blank lines.",
             )
 
-    def go_on(self) -> None:
+    def check_abandoned(self) -> None:
         """Raise ReadingAbandoned if reading should stop."""
         if self._is_abandoned():
             raise ReadingAbandoned

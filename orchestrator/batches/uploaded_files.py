@@ -1,5 +1,5 @@
-"""Files of a multipart/form-data body or a ZIP archive, read one after another. No file is ever written under a name
-taken from the input."""
+"""Files of a multipart/form-data body or a ZIP archive, read one after another. Names from the input are never used as
+file paths."""
 
 import stat
 import unicodedata
@@ -31,8 +31,8 @@ _FORM_ESCAPES = {"%22": '"', "%0D": "\r", "%0A": "\n"}
 """Escapes that browsers use for these characters in file names (HTML, multipart/form-data). They do not escape `%`
 itself, so a name that literally contains such a sequence is ambiguous, which is rare."""
 _IDEA_SUFFIXES = (".docx", ".odt", ".json", ".jsonl", ".csv", ".xlsx", ".html", ".rtf")
-"""Extensions of files that are ideas themselves and not parts of a TeX document."""
-_MOST_TEX_FILES = 200
+"""Extensions of files that are ideas themselves, not parts of a TeX document."""
+_MAX_TEX_FILES = 200
 _ADDED_BY_SYSTEMS = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
@@ -46,8 +46,8 @@ class UploadedFile(NamedTuple):
 class _FormCollector:
     """Callbacks of the form parser; finished files are in `done`."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
         self.done: list[UploadedFile] = []
         self.ended = False
         self.begin()
@@ -72,7 +72,7 @@ class _FormCollector:
         if self._data is None:
             return
         self._data += memoryview(data)[start:end]
-        if len(self._data) > self._most:
+        if len(self._data) > self._max_bytes:
             self._data = None
 
     def part_end(self) -> None:
@@ -87,14 +87,14 @@ class _FormCollector:
         self.ended = True
 
 
-def form_files(file: BinaryIO, content_type: str, most: int) -> Iterator[UploadedFile]:
-    """Yield the files of a form in order; files larger than `most` bytes have no data. Raises InputError if the body is
+def form_files(file: BinaryIO, content_type: str, max_bytes: int) -> Iterator[UploadedFile]:
+    """Yield the files of a form in order; files larger than `max_bytes` have no data. Raises InputError if the body is
     not a complete form."""
     _, options = parse_options_header(content_type)
     boundary = options.get(b"boundary")
     if not boundary:
         raise InputError("The Content-Type header has no boundary.", "Let your HTTP library set this header.")
-    collector = _FormCollector(most)
+    collector = _FormCollector(max_bytes)
     try:
         parser = MultipartParser(
             boundary,
@@ -130,7 +130,7 @@ class UnreadableFile(NamedTuple):
 
 
 class ArchiveReader:
-    """Reader of the archives of a request. The limit `archive_bytes` applies to all their unpacked files together."""
+    """Reader of a request's archives. The limit `archive_bytes` applies to all their unpacked files together."""
 
     def __init__(self, limits: BatchSettings) -> None:
         self._limits = limits
@@ -164,7 +164,7 @@ class ArchiveReader:
             return None
         left, sources = self._left, [entry for entry in entries if entry.filename.lower().endswith(".tex")]
         main_files = []
-        for entry in sources[:_MOST_TEX_FILES]:
+        for entry in sources[:_MAX_TEX_FILES]:
             file = self._file(archive, entry, label)
             if isinstance(file, UploadedFile) and is_tex_document(file.data or b""):
                 main_files.append(file.name)
@@ -189,9 +189,9 @@ class ArchiveReader:
             return UnreadableFile(name, InputError(f"{name} cannot be unpacked: {error}.", "Create the archive again."))
         self._left -= size
         if self._left < 0:
-            most = f"{self._limits.archive_bytes / 1e6:g} MB"
+            allowed = f"{self._limits.archive_bytes / 1e6:g} MB"
             raise ArchiveRefused(
-                f"With {name} in {label}, the archives of this request are larger than {most} when unpacked.",
+                f"With {name} in {label}, the archives of this request exceed {allowed} when unpacked.",
                 "Send them in several parts.",
             )
         return UploadedFile(name, data)
@@ -199,7 +199,7 @@ class ArchiveReader:
 
 class _BoundedReads:
     """File that rejects reads of more than `_DIRECTORY_BYTES`, because zipfile reads an archive's whole directory at
-    once, even if the archive claims that it is huge."""
+    once, whatever size the archive states."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -215,19 +215,19 @@ class _BoundedReads:
 
 
 def _check_name(entry: zipfile.ZipInfo) -> None:
-    """Check an entry's name. Raises ArchiveRefused for a name that would leave the target folder, for a symbolic link,
-    and for control characters. Spaces and the characters of all scripts are allowed."""
+    """Check an entry's name. Raises ArchiveRefused for a path outside of the archive's folder, a symbolic link, and
+    control characters. Spaces and the characters of all scripts are allowed."""
     name = entry.orig_filename.replace("\\", "/")
     path = PurePosixPath(name)
     if any(unicodedata.category(character) in _FORBIDDEN_CATEGORIES for character in name):
         raise ArchiveRefused(
-            f"The archive has an entry {name[:100]!r}, whose name contains control characters.",
+            f"The name of the archive entry {name[:100]!r} contains control characters.",
             "Rename the file.",
         )
     leaves_folder = path.is_absolute() or ".." in path.parts or name[1:2] == ":"
     if leaves_folder or stat.S_ISLNK(entry.external_attr >> 16):
         raise ArchiveRefused(
-            f"The archive has an entry {name[:100]!r}, which is a link or would be extracted outside of its folder.",
+            f"The archive entry {name[:100]!r} is a link or would be extracted outside of its folder.",
             "Add the files themselves, with relative paths.",
         )
 
@@ -237,12 +237,12 @@ def _is_added(entry: zipfile.ZipInfo) -> bool:
     return any(part in _ADDED_BY_SYSTEMS or part.startswith("._") for part in PurePosixPath(entry.filename).parts)
 
 
-def _unpack(packed: IO[bytes], most: int) -> tuple[bytes | None, int]:
-    """Return the unpacked data (None if it exceeds `most` bytes) and the number of bytes unpacked. The size that an
-    entry claims is not trusted."""
+def _unpack(packed: IO[bytes], max_bytes: int) -> tuple[bytes | None, int]:
+    """Return the unpacked data (None if it exceeds `max_bytes`) and the number of bytes unpacked. The size that an
+    entry states is not trusted."""
     data = bytearray()
     while chunk := packed.read(_CHUNK_BYTES):
         data += chunk
-        if len(data) > most:
+        if len(data) > max_bytes:
             return None, len(data)
     return bytes(data), len(data)

@@ -1,4 +1,4 @@
-"""Results of a batch as a workbook for people, with the same wording of columns and values as the page."""
+"""Results of a batch as a workbook for people, with the same wording as on the page."""
 
 import io
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from assayer.reports.wording import BANDS, FLAGS, MINIMA
 from orchestrator.batches.results import FlatResult, parts_of
 from orchestrator.jobs.outcome_wording import OUTCOMES_IN_WORDS
 
-_MOST_IN_A_CELL = 32_000
+_MAX_CELL_CHARS = 32_000
 """Maximum number of characters in a cell, below Excel's own limit."""
 _BEFORE_PARTS = {
     "row": "Row",
@@ -37,7 +37,7 @@ _AFTER_PARTS = {
     "awarded": "Awarded",
     "applicant": "Applicant",
     "institution": "Institution",
-    "requested": "Asked for",
+    "requested": "Requested",
     "decision": "Decision of the simulated board",
     "repeats": "Repeats",
     "papers_found": "Papers found",
@@ -75,7 +75,7 @@ def sheet_of(title: str, names: Sequence[str], rows: Sequence[Sequence[object]])
     def stored(value: object) -> object:
         if not isinstance(value, str):
             return value
-        made = WriteOnlyCell(sheet, value=one_line(value)[:_MOST_IN_A_CELL])
+        made = WriteOnlyCell(sheet, value=one_line(value)[:_MAX_CELL_CHARS])
         made.data_type = "s"  # text, even if it begins like a formula
         return made
 

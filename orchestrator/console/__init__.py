@@ -1,1 +1,1 @@
-"""Console pages rendered by the service: what people can see and do, depending on their role."""
+"""The console: server-rendered pages for people. What they see and can do depends on their role."""

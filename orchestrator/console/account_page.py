@@ -1,4 +1,4 @@
-"""Page `/console/account`: the account of the signed-in person, and whether they receive mail."""
+"""Page `/console/account`: the signed-in person's account, and whether they receive email."""
 
 from typing import Annotated
 
@@ -15,14 +15,14 @@ router = APIRouter(prefix="/console/account", tags=["pages"], include_in_schema=
 
 @router.get("")
 async def account(context: SignedIn) -> Response:
-    """Show the account page of a member, or of a session signed in with a machine key."""
+    """Show the account page, for members and for sessions signed in with a machine key."""
     member = await _member(context)
     return context.page("account.html", member=member, mailed=context.services.mails.enabled)
 
 
 @router.post("")
 async def change(context: SignedIn, mails: Annotated[bool, Form()] = False) -> Response:
-    """Set whether the member receives email. Browsers do not send an unticked checkbox, so a missing field means no."""
+    """Set whether the member receives email. Browsers omit unticked checkboxes, so a missing field means no."""
     member = await _member(context)
     if member is None:
         raise HttpProblem(

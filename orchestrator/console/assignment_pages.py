@@ -1,5 +1,5 @@
-"""Page `/console/calls/{id}/assignments`: the assignments and conflicts of a call's reviewers, and a preview of new
-assignments."""
+"""Page `/console/calls/{id}/assignments`: the call's reviewers with their assignments and conflicts of interest, and a
+preview of new assignments."""
 
 import asyncio
 import hashlib
@@ -35,7 +35,7 @@ _CONFLICTS = 200
 
 
 class _Pair(Frozen, extra="ignore", defer_build=False):
-    """Form that names a proposal and a reviewer."""
+    """A form that names a proposal and a reviewer."""
 
     evaluation: str = Field(max_length=64)
     reviewer: str = Field(max_length=64)
@@ -47,38 +47,38 @@ class AssignedQuery(AssignedView):
     per_proposal: PerProposal | None = None
     max_load: MaxLoad | Literal[""] = ""
     find: str = Field(default="", max_length=200)
-    """Words of a reviewer's name, address or institutions that filter the list of reviewers to choose from."""
+    """Search words that filter the list of reviewers by name, address or institution."""
 
 
 class PlanAsShown(NamedTuple):
-    """Assignment plan by proposal, as shown before it is carried out."""
+    """An assignment plan by proposal, as previewed before it is carried out."""
 
     planned: Mapping[str, list[str]]
     """Reviewers who would get the proposal."""
     short: Mapping[str, int]
-    """Number of reviewers still missing, for each proposal with too few."""
+    """Number of missing reviewers, for each proposal that has too few."""
     titles: Mapping[str, str]
     shortfalls: Mapping[str, str]
-    """Why there are too few reviewers, for each proposal with too few."""
+    """The reason for the shortage, for each proposal that has too few reviewers."""
     reasons: Mapping[tuple[str, str], str]
-    """Why a proposal would go to a reviewer, for the proposals on the page."""
+    """The reason why a proposal would be assigned to a reviewer, for the proposals on the page."""
     only_conflicts_end: bool
-    """True if all assignments that would end do so because of conflicts of interest."""
+    """True if every assignment that would end does so because of a conflict of interest."""
 
 
 class RefusedInvitations(NamedTuple):
-    """Invitations of several people, some of which were refused."""
+    """Invitations for several people, at least one of which was refused."""
 
     people: str
-    """Text that was sent, one person on each line."""
+    """The submitted text, with one person per line."""
     invited: int
-    """Number of people who are invited."""
+    """Number of people who were invited."""
     faults: Sequence[str]
 
 
 @router.get("")
 async def assignments(context: PeopleReader, call: CallInPath, query: Annotated[AssignedQuery, Query()]) -> Response:
-    """Show the current assignments and, if a number of reviewers is specified, the planned assignments."""
+    """Show the current assignments and, if a number of reviewers per proposal is given, the planned ones."""
     body = None if query.per_proposal is None else _body(query.by, query.per_proposal, query.max_load or None)
     return await shown_assignments(context, call, body=body, view=query, find=query.find)
 
@@ -92,7 +92,7 @@ async def assign(
     by: Annotated[AssignedBy, Form()] = "expertise",
     max_load: Annotated[MaxLoad | None, Form()] = None,
 ) -> Response:
-    """Carry out the plan that was shown. If it has changed since, show the new plan instead."""
+    """Carry out the previewed plan. If it would now be different, show the new plan instead."""
     body = _body(by, per_proposal, max_load)
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body, search=False)
     if _digest(draft) != shown:
@@ -104,7 +104,7 @@ async def assign(
 
 @router.post("/bidding")
 async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool, Form()]) -> Response:
-    """Ask the reviewers for bids, or stop asking."""
+    """Open or close bidding."""
     try:
         await context.reviewing.bids.set_open(context.tenant, call.id, open, context.by)
     except ReviewRefused as refusal:
@@ -115,7 +115,7 @@ async def set_bidding(context: Assigner, call: CallInPath, open: Annotated[bool,
 
 @router.post("/one")
 async def assign_one(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
-    """Assign a proposal to a reviewer chosen by hand."""
+    """Assign a proposal to a manually chosen reviewer."""
     job = await context.find_proposal(call, form.evaluation)
     planner = context.services.assignment_planner
     try:
@@ -127,7 +127,7 @@ async def assign_one(context: Assigner, call: CallInPath, form: Annotated[_Pair,
 
 @router.post("/withdraw")
 async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
-    """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
+    """Withdraw an assignment that has no opinion yet."""
     job = await context.find_proposal(call, form.evaluation)
     try:
         withdrawn = await context.reviewing.assignments.withdraw(
@@ -145,13 +145,13 @@ async def withdraw(context: Assigner, call: CallInPath, form: Annotated[_Pair, F
 
 @router.post("/conflicts")
 async def declare(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
-    """Declare a conflict: the reviewer must not review the proposal. An assignment without an opinion ends."""
+    """Record that a reviewer must not review a proposal. Their assignment ends unless it has an opinion."""
     return await _conflict(context, call, form, clears=False)
 
 
 @router.post("/conflicts/clear")
 async def clear(context: Assigner, call: CallInPath, form: Annotated[_Pair, Form()]) -> Response:
-    """Clear a conflict, which stays on record."""
+    """Mark a conflict of interest as not applicable; it stays on record."""
     return await _conflict(context, call, form, clears=True)
 
 
@@ -184,9 +184,9 @@ async def shown_assignments(
     fault: str = "",
     refusal: HttpProblem | ReviewRefused | None = None,
 ) -> Response:
-    """Show the assignments. `ended` holds the assignments that a choice of reviewers would end; `form`, the values
-    entered for a person to invite; `invitations`, refused invitations of several people; `fault` or `refusal`, why the
-    last action failed."""
+    """Show the assignments page, optionally with the outcome of the last action. `ended` lists assignments that a
+    choice of reviewers would end. `form` holds the values entered for an invitation, `invitations` refused invitations
+    of several people. `fault` or `refusal` states why the action failed."""
     if refusal is not None:
         fault = str(refusal)
     draft, status = None, refusal.status_code if isinstance(refusal, HttpProblem) else 409 if fault else 200
@@ -274,7 +274,7 @@ def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collect
 
 
 def _digest(draft: DraftOfAssignments) -> str:
-    """Return a digest of the plan and of the inputs of the conflict search. If it is unchanged, so are the
+    """Return a digest of the plan and of the inputs to the conflict search. If it is unchanged, so are the
     conflicts."""
     parts = [
         *(f"{item} {member}" for item, member in draft.plan.pairs),

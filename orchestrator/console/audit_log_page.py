@@ -1,5 +1,4 @@
-"""Page `/console/audit-log`: acts and who performed them, newest first; a check of the hash chain; and export to a
-file."""
+"""Page `/console/audit-log`: who did what, newest first. It also verifies the hash chain and exports the log."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -28,12 +27,12 @@ router = APIRouter(prefix="/console/audit-log", tags=["pages"], include_in_schem
 
 _ROWS = 50
 _READ = 1_000
-"""Number of entries read at a time when all entries are read."""
+"""Number of entries read at a time when the whole log is read."""
 _FAULTS = 20
 
 
 class _LogQuery(Frozen, extra="ignore", defer_build=False):
-    """Filter of the entries; only entries with a number below `before` are shown."""
+    """Filters for the entries. With `before`, only entries with a smaller number are shown."""
 
     actor: str = Field(default="", max_length=200)
     act: str = Field(default="", max_length=200)
@@ -42,14 +41,14 @@ class _LogQuery(Frozen, extra="ignore", defer_build=False):
 
 
 class ChainCheck(Frozen):
-    """Result of checking the whole log."""
+    """The result of verifying the whole log."""
 
     entries: int
     faults: tuple[AuditFault, ...]
-    """First faults of the log, at most 20."""
+    """The first faults found, at most 20."""
     more: bool
     against: str
-    """Stored tip that the person entered; empty if the log is checked only against the current tip."""
+    """The earlier tip that the person entered; empty if the log is only checked against its current tip."""
 
 
 @router.get("")
@@ -59,14 +58,15 @@ async def log(context: AuditReader, query: Annotated[_LogQuery, Query()]) -> Res
 
 @router.get("/check")
 async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Check the log from its first entry. A tip stored earlier reveals whether entries were removed from the end."""
+    """Verify the log from its first entry. An earlier tip stored elsewhere (`kept`) also reveals whether entries were
+    removed from the end."""
     kept = kept.strip()
     published = await context.services.audit_log.tip(context.tenant)
     against = published
     if kept:
         noted = tip_of(kept, context.tenant)
         if noted is None:
-            fault = "A tip must have the form NUMBER:HASH, with a hash of 64 hexadecimal digits."
+            fault = "A tip must have the form NUMBER:HASH, where the hash has 64 hexadecimal digits."
             return await _show(context, _LogQuery(), fault=fault, kept=kept)
         against = noted
     return await _show(context, _LogQuery(), kept=kept, checked=await _check(context, against, published, kept))
@@ -74,7 +74,7 @@ async def check(context: AuditReader, kept: Annotated[str, Query(max_length=200)
 
 @router.get("/export")
 async def export(context: AuditReader) -> Response:
-    """Export the whole log as JSON lines, oldest entry first. The first line states the tenant, the reader's role and
+    """Export the whole log as JSON Lines, oldest entry first. The first line states the tenant, the reader's role and
     the time."""
     headers = {"Content-Disposition": 'attachment; filename="audit-log.jsonl"', "Cache-Control": "no-store"}
     return StreamingResponse(_lines(context), 200, headers, "application/jsonl")
@@ -85,7 +85,7 @@ async def _show(
 ) -> Response:
     act = next((item for item in ACTS_IN_THE_LOG if item == query.act), None)
     if query.act and act is None:
-        raise HttpProblem.parameter("act", "Unknown act. Choose one from the list.")
+        raise HttpProblem.parameter("act", "Unknown action. Choose one from the list.")
     about = query.about.strip()
     newest = await context.services.audit_log.newest(
         context.tenant, actor=query.actor or None, act=act, about=about or None, before=query.before, limit=_ROWS + 1
@@ -113,7 +113,7 @@ async def _show(
 
 
 async def _check(context: PageContext, against: AuditTip, published: AuditTip, kept: str) -> ChainCheck:
-    """Check the log. Entries are read a thousand at a time, and hashed in a thread."""
+    """Verify the log. Entries are read a thousand at a time and hashed in a thread."""
     loop, count, ended = asyncio.get_running_loop(), 0, published.number == 0
 
     def entries() -> Iterator[AuditEntry]:

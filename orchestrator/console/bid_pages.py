@@ -1,4 +1,4 @@
-"""Pages `/console/bids`: the calls that ask a reviewer for bids, and the bids on the proposals of a call."""
+"""Pages under `/console/bids`: the calls on which a reviewer is asked to bid, and the bids on one call's proposals."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -25,21 +25,21 @@ _BIDS: Mapping[str, Bid] = {bid: bid for bid in get_args(Bid)}
 
 @router.get("")
 async def calls_for_bids(context: Reviewer) -> Response:
-    """List the calls that ask the reviewer for bids."""
+    """List the calls on which the reviewer is asked to bid."""
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
     return context.page("bids.html", calls=calls, call=None)
 
 
 @router.get("/{id}")
 async def bids(id: PathId, context: Reviewer, page: int = 1, saved: int = 0) -> Response:
-    """Show the proposals that the reviewer may bid on, once they have declared their interests. `saved` is the number
-    of answers that were just stored."""
+    """Show the proposals that the reviewer may bid on, once they have declared their conflicts of interest. `saved` is
+    the number of bids just stored."""
     return await _show(context, id, page, saved=saved)
 
 
 @router.post("/{id}")
 async def change_bids(id: PathId, context: Reviewer, page: int = 1) -> Response:
-    """Store the bids of a page."""
+    """Store the bids from one page of proposals."""
     batch = (await context.find_batch(id)).id
     sent = (await context.request.form()).multi_items()
     chosen = {JobId(name[4:]): _BIDS.get(str(value)) for name, value in sent if name.startswith("bid-")}
@@ -58,7 +58,7 @@ async def _show(context: PageContext, id: str, page: int, *, fault: str = "", sa
     calls = await context.reviewing.bids.calls(context.tenant, context.caller.subject)
     call = next((item for item in calls if item.id == batch), None)
     if call is None:
-        raise HttpProblem("conflict", "This call does not ask you for bids, or bidding is closed.")
+        raise HttpProblem("conflict", "You are not asked to bid on this call, or bidding is closed.")
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     planner = context.services.assignment_planner
     undeclared = ""

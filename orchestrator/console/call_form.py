@@ -1,5 +1,5 @@
-"""Form for the terms of a funding call: values as typed, parsed into the call's details, with a message for each
-fault."""
+"""The form for a funding call's terms: the values as typed are parsed into the call's details, with a message for each
+error."""
 
 import datetime as dt
 import re
@@ -27,7 +27,7 @@ _TITLES = {
     "name": "Name",
     "tags": "Tags",
     "opinions_due": "Reviews due by",
-    "text": "Text of the call",
+    "text": "Call text",
     "deadline": "Deadline for proposals",
     "eligibility": "Who may apply",
     "budget": "Budget",
@@ -37,12 +37,12 @@ _TITLES = {
     "confidence": "Ask how certain the reviewer is",
     "to_applicant": "Ask for comments to the applicant",
 }
-"""Titles of the fields, for messages about them."""
+"""Field titles, for messages about the fields."""
 _AS_TYPED = ("text", "eligibility", "currency", "conflict_policy", "coauthor_years")
 
 
 class CallForm(NamedTuple):
-    """Values of the form's fields as typed, and the details of a call parsed from the valid ones."""
+    """The form's values as typed, and the call details parsed from the valid ones."""
 
     values: Mapping[str, str]
     details: dict[str, Any]
@@ -55,7 +55,7 @@ def form_of(values: Mapping[str, str]) -> CallForm:
     typed = {name: value.replace("\r\n", "\n").strip() for name, value in values.items()}
     for number in range(MOST_ROWS):
         if not typed.get(f"field-{number}-name") and not typed.get(f"field-{number}-question"):
-            typed.pop(f"field-{number}-kind", None)  # the menu of an empty row has a value too
+            typed.pop(f"field-{number}-kind", None)  # an empty row's menu has a value too
     criteria = _criteria(typed, faults)
     fields = [
         field
@@ -77,7 +77,7 @@ def form_of(values: Mapping[str, str]) -> CallForm:
 
 
 def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: CallTerms) -> dict[str, str]:
-    """Return the values of the form's fields for the stored details of a call."""
+    """Return the form values that represent a call's stored details."""
     values = {
         "name": name,
         "tags": ", ".join(tags),
@@ -104,13 +104,13 @@ def values_of(name: str, tags: tuple[str, ...], due: dt.date | None, terms: Call
 
 
 def kind_of(field: ReviewField) -> str:
-    """Return the kind of a question as named in the form's menu, such as `scale-5` or `text-optional`."""
+    """Return a question's kind as named in the form's menu, such as `scale-5` or `text-optional`."""
     scale = f"-{field.highest}" if field.kind == "scale" else ""
     return f"{field.kind}{scale}{'' if field.required else '-optional'}"
 
 
 def field_title(name: str) -> str:
-    """Return the title of a field of the form, for messages about it."""
+    """Return a form field's title, for messages about it."""
     kind, _, rest = name.partition("-")
     number, _, part = rest.partition("-")
     if kind in ("criterion", "field") and number.isdigit():
@@ -119,13 +119,13 @@ def field_title(name: str) -> str:
 
 
 def rows_shown(values: Mapping[str, str], kind: str) -> int:
-    """Return how many rows for criteria or questions the form shows: rows with values, and blank rows."""
+    """Return how many rows for criteria or questions the form shows: those with values, plus some blank ones."""
     used = [int(name.split("-")[1]) + 1 for name, value in values.items() if name.startswith(f"{kind}-") and value]
     return min(MOST_ROWS, max(used, default=0) + _BLANK_ROWS)
 
 
 def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows of criteria or questions in which a name or a question was typed, with their numbers."""
+    """Yield the numbers and values of the rows (for criteria or questions) in which a name or a question was typed."""
     for number in range(MOST_ROWS):
         row = {key: typed.get(f"{kind}-{number}-{key}", "") for key in keys}
         if row["name"] or row["question"]:
@@ -158,7 +158,8 @@ def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody
 
 
 def _anchors(text: str) -> dict[str, str]:
-    """Parse score anchors, one per line: `10 = the field would work differently`, or `10 new`. Raises ValueError."""
+    """Parse score anchors, one per line, such as `10 = the field would work differently` or `10 new`. Raises ValueError
+    if a line does not begin with a score."""
     anchors = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         match = _ANCHOR.fullmatch(line)
@@ -180,7 +181,8 @@ def _field(row: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _read(model: type[M], fields: Mapping[str, Any], where: str, faults: list[str]) -> M | None:
-    """Return the model; if the fields are invalid, add a message for each fault to `faults` and return None."""
+    """Return the model built from the fields. If they are invalid, add a message for each error to `faults` and return
+    None."""
     try:
         return model.model_validate(fields)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Pages under `/console`: a tenant's calls, and for each call its table and plots, cancellation and retry."""
+"""Pages under `/console`: the list of calls, and each call's table, plots, cancellation and retry."""
 
 import asyncio
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ async def calls(
     tag: Annotated[str, Query(max_length=100)] = "",
     archived: bool = False,
 ) -> Response:
-    """Show the tenant's calls, either only the archived or only the others; a reviewer is redirected to their queue."""
+    """Show the tenant's archived or other calls. Reviewers are redirected to their queue."""
     if not context.caller.may("see calls"):
         return RedirectResponse("/console/queue", 303)
     services, tenant, now = context.services, context.tenant, context.now
@@ -123,7 +123,7 @@ _COLUMNS = {
     "people": "Reviews, 1–5",
     "rank": "Rank",
     "decision": "Decision",
-    "score": "Program’s score",
+    "score": "Report score",
     "certainty": "Certainty",
     "fit": "Corpus fit",
     "flags": "Flags",
@@ -134,8 +134,9 @@ _COLUMNS = {
 
 
 def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[str, str]:
-    """Return the titles of the columns by key. `parts` maps the names of parts to titles. The certainty column is
-    omitted unless `certain`, because it would be empty; people's scores and decisions are omitted unless `people`."""
+    """Return the column titles by key. `parts` maps the names of part scores to titles. Without `certain`, the
+    certainty column is omitted because it would be empty; without `people`, reviewers' scores and decisions are
+    omitted."""
     left_out = {*(() if certain else ("certainty",)), *(() if people else ("people", "decision"))}
     named = {key: title for key, title in _COLUMNS.items() if key not in left_out}
     return named | {f"part:{name}": title for name, title in parts.items()}
@@ -143,7 +144,7 @@ def _columns(parts: Mapping[str, str], *, certain: bool, people: bool) -> dict[s
 
 @router.get("/calls/{id}/progress")
 async def progress(context: CallReader, call: CallInPath) -> Response:
-    """Return the page fragment that changes while a call is running, without counting the table's rows."""
+    """Return the page fragment that changes while a call is running. Cheap, because the table is not read."""
     waiting = await _waiting(context, call)
     return context.page("progress.html", call=batch_summary(call, context.now), waiting=waiting, watched=True)
 
@@ -220,7 +221,8 @@ async def save_view(
     query: Annotated[str, Form(max_length=1_500)] = "",
     replace: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Save a view for everybody. A view of the same name is replaced only if the form says so."""
+    """Save a view of the table for the whole tenant. An existing view with the same name is replaced only if `replace`
+    is set."""
     parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(query):
         parameters.setdefault(key, []).append(value)
@@ -241,14 +243,15 @@ async def save_view(
 
 
 async def _first_opinions(context: PageContext, call: BatchStatus) -> FirstOpinions | None:
-    """Return reviewers' first opinions; None if the person is not allowed to see them."""
+    """Return the reviewers' first opinions; None if the person is not allowed to see them."""
     if not context.caller.may("see the panel"):
         return None
     return await context.reviewing.opinions.first(context.tenant, call.id)
 
 
 async def _waiting(context: PageContext, call: BatchStatus) -> str | None:
-    """Return why no evaluation of the call is running; None if one is running or none is queued."""
+    """Return a sentence that explains why none of the call's evaluations is running; None if one is running or none is
+    queued."""
     if "queued" not in call.counts or "running" in call.counts:
         return None
     return await context.services.jobs.batch_waiting_reason(call.tenant, call.id)

@@ -1,4 +1,4 @@
-"""Forms of `/console/calls/{id}/assignments`: choose the reviewers of a call, or invite one to it."""
+"""Forms on `/console/calls/{id}/assignments` that choose a call's reviewers or invite new ones."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from starlette.responses import Response
 from assayer_client.reviewing import CallInvitationBody, CallReviewersBody, ChosenOutcome
 from orchestrator.access.roles import MemberId
 from orchestrator.console.assignment_pages import RefusedInvitations, shown_assignments
-from orchestrator.console.member_pages import GivenMember, checked_form
+from orchestrator.console.member_pages import GivenMember, validate_form
 from orchestrator.console.page_context import Assigner, Inviter, PageContext
 from orchestrator.console.reviewer_choice import EndedByChoice, wanted_reviewers
 from orchestrator.jobs.submissions import BatchStatus
@@ -34,8 +34,8 @@ async def choose(
     everybody: Annotated[str, Form(max_length=8)] = "",
     ends: Annotated[str, Form(max_length=64)] = "",
 ) -> Response:
-    """Choose the ticked reviewers from the list. If this would end assignments, the assignments are shown for
-    confirmation first, and the choice is saved only if they have not changed since."""
+    """Choose the ticked reviewers. If this would end assignments, show those for confirmation first; the confirmed
+    choice is saved only if they have not changed since."""
     try:
         wanted = None if everybody else await _reviewers_to_choose(context, call, listed, reviewer)
         outcome = await _choose(context, call, wanted, dry_run=True)
@@ -51,7 +51,7 @@ async def choose(
 @router.post("/invite")
 async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Response:
     try:
-        await _invite(context, call, checked_form(CallInvitationBody, form.model_dump(exclude={"role"})))
+        await _invite(context, call, validate_form(CallInvitationBody, form.model_dump(exclude={"role"})))
     except (HttpProblem, ReviewRefused) as refusal:
         return await shown_assignments(context, call, refusal=refusal, form=form)
     return _back(call, "name")  # the URL's fragment makes browsers unfold the form for the next invitation
@@ -61,14 +61,14 @@ async def invite(context: Inviter, call: CallInPath, form: GivenMember) -> Respo
 async def invite_several(
     context: Inviter, call: CallInPath, people: Annotated[str, Form(max_length=50_000)] = ""
 ) -> Response:
-    """Invite a reviewer for each line. If lines are unusable, list them and keep the text, which can be sent again:
-    inviting the same person twice changes nothing."""
+    """Invite one reviewer per line. If lines are unusable, list them and keep the text. The text can be submitted
+    again, because inviting the same person twice changes nothing."""
     invited, faults = 0, list[str]()
     for number, line in enumerate(people.splitlines(), 1):
         if not line.strip():
             continue
         try:
-            await _invite(context, call, checked_form(CallInvitationBody, _person_of(line)))
+            await _invite(context, call, validate_form(CallInvitationBody, _person_of(line)))
             invited += 1
         except (HttpProblem, ReviewRefused) as refusal:
             faults.append(f"Line {number}: {refusal}")
@@ -78,14 +78,15 @@ async def invite_several(
 
 
 async def _invite(context: PageContext, call: BatchStatus, body: CallInvitationBody) -> None:
-    """Invite a reviewer. Raises ReviewRefused."""
+    """Invite a reviewer to the call. Raises ReviewRefused if the person cannot review it."""
     new = NewMember(**body.model_dump(), role="reviewer")
     id = MemberId(context.services.new_id("mb"))
     await context.reviewing.call_reviewers.invite(context.tenant, call.id, id, new, context.by)
 
 
 def _person_of(line: str) -> dict[str, str]:
-    """Return the fields of a line such as `Grace Hopper, grace@example.org, Yale University`. Raises HttpProblem."""
+    """Parse a line such as `Grace Hopper, grace@example.org, Yale University`. Raises HttpProblem if it has no name
+    followed by an email address."""
     parts = [part.strip() for part in re.split("[,;\t]", line)]
     place = next((place for place, part in enumerate(parts) if "@" in part), 0)
     if not place:
@@ -97,7 +98,7 @@ def _person_of(line: str) -> dict[str, str]:
 async def _reviewers_to_choose(
     context: PageContext, call: BatchStatus, listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the reviewers to choose. Raises HttpProblem if none are left."""
+    """Return the reviewers to choose. Raises HttpProblem if there would be none."""
     chosen = await context.reviewing.call_reviewers.chosen(context.tenant, call.id)
     reviewing = {str(member.id) for member in await context.services.members.reviewers(context.tenant)}
     wanted = wanted_reviewers(chosen, reviewing, listed, ticked)
@@ -109,7 +110,7 @@ async def _reviewers_to_choose(
 async def _choose(
     context: PageContext, call: BatchStatus, wanted: tuple[str, ...] | None, *, dry_run: bool
 ) -> ChosenOutcome:
-    """Choose the reviewers of a call. Raises HttpProblem and ReviewRefused."""
+    """Choose a call's reviewers. Raises HttpProblem or ReviewRefused if the choice is not possible."""
     body = CallReviewersBody.model_construct(reviewers=wanted, dry_run=dry_run)
     return await call_reviewers.choose_reviewers(
         context.services.members, context.reviewing, context.tenant, call.id, body, context.by

@@ -1,4 +1,5 @@
-"""Pages `/console/calls/set-up` and `/console/calls/{id}/terms`: create a funding call, read and change its terms."""
+"""Pages `/console/calls/set-up` and `/console/calls/{id}/terms`, which create a funding call and show or change its
+terms."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +14,7 @@ from orchestrator.console.page_context import CallReader, CallRunner, PageContex
 from orchestrator.jobs.models import BatchId
 from orchestrator.jobs.submissions import BatchStatus
 from orchestrator.reviewing.models import ReviewRefused
-from orchestrator.store.call_details import CallChangedMeanwhile
+from orchestrator.store.call_details import StaleCallDetails
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
 
@@ -40,15 +41,15 @@ async def create(context: CallRunner) -> Response:
 
 @router.get("/{id}/terms")
 async def terms(context: CallReader, call: CallInPath) -> Response:
-    """Show the terms of a call, as a form for people who may change them."""
+    """Show a call's terms; people who may change them get a form."""
     details = await context.services.call_details.get(context.tenant, call.id)
     return await _show(context, call, details, CallForm(_stored(call, details), {}, []))
 
 
 @router.post("/{id}/terms")
 async def change(id: PathId, context: CallRunner) -> Response:
-    """Store the terms. If they were changed since the page was opened, nothing is stored, and the text typed is kept in
-    the form."""
+    """Store the terms. If someone has changed them since the page was opened, nothing is stored and the form keeps the
+    typed text."""
     call, sent = await context.find_batch(id), await _sent(context)
     form, version = form_of(sent), sent.get("version", "")
     store = context.services.call_details
@@ -57,7 +58,7 @@ async def change(id: PathId, context: CallRunner) -> Response:
         try:
             await store.change(context.tenant, call.id, form.details, context.by, seen)
             return RedirectResponse(f"/console/calls/{call.id}/terms", 303)
-        except CallChangedMeanwhile as changed:
+        except StaleCallDetails as changed:
             current = await context.find_batch(id)
             return await _show(context, current, changed.current, form, _differences(current, changed.current, form))
         except ReviewRefused as refusal:
@@ -74,7 +75,7 @@ def _stored(call: BatchStatus, details: CallDetails) -> dict[str, str]:
 
 
 def _differences(call: BatchStatus, details: CallDetails, form: CallForm) -> dict[str, str]:
-    """Return the stored values that differ from the form, by the fields' titles."""
+    """Return the stored values that differ from the form, by field title."""
     stored = _stored(call, details)
     names = [name for name in {**stored, **form.values} if name not in _NOT_COMPARED]
     differing = [name for name in names if stored.get(name, "") != form.values.get(name, "")]
@@ -95,8 +96,8 @@ async def _show(
     meanwhile: Mapping[str, str] | None = None,
     version: str = "",
 ) -> Response:
-    """Show the form of a call. `meanwhile` holds the stored values that differ from the form, if someone else changed
-    the call; `version` is the version that the form was based on, if that is still the current one."""
+    """Show a call's form. If someone else changed the call, `meanwhile` holds the stored values that differ from the
+    form. Otherwise `version` may state the version that the form is based on."""
     return await context.call_page(
         "call_terms.html",
         call,

@@ -1,4 +1,4 @@
-"""Page `/console/calls/{id}/decisions`: fund, reserve or decline proposals under the call's budget."""
+"""Page `/console/calls/{id}/decisions`: fund, reserve or decline proposals within the call's budget."""
 
 from typing import Annotated
 
@@ -26,7 +26,7 @@ async def decisions(context: PanelReader, call: CallInPath, view: Annotated[Deci
 
 @router.post("")
 async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionView, Query()]) -> Response:
-    """Decide on the chosen proposals. If the decision is refused, the typed values are shown again."""
+    """Decide on the ticked proposals. If the decision is refused, show the typed values again."""
     sent = await context.request.form()
     body = _body(sent)
     if isinstance(body, str):
@@ -41,10 +41,10 @@ async def decide(context: Overrider, call: CallInPath, view: Annotated[DecisionV
 
 
 def _body(sent: FormData) -> DecisionBody | str:
-    """Return the decision in a submitted form, or a sentence that states what is wrong with it."""
+    """Parse the decision in a submitted form. If it is invalid, return a sentence that explains why."""
     chosen = [str(value).rpartition(":") for value in sent.getlist("proposal")]
     if not chosen:
-        return "Tick at least one proposal to decide on."
+        return "Tick at least one proposal."
     amount = str(sent.get("amount", "")).replace(",", "").strip()
     fields = {
         "proposals": [{"evaluation": id, "version": version} for id, _, version in chosen],
@@ -56,8 +56,8 @@ def _body(sent: FormData) -> DecisionBody | str:
         return DecisionBody.model_validate(fields)
     except ValidationError as error:
         messages = {
-            "amount": "The amount must be a number of at least 0.",
-            "outcome": "Choose whether to fund, to reserve or to decline.",
+            "amount": "The amount must be a number, 0 or more.",
+            "outcome": "Choose one of fund, reserve and decline.",
             "reason": "The reason is too long.",
         }
         return messages.get(str(error.errors()[0]["loc"][0]), "The form cannot be read. Reload the page.")

@@ -1,6 +1,5 @@
-"""Marks of the plots that a template draws as SVG, with positions as fractions of the plot's width and height. The
-number of marks is limited regardless of the number of proposals; each mark holds the data for a link to its
-proposals."""
+"""The marks in plots, which a template draws as SVG. Positions are fractions of the plot's width and height. The number
+of marks is limited, however many proposals there are; each mark holds the data for a link to its proposals."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -21,18 +20,18 @@ _QUANTILES = (0.1, 0.5, 0.9)
 class ScoreBar(NamedTuple):
     low: int
     high: int
-    """Upper bound of the bar's scores, 0 to 100; `low` is their lower bound."""
+    """Upper bound for the bar's scores, 0 to 100; `low` is the lower bound."""
     proposals: int
     height: float
-    """Height from 0 to 1, relative to the highest bar."""
+    """Height relative to the highest bar, 0 to 1."""
 
 
 class TimeMark(NamedTuple):
-    """Mark for the evaluations that ended in an interval."""
+    """The mark for evaluations that ended within one time interval."""
 
     start: dt.datetime
     end: dt.datetime
-    """End of the interval, exclusive."""
+    """End of the interval (exclusive)."""
     proposals: int
     x: float
     """Position of the interval's start, 0 to 1."""
@@ -40,36 +39,36 @@ class TimeMark(NamedTuple):
     middle: float
     high: float
     most: float
-    """Highest value in the interval; `low`, `middle` and `high` are its 10th, 50th and 90th percentiles. All four are
-    from 0 to 1, relative to the highest value of all intervals."""
+    """Highest value in the interval; `low`, `middle` and `high` are the 10th, 50th and 90th percentiles. All four are
+    relative to the highest value in any interval, 0 to 1."""
     median: float
     highest: float
-    """Highest value in the interval, in the original unit, like `median`."""
+    """Highest value in the interval. Like `median`, it is in the original unit."""
 
 
 class TimePlot(NamedTuple):
     marks: tuple[TimeMark, ...]
     width: float
-    """Width of an interval, 0 to 1."""
+    """Width of each interval, 0 to 1."""
     first: dt.datetime
     last: dt.datetime
     most: float
 
 
 class RankMark(NamedTuple):
-    """Mark for consecutive proposals of a ranking; in a short ranking, each proposal has its own mark."""
+    """The mark for consecutive proposals in a ranking. In a short ranking, each proposal has its own mark."""
 
     first: int
     last: int
     page: int
-    """Page of the table, sorted by rank, on which the mark's proposals begin."""
+    """Number of the page, in the table sorted by rank, on which the mark's proposals begin."""
     x: float
     width: float
     low: float
     high: float
     at: float
-    """Median rank of the mark's proposals; `low` and `high` are the medians of the bounds of their rank intervals. All
-    three are from 0 (best) to 1."""
+    """Median rank of the mark's proposals. `low` and `high` are the median lower and upper bounds of their rank
+    intervals. All three are scaled from 0 (best) to 1."""
     clearly_in: int
     for_people: int
     clearly_out: int
@@ -79,14 +78,14 @@ class RankCurve(NamedTuple):
     marks: tuple[RankMark, ...]
     proposals: int
     each: int
-    """Number of proposals that a mark stands for."""
+    """Number of proposals per mark."""
     cut: float | None
     """Position of the ranking's cutoff, 0 to 1."""
     places: int | None
 
 
 def distribution(scores: Sequence[float]) -> list[ScoreBar]:
-    """Return the histogram of scores, which are from 0 to 1. A score on a border belongs to the bin above."""
+    """Return a histogram of scores, which range from 0 to 1. A score on a border belongs to the higher bin."""
     step = 100 // _SCORE_BINS
     borders = np.arange(0, 100 + step, step) / 100
     counts = np.histogram(np.asarray(scores, dtype=float), borders)[0].tolist()
@@ -95,8 +94,8 @@ def distribution(scores: Sequence[float]) -> list[ScoreBar]:
 
 
 def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> TimePlot | None:
-    """Summarise the values of evaluations in up to 40 equal intervals of the time at which they ended. Missing values
-    are ignored. Return None if all are missing."""
+    """Summarise evaluations' values (such as costs) by end time, in up to 40 equal intervals. Missing values are
+    ignored. Return None if all are missing."""
     figures = np.asarray(values, dtype=float)
     known = ~np.isnan(figures)
     if not known.any():
@@ -120,8 +119,8 @@ def over_time(ended: Sequence[dt.datetime], values: Sequence[float | None]) -> T
 
 
 def rank_curve(series: RankSeries) -> RankCurve | None:
-    """Return the curve of ranks. Each mark stands for a single proposal or, if there are more than 200, for the
-    proposals on one or more pages of the table. Return None if no proposal is ranked."""
+    """Return the rank curve. Each mark stands for one proposal; if there are more than 200 proposals, it stands for
+    those on one or more pages of the table. Return None if no proposal is ranked."""
     count = len(series.ranks)
     if not count:
         return None
@@ -157,6 +156,7 @@ def _cut(series: RankSeries) -> float | None:
 
 
 def _microseconds(moments: Sequence[dt.datetime], origin: dt.datetime) -> NDArray[np.int64]:
-    """Return exact times in microseconds after `origin`, because the table filters by the borders of the intervals."""
+    """Return times in microseconds after `origin`. They are exact, because the table filters by the intervals'
+    borders."""
     microsecond = dt.timedelta(microseconds=1)
     return np.asarray([(moment - origin) // microsecond for moment in moments], dtype=np.int64)

@@ -1,4 +1,5 @@
-"""Page `/console/erase`: delete all data of an applicant or a call after a preview, and download a proof."""
+"""Page `/console/erase`: preview and delete all data about an applicant or a call, and download a proof of the
+erasure."""
 
 import hashlib
 from collections import Counter
@@ -33,8 +34,8 @@ async def erase(
     source: Annotated[str, Form(max_length=300)] = "",
     batch: Annotated[str, Form(pattern=r"^[A-Za-z0-9_-]{0,64}$")] = "",
 ) -> Response:
-    """Delete the data that was shown. If the data to delete has changed since, show it again instead."""
-    erasure = await _find_erasure(context, source, batch)
+    """Delete the previewed data. If it has changed since the preview, show the preview again instead."""
+    erasure = await _preview_erasure(context, source, batch)
     if erasure is None or _digest(erasure) != shown:
         return await _show(context, source, batch, changed=True)
     gone = await erase_found(context.services.erasures, context.tenant, source or None, erasure, context.by)
@@ -48,7 +49,7 @@ async def proof(number: EntryNumber, context: Eraser) -> Response:
 
 
 async def _show(context: PageContext, source: str, batch: str, changed: bool = False) -> Response:
-    erasure = await _find_erasure(context, source, batch)
+    erasure = await _preview_erasure(context, source, batch)
     listed = {job.id for job in erasure.jobs} if erasure else set()
     named = await context.services.applicants.named(context.tenant, source)
     return context.page(
@@ -67,7 +68,7 @@ async def _show(context: PageContext, source: str, batch: str, changed: bool = F
     )
 
 
-async def _find_erasure(context: PageContext, source: str, batch: str) -> Erasure | None:
+async def _preview_erasure(context: PageContext, source: str, batch: str) -> Erasure | None:
     """Return what would be deleted; None unless exactly one of `source` and `batch` is given."""
     if bool(source) == bool(batch):
         return None

@@ -1,5 +1,5 @@
-"""Page `/console/evaluations`: every submitted proposal, whether in a call or alone; cancellation and retry of one; and
-`/`, which redirects to the console."""
+"""Page `/console/evaluations`: all submitted proposals, whether in a call or not. Also cancels and retries evaluations,
+and redirects `/` to the console."""
 
 import datetime as dt
 from typing import Literal
@@ -21,7 +21,7 @@ _ROWS = 50
 
 @router.get("/")
 async def redirect_root() -> Response:
-    """Redirect the root of the service to the console."""
+    """Redirect the service's root URL to the console."""
     return RedirectResponse("/console", 303)
 
 
@@ -46,7 +46,7 @@ async def evaluations(context: CallReader, state: JobState | Literal[""] = "", a
 
 @router.post("/console/proposals/{id}/cancel")
 async def cancel(context: CallRunner, job: EvaluationInPath) -> Response:
-    """Cancel an evaluation. One that has already ended is unchanged."""
+    """Cancel an evaluation, unless it has already ended."""
     await context.services.jobs.cancel(context.tenant, job.id, context.by)
     return RedirectResponse(f"/console/proposals/{job.id}", 303)
 

@@ -1,4 +1,4 @@
-"""Numbered claims of a report with the quotes cited for them, and the sources with the claims that cite them."""
+"""A report's numbered claims with the quotes cited for them, and its sources with the claims that cite them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ class QuotedWords(NamedTuple):
     words: str
     found: bool
     state: str
-    """Verification state of the quote."""
+    """Whether the quote was verified, in words."""
     support: str
     """Result of checking whether the quote supports the claim; empty if unchecked."""
 
@@ -28,9 +28,10 @@ class QuotedWords(NamedTuple):
 class NumberedClaim(NamedTuple):
     number: int
     pointer: str
-    """Path of the claim in the report, to which people's judgements refer: `/parts/0/assessments/1/points/2`."""
+    """The claim's path in the report, to which reviewers' judgements refer, such as
+    `/parts/0/assessments/1/points/2`."""
     words: tuple[tuple[str, Label | None], ...]
-    """Text of the claim, with the labels of sources as separate items."""
+    """The claim's text, split so that source labels are separate items."""
     quotes: tuple[QuotedWords, ...]
     labels: tuple[Label, ...]
     """Sources that the claim cites, without duplicates."""
@@ -61,11 +62,11 @@ class SourceView(NamedTuple):
 class EvidenceView(NamedTuple):
     summary: tuple[ClaimGroup, ...]
     parts: tuple[tuple[str, tuple[ClaimGroup, ...]], ...]
-    """Claims of each method or dimension, by the part's title."""
+    """The title of each part of the report (method or dimension), with its claims."""
     sources: tuple[SourceView, ...]
     certainties: Mapping[str, str]
-    """Sentence on the certainties of each part's scores, by the part's name; parts that state no certainty are left
-    out."""
+    """A sentence about the certainty of each part's scores, by the part's name; parts that state no certainty are
+    omitted."""
 
 
 class _ClaimNumbering:
@@ -74,7 +75,7 @@ class _ClaimNumbering:
         self.claims: list[NumberedClaim] = []
 
     def group(self, title: str, points: Iterable[tuple[str, Point]]) -> ClaimGroup:
-        """Number these points (pairs of the path in the report and the point), and return them as a group of claims."""
+        """Number points, and return them as a group of claims. Each point comes with its path in the report."""
         return ClaimGroup(title, tuple(self._claim(pointer, point) for pointer, point in points))
 
     def _claim(self, pointer: str, point: Point) -> NumberedClaim:
@@ -96,7 +97,7 @@ class _ClaimNumbering:
 
 
 def evidence_of(report: Report) -> EvidenceView:
-    """Return the evidence of a report, with claims numbered in the order in which they appear on the page."""
+    """Return a report's evidence, with claims numbered in the order in which they appear on the page."""
     numbering = _ClaimNumbering(reference.label for reference in report.references)
     summary = tuple(_summary_groups(numbering, report.summary))
     parts = tuple(
@@ -119,8 +120,8 @@ def evidence_of(report: Report) -> EvidenceView:
 
 
 def _certainties(part: Part) -> str:
-    """Describe the certainties of a part, such as `Of 3 scores in this part: 2 with high certainty, 1 without stated
-    certainty.`; empty if no score states any."""
+    """Describe how certain a part's scores are, such as `Of 3 scores in this part: 2 with high certainty, 1 without
+    stated certainty.` Empty if no score states its certainty."""
     counts = Counter(
         assessment.score.certainty for assessment in part.assessments if isinstance(assessment.score, Score)
     )
@@ -141,15 +142,15 @@ def _summary_groups(numbering: _ClaimNumbering, summary: Summary) -> Iterable[Cl
 
 
 def _assessment_group(numbering: _ClaimNumbering, pointer: str, assessment: Assessment) -> ClaimGroup:
-    """Return the points of an assessment, grouped by kind in the order that readers expect."""
+    """Return an assessment's points, grouped by kind in the usual order."""
     located = [(f"{pointer}/points/{index}", point) for index, point in enumerate(assessment.points)]
     order = [kind for kind, _ in points_by_kind(assessment.points)]
     return numbering.group(assessment.name, sorted(located, key=lambda item: order.index(item[1].kind)))
 
 
 def _quotes_of(citation: Citation) -> Iterable[QuotedWords]:
-    """Yield the quotes of a citation; their anchors are assigned later, over all quotes of a claim. If several quotes
-    of a paper are kept, the last one states the result of checking the claim against all of them."""
+    """Yield a citation's quotes. Their anchors are assigned later, for all of the claim's quotes together. If there are
+    several quotes from a paper, the last one states the result of checking the claim against all of them."""
     support = citation_wording.SUPPORT[citation.support.outcome] if isinstance(citation.support, ClaimSupport) else ""
     first = QuotedWords(
         anchor="",

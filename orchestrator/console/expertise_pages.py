@@ -1,5 +1,5 @@
-"""Pages `/console/expertise` and `/console/members/{id}/expertise`: a reviewer's expertise and declared relationships,
-for the reviewer and for officers."""
+"""Pages `/console/expertise` (for the reviewer) and `/console/members/{id}/expertise` (for officers): a reviewer's
+expertise and declared conflicts of interest."""
 
 import re
 from typing import Annotated
@@ -26,7 +26,7 @@ _TITLES = {"keywords": "Keywords", "institutions": "Institutions", "people": "Pe
 
 
 class ExpertiseForm(Frozen, extra="ignore", defer_build=False):
-    """Fields of the form, as typed."""
+    """The form's fields as typed."""
 
     version: Annotated[int, Field(ge=0)] = 0
     keywords: _Text = ""
@@ -34,12 +34,12 @@ class ExpertiseForm(Frozen, extra="ignore", defer_build=False):
     people: _Text = ""
     references: Annotated[str, Field(max_length=2_000_000)] = ""
     removed: Annotated[tuple[int, ...], Field(max_length=1_000)] = ()
-    """Positions of the stored papers to remove."""
+    """Positions, in the stored list, of the papers to remove."""
 
 
 @router.get("/expertise")
 async def own_expertise(context: Reviewer) -> Response:
-    """Show the form to the reviewer."""
+    """Show reviewers the form for their own expertise."""
     return await _show(context, await _own(context))
 
 
@@ -50,7 +50,7 @@ async def change_own_expertise(context: Reviewer, form: Annotated[ExpertiseForm,
 
 @router.get("/members/{id}/expertise")
 async def expertise(id: PathId, context: Assigner, call: _FromCall = None) -> Response:
-    """Show the form to an officer, who may come from the page of a call."""
+    """Show an officer the form for a reviewer. `call` is the call whose page the officer came from, if any."""
     return await _show(context, await _member(context, id), call=call)
 
 
@@ -73,7 +73,7 @@ async def _member(context: PageContext, id: str) -> Member:
 
 
 async def _change(context: PageContext, member: Member, form: ExpertiseForm, call: str | None = None) -> Response:
-    """Store the form, and show what was stored, or why it could not be stored."""
+    """Store the form, then show either what was stored or why it could not be stored."""
     stored = await _stored(context, member)
     try:
         body = ExpertiseBody(
@@ -130,5 +130,5 @@ async def _show(
 
 
 def _items(text: str, separator: str) -> tuple[str, ...]:
-    """Return the distinct items of a list in a text field, in order."""
+    """Split a text field into its distinct items, keeping their order."""
     return tuple(dict.fromkeys(item for part in re.split(separator, text) if (item := " ".join(part.split()))))

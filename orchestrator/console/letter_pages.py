@@ -1,4 +1,5 @@
-"""Pages `/console/calls/{id}/letters`: templates and letters to applicants, released comments, objections."""
+"""Pages under `/console/calls/{id}/letters`: letters to applicants and their templates, released comments, and
+objections."""
 
 import datetime as dt
 from typing import Annotated
@@ -24,7 +25,7 @@ router = APIRouter(prefix="/console/calls/{id}/letters", tags=["pages"], include
 
 
 class _Templates(Frozen, extra="ignore", defer_build=False):
-    """Form with the templates, and the version on which they are based."""
+    """The submitted templates, and the version on which they are based."""
 
     fund: str = Field(default="", max_length=20_000)
     reserve: str = Field(default="", max_length=20_000)
@@ -40,7 +41,7 @@ async def letters(context: PanelReader, call: CallInPath) -> Response:
 
 @router.post("/templates")
 async def change_templates(context: Overrider, call: CallInPath, form: Annotated[_Templates, Form()]) -> Response:
-    """Store the templates. If they were changed since the page was opened, the typed texts are shown again instead."""
+    """Store the templates. If someone has changed them since the page was opened, show the typed text again instead."""
     store = context.reviewing.letters
     templates = LetterTemplates(**form.model_dump(exclude={"version"}))
     try:
@@ -53,7 +54,7 @@ async def change_templates(context: Overrider, call: CallInPath, form: Annotated
 
 @router.post("/release")
 async def release_all(context: Overrider, call: CallInPath) -> Response:
-    """Release all comments on every proposal that has no released comments yet."""
+    """Release all comments on each proposal that has none released yet."""
     try:
         await context.reviewing.letters.release_all(context.tenant, call.id, context.by)
     except ReviewRefused as refusal:
@@ -67,7 +68,7 @@ async def mark_sent(
     call: CallInPath,
     letter: Annotated[list[str], Form(max_length=1_000)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    """Record the chosen letters as sent."""
+    """Record the ticked letters as sent."""
     store = context.reviewing.letters
     if not letter:
         return await _show(context, call, fault="Tick the letters that were sent.")
@@ -82,7 +83,7 @@ async def mark_sent(
 
 @router.get("/{evaluation}")
 async def one_letter(evaluation: PathId, context: PanelReader, call: CallInPath) -> Response:
-    """Show a letter, the comments that it can contain, and the objections to the decision."""
+    """Show a letter, the comments that it can include, and the objections to the decision."""
     return await _one(context, call, evaluation)
 
 
@@ -93,7 +94,7 @@ async def release(
     call: CallInPath,
     reviewer: Annotated[list[str], Form(max_length=100)] = [],  # noqa: B006 - FastAPI copies it
 ) -> Response:
-    """Release the comments of the chosen reviewers, and withhold other reviewers' comments."""
+    """Release the ticked reviewers' comments, and withhold everyone else's."""
     job = await context.find_proposal(call, evaluation)
     try:
         await context.reviewing.letters.release(context.tenant, job, reviewer, context.by)
@@ -114,7 +115,7 @@ async def record_objection(
     try:
         body = ObjectionBody(text=text, received=received or context.now.date())
     except ValidationError:
-        return await _one(context, call, job, "Write what the applicant objects to (at least 3 characters).")
+        return await _one(context, call, job, "Describe what the applicant objects to (at least 3 characters).")
     await context.reviewing.letters.object(context.tenant, job, body, context.by)
     return RedirectResponse(f"/console/calls/{call.id}/letters/{job}#objections", 303)
 
@@ -127,7 +128,7 @@ async def answer_objection(
     call: CallInPath,
     answer: Annotated[str, Form(max_length=20_000)] = "",
 ) -> Response:
-    """Record the answer to an objection, which cannot be changed."""
+    """Record the answer to an objection. It cannot be changed later."""
     job = await context.find_proposal(call, evaluation)
     try:
         body = AnswerBody(answer=answer)

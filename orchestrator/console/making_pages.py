@@ -1,4 +1,5 @@
-"""Page `/console/proposals/{id}/making`: how a report was made, by stage and model call, including the messages."""
+"""Page `/console/proposals/{id}/making`: how a report was produced, by stage and by model request, including the
+messages."""
 
 import json
 from typing import NamedTuple
@@ -27,7 +28,7 @@ class _Bar(NamedTuple):
 
 
 class _StageLine(NamedTuple):
-    """Line for a stage, or for the time in the queue."""
+    """The line for a stage, or for the time spent in the queue."""
 
     span: Span
     start: float
@@ -84,8 +85,8 @@ def _stage_line(span: Span, began: float, whole: float) -> _StageLine:
 
 
 def _line(call: ModelCall, job: Job, whole: float) -> _CallLine:
-    """Return the line of a model call. Its start is derived from its end, which the ledger records; a call answered
-    from the cache takes no time."""
+    """Return the line for a model request. Its start is computed from its end, which the ledger records. A request
+    answered from the cache takes no time."""
     seconds = 0.0 if call.cached else call.seconds
     start = max(0.0, (call.ended_at - job.created_at).total_seconds() - seconds)
     return _CallLine(call, start, _bar(start, seconds, whole))

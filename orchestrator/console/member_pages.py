@@ -1,4 +1,4 @@
-"""Pages `/console/members`: list, invite, change and remove a tenant's people, and create their keys."""
+"""Pages under `/console/members`: list, invite, change and remove a tenant's members, and create their keys."""
 
 from collections.abc import Mapping
 from typing import Annotated, TypeVar
@@ -25,15 +25,15 @@ router = APIRouter(prefix="/console/members", tags=["pages"], include_in_schema=
 _MAILS = 10
 _Field = Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
 _RULES = {
-    "name": "A name must have 1 to 200 characters.",
+    "name": "A name must be 1 to 200 characters long.",
     "email": "An email address must have the form name@example.org.",
-    "affiliation": "Institutions may have at most 500 characters, on one line.",
+    "affiliation": "Institutions must be on one line of at most 500 characters.",
     "role": "The role must be owner, officer, reviewer or auditor.",
 }
 
 
 class MemberForm(Frozen, extra="ignore", defer_build=False):
-    """Values of the form's fields."""
+    """The form's values."""
 
     name: _Field = ""
     email: _Field = ""
@@ -84,7 +84,7 @@ async def change(id: PathId, context: Inviter, form: GivenMember) -> Response:
 
 @router.post("/{id}/key")
 async def give_key(id: PathId, context: KeyGiver) -> Response:
-    """Create a key for a member. No other page ever shows it."""
+    """Create a key for a member and show it. It is never shown again."""
     member = await _member(context, id)
     key = await members.give_key(context.services.members, context.tenant, member.id, context.by)
     return context.page("member_key.html", member=member, key=key)
@@ -92,7 +92,7 @@ async def give_key(id: PathId, context: KeyGiver) -> Response:
 
 @router.get("/{id}/remove")
 async def ask_remove(id: PathId, context: Inviter) -> Response:
-    """Ask for confirmation, with the number of assignments that still need the member's opinion."""
+    """Ask for confirmation, and show how many assignments still need the member's opinion."""
     member = await _member(context, id)
     assigned = await context.reviewing.assignments.queue(context.tenant, member=member.id, batch=None)
     open_ones = sum(item.opinion == "none" for item in assigned)
@@ -134,28 +134,29 @@ async def _show(context: PageContext, member: Member, form: MemberForm, problem:
 
 
 def _roles(caller: Caller) -> tuple[PersonRole, ...]:
-    """Return the roles that the person is allowed to assign."""
+    """Return the roles that the signed-in person may assign."""
     others: tuple[PersonRole, ...] = ("officer", "reviewer", "auditor")
     return ("owner", *others) if caller.role == "owner" else others
 
 
 async def _member(context: PageContext, id: str) -> Member:
-    """Return a member whom the person is allowed to change. Raises HttpProblem."""
+    """Return a member whom the signed-in person may change. Raises HttpProblem if the member does not exist, was
+    removed, or is an owner and the person is not."""
     member = await members.get_member(context.services.members, context.tenant, id)
     if member.role == "owner" and context.caller.role != "owner":
-        raise HttpProblem("forbidden", "Only an owner may change or remove an owner.")
+        raise HttpProblem("forbidden", "Only an owner can change or remove an owner.")
     if member.removed_at is not None:
         raise HttpProblem("conflict", f"{member.name} is no longer a member.")
     return member
 
 
 def _body(form: MemberForm) -> MemberBody:
-    """Convert the form to a request body. Raises HttpProblem."""
-    return checked_form(MemberBody, form.model_dump())
+    """Convert the form to a request body. Raises HttpProblem if a field is invalid."""
+    return validate_form(MemberBody, form.model_dump())
 
 
-def checked_form(body: type[B], form: Mapping[str, str]) -> B:
-    """Validate the form. Raises HttpProblem with a sentence for each invalid field."""
+def validate_form(body: type[B], form: Mapping[str, str]) -> B:
+    """Convert a form to a request body. Raises HttpProblem with a sentence for each invalid field."""
     try:
         return body.model_validate(form)
     except ValidationError as error:

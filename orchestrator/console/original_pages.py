@@ -1,8 +1,8 @@
-"""Documents as applicants submitted them, below the pages of a proposal and of its review: for download, and page by
-page as pictures.
+"""Original documents as applicants submitted them, for the proposal page and the review page: as a download, and as
+images of their pages.
 
-Nothing of a document is ever interpreted by the browser: downloads have a fixed media type and a sandbox, and pages of
-a PDF are rendered in a sandboxed process. Reviewers get the original only if the call is not masked."""
+The browser never interprets a document's content: downloads have a fixed media type and a sandbox policy, and PDF pages
+are rendered in a sandboxed process. Reviewers can see the original only if the call is not masked."""
 
 from pathlib import PurePath
 from typing import Annotated
@@ -26,7 +26,7 @@ _MEDIA_TYPES = {
     ".docx": f"{_OFFICE}openxmlformats-officedocument.wordprocessingml.document",
     ".odt": f"{_OFFICE}oasis.opendocument.text",
 }
-"""Media types of downloads; every other document is sent as bytes without a type."""
+"""Media types for downloads. Any other document is sent as `application/octet-stream`."""
 _PACKED = b"PK\x03\x04"
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -35,7 +35,7 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _AT_ONCE = 3
-"""Number of pages that one request renders."""
+"""Number of pages rendered per request."""
 
 
 _First = Annotated[int, Query(ge=1, le=100_000)]
@@ -43,7 +43,7 @@ _First = Annotated[int, Query(ge=1, le=100_000)]
 
 @router.get("/proposals/{id}/original")
 async def original(id: PathId, context: CallReader) -> Response:
-    """Download the document."""
+    """Download the original document."""
     return await _download(context, await _kept(context, id), id)
 
 
@@ -55,18 +55,19 @@ async def pages(id: PathId, context: CallReader, first: _First = 1) -> Response:
 
 @router.get("/review/{id}/original")
 async def assigned_original(id: PathId, context: Reviewer) -> Response:
-    """Download the document of a proposal that the person reviews."""
+    """Download the original document of a proposal assigned to the reviewer."""
     return await _download(context, await _kept_for_review(context, id), id)
 
 
 @router.get("/review/{id}/original/pages")
 async def assigned_pages(id: PathId, context: Reviewer, first: _First = 1) -> Response:
-    """Return pages of a document that the person reviews, like `pages`."""
+    """Return the same fragment as `pages`, for a proposal assigned to the reviewer."""
     return await _pages(context, await _kept_for_review(context, id), f"/console/review/{id}", id, first)
 
 
 async def _download(context: PageContext, kept: Original, id: str) -> Response:
-    """Return the document as a download, which the audit log records as an export. Raises HttpProblem."""
+    """Return the document as a download, and record the export in the audit log. Raises HttpProblem if the document is
+    no longer stored."""
     document = await _document(context, id)
     name, suffix = kept.name, PurePath(kept.name).suffix.lower()
     if document.startswith(_PACKED) and suffix not in _MEDIA_TYPES:
@@ -89,24 +90,27 @@ async def _pages(context: PageContext, kept: Original, here: str, id: str, first
 
 
 async def _kept(context: PageContext, id: str) -> Original:
-    """Return the record of the stored document. Raises HttpProblem."""
+    """Return the record of a proposal's stored document. Raises HttpProblem if there is none."""
     job = await context.find_evaluation(id)
     kept = await context.services.jobs.original(context.tenant, job.id)
     return required(kept, not_there("evaluation", id, "document"))
 
 
 async def _kept_for_review(context: PageContext, id: str) -> Original:
-    """Return the record of a document that the person reviews. Raises HttpProblem unless they may read it."""
+    """Return the record of a document assigned to the reviewer. Raises HttpProblem if it is not assigned to them, or if
+    the call is masked."""
     given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     required(given, not_there("evaluation", id, "proposal"))
     kept = await _kept(context, id)
     if kept.blind:
-        raise HttpProblem("forbidden", "This call is masked: reviewers read the masked text, not the original.")
+        raise HttpProblem(
+            "forbidden", "This call is masked, so reviewers read the masked text instead of the original."
+        )
     return kept
 
 
 async def _document(context: PageContext, id: str) -> bytes:
-    """Return the content of the document. Raises HttpProblem."""
+    """Return the document's content. Raises HttpProblem if it is no longer stored."""
     try:
         document = await context.services.jobs.read_original(context.tenant, JobId(id))
     except FullTextError as error:

@@ -1,4 +1,4 @@
-"""Context of requests for pages: the signed-in person, what their role allows, and the rendering of the page."""
+"""The context of a page request: the signed-in person, what their role allows, and how the page is rendered."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ CallTab = Literal["proposals", "terms", "reviewers", "reviews", "decisions", "le
 
 
 class CallHeader(NamedTuple):
-    """Header of all pages of a call."""
+    """The header shown on all of a call's pages."""
 
     call: str
     name: str
@@ -32,17 +32,17 @@ class CallHeader(NamedTuple):
 
 @dataclass(frozen=True)
 class PageContext(RouteContext):
-    """Context of a page requested by a signed-in person."""
+    """The context of a page requested by a signed-in person."""
 
     caller: SignedInDependency
     request: Request
 
     async def find_evaluation(self, id: str) -> Job:
-        """Return the evaluation. Raises HttpProblem (404, 410)."""
+        """Return an evaluation. Raises HttpProblem with status 404 if it never existed, or 410 if it was deleted."""
         return await self.find_job(id, "evaluation")
 
     async def find_proposal(self, call: BatchStatus, id: str) -> JobId:
-        """Return the id of a proposal of this call. Raises HttpProblem (404)."""
+        """Return the proposal's id. Raises HttpProblem with status 404 if the proposal is not in this call."""
         job = await self.services.jobs.get(self.tenant, JobId(id))
         if job is None or job.batch != call.id:
             raise not_there("evaluation", id, "proposal in this call")
@@ -51,7 +51,8 @@ class PageContext(RouteContext):
     async def call_page(
         self, template: str, call: BatchStatus, tab: CallTab, *, status: int = 200, **values: object
     ) -> HTMLResponse:
-        """Render a page of a call, with its header: name, stages, next step and tabs. `tab` is the page's own tab."""
+        """Render one of a call's pages. Its header shows the call's name, stages, next step and tabs; `tab` is this
+        page's tab."""
         progress = await self.services.call_progress.of(self.tenant, {call.id: call.opinions_due}, self.now.date())
         header = CallHeader(call.id, call_title(call), progress[call.id], tab)
         return self.page(template, status=status, call=call, header=header, **values)
@@ -61,7 +62,7 @@ class PageContext(RouteContext):
 
 
 def _allowed_to(act: Act) -> Callable[..., Awaitable[PageContext]]:
-    """Return a dependency that provides the context of a person whose role allows the act."""
+    """Return a dependency that provides the page context if the person's role allows the action."""
 
     async def context(
         request: Request, caller: Annotated[Caller, Depends(allowed_to(act))], services: ServicesDependency

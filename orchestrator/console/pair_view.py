@@ -1,4 +1,5 @@
-"""Comparisons of two proposals for a page: which is better on each dimension, and whether their order matters."""
+"""Comparisons of two proposals, as shown on a page: which is better on each dimension, and whether the order in which
+they were shown to the judge mattered."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -12,9 +13,9 @@ from orchestrator.store.pair_verdicts import SourcedComparison
 class JudgedRespect(NamedTuple):
     dimension: str
     better: str | None
-    """Title of the better proposal; None for neither."""
+    """Title of the better proposal; None if neither is better."""
     order: str
-    """Phrase that states whether the judge was asked in both orders, and whether the verdicts agree."""
+    """A phrase that states whether the judge was asked in both orders, and whether its verdicts agree."""
     reasons: tuple[str, ...]
 
 
@@ -27,7 +28,7 @@ class JudgedPair(NamedTuple):
 
 
 def judged_pairs(comparisons: Iterable[SourcedComparison], titles: Mapping[IdeaId, str]) -> list[JudgedPair]:
-    """Group the comparisons by job (a comparison or a ranking) and by pair of ideas; `titles` maps ideas to titles."""
+    """Group comparisons by job (a comparison or a ranking) and by pair of ideas. `titles` holds the ideas' titles."""
     grouped: dict[tuple[str, frozenset[str]], list[SourcedComparison]] = {}
     for item in comparisons:
         grouped.setdefault((item.job, frozenset((item.answer.first, item.answer.second))), []).append(item)

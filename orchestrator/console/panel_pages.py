@@ -1,4 +1,4 @@
-"""Pages under `/console/calls/{id}/panel`: the reviewers' opinions of a call, score overrides, and the call's
+"""Pages under `/console/calls/{id}/panel`: the opinions of a call's reviewers, score overrides, and the call's
 sign-off."""
 
 import asyncio
@@ -28,7 +28,7 @@ router = APIRouter(prefix="/console/calls/{id}", tags=["pages"], include_in_sche
 
 _MEDIA_TYPES = {"csv": "text/csv", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
 _PAIRS = 50
-"""Maximum number of reviewer pairs listed."""
+"""Maximum number of reviewer pairs shown."""
 
 
 @router.get("/panel")
@@ -39,7 +39,7 @@ async def panel(context: PanelReader, call: CallInPath, view: Annotated[PanelVie
 
 @router.get("/panel/anonymous-reviews")
 async def export(context: PanelReader, call: CallInPath, format: Literal["csv", "xlsx"] = "csv") -> Response:
-    """Return the reviews of a call as a file without the reviewers' names."""
+    """Return a call's reviews as a file without the reviewers' names."""
     panel = await panel_of(context.reviewing, context.tenant, call.id)
     details = await context.services.call_details.get(context.tenant, call.id)
     given = {str(review.member): review.name for row in panel.rows for review in row.opinions}
@@ -67,8 +67,8 @@ async def override(
     reason: Annotated[str, Form(max_length=5_000)],
     back: Annotated[str | None, Form(max_length=500)] = None,
 ) -> Response:
-    """Set the final score of a proposal of the call, overriding the reviewers' combined score. `back` is the query
-    string, with its question mark, of the panel's page to return to; None to return to the proposal."""
+    """Set a proposal's final score, overriding the reviewers' combined score. `back` is the query string (with its
+    question mark) of the panel page to return to; None returns to the proposal."""
     job = await context.find_proposal(call, evaluation)
     if len(reason.strip()) < 3:
         raise HttpProblem("conflict", "Give a reason (at least 3 characters).")
@@ -83,10 +83,10 @@ async def override(
 
 @router.post("/panel/reminders")
 async def remind(context: Assigner, call: CallInPath) -> Response:
-    """Send a reminder to the reviewers with missing reviews who have not been reminded in the past day."""
+    """Send a reminder to each reviewer who has missing reviews and was not reminded within the last day."""
     services = context.services
     if not services.mails.enabled:
-        return await _show(context, call, fault="This service sends no email: no reminder was sent.")
+        return await _show(context, call, fault="This service does not send email, so no reminder was sent.")
     await services.mails.remind(context.tenant, call.id, context.by, services.audit_log)
     return RedirectResponse(f"/console/calls/{call.id}/panel#reminders", 303)
 
@@ -100,7 +100,7 @@ async def sign_off(
     despite_unfinished: Annotated[bool, Form()] = False,
     despite_undecided: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Sign off the call, which can no longer be changed afterwards."""
+    """Sign off the call. From then on it cannot be changed."""
     try:
         despite = SignedDespite(despite_missing, despite_unfinished, despite_undecided)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
@@ -112,7 +112,7 @@ async def sign_off(
 async def _show(
     context: PageContext, call: BatchStatus, view: PanelView | None = None, *, fault: str = "", note: str = ""
 ) -> Response:
-    """Render the panel page. If sign-off was refused, `fault` states why and `note` is the text that was entered."""
+    """Render the panel page. If the sign-off was refused, `fault` states why and `note` is the entered text."""
     view = view or PanelView()
     page, panel, members, signed = await asyncio.gather(
         context.reviewing.panels.page(context.tenant, call.id, view),
@@ -156,5 +156,5 @@ async def _show(
 
 
 def _by_agreement(pair: PanelPair) -> float:
-    """Return the sort key that lists the pairs with the lowest agreement first, and pairs of unknown agreement last."""
+    """Return a sort key by which pairs with the lowest agreement come first and pairs with unknown agreement last."""
     return math.inf if isinstance(pair.kappa, Absent) else pair.kappa

@@ -1,5 +1,5 @@
-"""Research fields of a call's proposals: groups of proposals that use the same words, by which the fields are named.
-The words are taken from the proposals, because fields are not assigned by hand and a corpus that does not cover a field
+"""Research fields in a call: groups of proposals that use similar words. Each field is named after its most distinctive
+words. The words come from the proposals, because nobody assigns fields by hand and a corpus that does not cover a field
 could not name it."""
 
 from collections import Counter
@@ -14,27 +14,27 @@ _MOST_FIELDS = 12
 _MIN_PER_FIELD = 8
 """Minimum number of proposals per field, which limits the number of fields."""
 _MIN_SHARED, _MAX_SHARED = 2, 1.3
-"""Bounds on the number of proposals that contain a word used to distinguish fields: at least the first value, and at
-most the second value times the average size of a field."""
+"""A word is used to distinguish fields if at least `_MIN_SHARED` proposals contain it, and at most `_MAX_SHARED` times
+the average field size."""
 _MOST_WORDS = 2_000
 _WORDS_PER_NAME = 3
 _MAX_TRAINING = 2_000
-"""Maximum number of proposals, evenly spread over the call, to which k-means is fitted. Every proposal is then assigned
-to the nearest field."""
+"""Maximum number of proposals on which k-means is fitted; they are sampled evenly from the call. Every proposal is then
+assigned to the nearest field."""
 
 
 class ProposalFields(NamedTuple):
     names: tuple[str, ...]
-    """Most distinctive words of each field; the largest field comes first."""
+    """Each field's most distinctive words; the largest field comes first."""
     of: tuple[int | None, ...]
-    """Index of the field of each proposal; None if the proposal shares no distinctive word with others."""
+    """Index of each proposal's field; None if the proposal shares no distinctive word with others."""
 
 
 class FieldCoverage(NamedTuple):
-    """Corpus coverage of one field, from the reports of its proposals."""
+    """Corpus coverage of one field, according to its proposals' reports."""
 
     name: str
-    """Name of the field; empty for the proposals that belong to no field."""
+    """The field's name; empty for proposals that belong to no field."""
     proposals: int
     good: int
     partial: int
@@ -43,8 +43,8 @@ class FieldCoverage(NamedTuple):
 
 
 def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
-    """Return the corpus coverage by field: the largest field first, proposals without a field last. The list is empty
-    if there are too few proposals to distinguish fields."""
+    """Return how well the corpus covers each field. The largest field comes first, proposals without a field last.
+    Empty if there are too few proposals to distinguish fields."""
     fields = fields_of(series.words)
     if not fields.names:
         return []
@@ -57,15 +57,15 @@ def coverage_by_field(series: WordSeries) -> list[FieldCoverage]:
 
 
 def runs_of_field(series: WordSeries, name: str) -> list[str]:
-    """Return the run ids of the proposals in a field. The list is empty if no field has this name any more: fields
-    change as reports are added."""
+    """Return the run ids of a field's proposals. Empty if no field has this name any longer, because fields change as
+    reports are added."""
     fields = fields_of(series.words)
     return [run for run, of in zip(series.runs, fields.of, strict=True) if of is not None and fields.names[of] == name]
 
 
 def fields_of(words: Sequence[Sequence[str]]) -> ProposalFields:
-    """Group proposals into fields by k-means over their words, with tf-idf weights. `words` holds the distinct words
-    of each proposal. The result is deterministic."""
+    """Group proposals into fields by k-means clustering of their words, weighted by tf-idf. `words` holds each
+    proposal's distinct words. The result is deterministic."""
     from sklearn.cluster import KMeans
     from sklearn.feature_extraction.text import TfidfVectorizer
 

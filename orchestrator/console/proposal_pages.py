@@ -1,4 +1,5 @@
-"""Pages under `/console/proposals`: one proposal beside its report, and two to four proposals side by side."""
+"""Pages `/console/proposals/{id}`, with a proposal and its report, and `/console/compare`, with two to four proposals
+side by side."""
 
 import asyncio
 from collections import defaultdict
@@ -33,12 +34,12 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 _LEAST, _MOST = 2, 4
 _LETTERS = "ABCD"
-"""Letters that tell compared proposals and their sources apart."""
+"""Letters that label compared proposals and their sources."""
 
 
 class PlaceInPanel(PanelView):
     panel: bool = False
-    """True to show links to the previous and the next proposal in the panel's table."""
+    """True to show links to the previous and next proposals in the panel's table."""
 
 
 @router.get("/proposals/{id}")
@@ -112,7 +113,7 @@ async def compare(
     id: Annotated[list[str], Query(max_length=20)] = [],  # noqa: B006 - FastAPI copies it
     asked: Annotated[str, Query(max_length=64)] = "",
 ) -> Response:
-    """Show the proposals that were chosen in a call's table side by side."""
+    """Show the proposals ticked in a call's table side by side."""
     chosen = list(dict.fromkeys(id))
     if not _LEAST <= len(chosen) <= _MOST:
         return context.page("choose.html", chosen=len(chosen), status=422)
@@ -147,7 +148,7 @@ async def compare(
 async def ask(
     context: CallRunner, first: Annotated[str, Form(max_length=64)], second: Annotated[str, Form(max_length=64)]
 ) -> Response:
-    """Queue a comparison in which a judge decides which of two evaluated proposals is better, asked in both orders."""
+    """Queue a comparison: a judge decides which of two evaluated proposals is better, and is asked in both orders."""
     job = JobId(context.services.new_id("cp"))
     ideas = [await evaluated_idea(context.services.jobs, context.tenant, item, "") for item in (first, second)]
     work = comparison_request(ideas[0], ideas[1], blind=context.services.options.judged_blind(None, several=True))
@@ -159,7 +160,7 @@ async def ask(
 
 
 async def _under_way(context: PageContext, id: str) -> Job | None:
-    """Return the requested comparison if it exists and has not succeeded yet; otherwise None."""
+    """Return the requested comparison if it exists and has not succeeded yet, otherwise None."""
     job = await context.services.jobs.get(context.tenant, JobId(id))
     return job if job is not None and job.kind == "comparison" and job.state != "succeeded" else None
 
@@ -169,12 +170,13 @@ def _share(figures: ReportFigures | None, part: str) -> float | None:
 
 
 def _spread(shares: list[float | None]) -> float | None:
-    """Return the difference between the highest and the lowest score; None if fewer than two proposals have a score."""
+    """Return the difference between the highest and lowest scores; None if fewer than two proposals have a score."""
     known = [share for share in shares if share is not None]
     return max(known) - min(known) if len(known) > 1 else None
 
 
 async def _find_with_report(context: PageContext, id: str) -> tuple[Job, Report | None]:
-    """Return the evaluation and, if it has succeeded, its report. Raises HttpProblem (404)."""
+    """Return an evaluation and, if it has succeeded, its report. Raises HttpProblem if the evaluation does not
+    exist."""
     job = await context.find_evaluation(id)
     return job, await context.services.jobs.report(context.tenant, job.id) if job.state == "succeeded" else None

@@ -1,8 +1,8 @@
-"""Rendering of a proposal's text for reading: Markdown as headings and lists, with the lines of a paragraph joined.
+"""Rendering of a proposal's text for reading: Markdown becomes headings and lists, and a paragraph's lines are joined.
 
 The text is untrusted: its HTML is not interpreted, nothing in it becomes a link or is fetched, and every character
-stays visible. Tables therefore stay as they were typed (Markdown drops cells beyond the heading's), and so do asterisks
-inside a word or a formula."""
+stays visible. Tables are therefore shown as typed (Markdown would drop cells beyond those in the header), and so are
+asterisks within a word or a formula."""
 
 import re
 from functools import cache
@@ -17,30 +17,31 @@ from markupsafe import Markup, escape
 from assayer.reports.escaping import printable
 
 LONGEST_RENDERED, MOST_LINES_RENDERED = 100_000, 5_000
-"""Maximum number of characters and lines of a rendered text. A longer text is shown unformatted, because parsing its
+"""Maximum numbers of characters and lines for formatting. Longer text is shown unformatted, because parsing it as
 Markdown would take seconds."""
 _DISABLED_RULES = ("html_block", "html_inline", "link", "image", "autolink", "reference", "entity", "escape", "code")
-"""Markdown rules that are disabled. Indented lines (`code`) are rarely program code in text from PDFs; `entity` and
-`escape` would change characters."""
+"""Disabled Markdown rules. In text from PDFs, indented lines (`code`) are rarely program code; `entity` and `escape`
+would change characters."""
 _LOWERED_BY = 2
-"""Number of heading levels by which the text's headings are lowered, to stay below those of the page."""
+"""Number of levels by which the text's headings are lowered, so that they stay below the page's own."""
 _LOWEST_LEVEL = 6
 _MAX_WRAPPED = 200
-"""Maximum length of a wrapped line, in characters. If a paragraph has a longer line, its line breaks are kept."""
+"""Maximum length, in characters, of lines that count as wrapped. If a paragraph has a longer line, all its line breaks
+are kept."""
 _FILLED = 0.75
-"""Fraction of the length of a paragraph's longest line that a line must exceed to count as wrapped. It is less than 1
-because character widths differ."""
+"""A line counts as wrapped if it would exceed this fraction of the paragraph's longest line once the next word is
+added. It is less than 1 because character widths differ."""
 _BEGINS_ITEM = re.compile(r"[•‣▪◦·–—|]|\(?(?:\d{1,3}|[a-zA-Z])[.)]\s|\[\d{1,3}\]\s")
 _BROKEN_WORD = re.compile(r"[^\W\d_]-$")
 _GREATER = re.compile(r">[>=]*\s*[-+±]?\.?\d")
-"""Pattern of a line that starts with a comparison such as `> 5`. It is not a Markdown quotation, which would hide the
-sign."""
+"""Matches lines that start with a comparison such as `> 5`. They are not treated as Markdown quotations, which would
+hide the sign."""
 _AS_TYPED = re.compile(r"\$\$[^$]+\$\$|\$[^$\n]+\$|(?<=\w)\*+(?=\w)")
-"""Pattern of text kept as typed: formulas between dollar signs, and asterisks inside a word."""
+"""Matches text that is kept as typed: formulas between dollar signs, and asterisks within a word."""
 
 
 def proposal_html(text: str) -> Markup:
-    """Render the text of a proposal as HTML, for an element with the class `told`."""
+    """Render a proposal's text as HTML, for an element with the class `told`."""
     shown = printable(text)
     if len(shown) > LONGEST_RENDERED or shown.count("\n") > MOST_LINES_RENDERED:
         return Markup('<div class="words">{}</div>').format(escape(shown))
@@ -90,13 +91,13 @@ def _adapt_tokens(state: StateCore) -> None:
 
 
 def _heading(tag: str, several: bool) -> str:
-    """Return the tag of a heading, lowered to stay below the page's own headings. A heading of several lines (a
-    paragraph above a rule) becomes a paragraph."""
+    """Return a heading's tag, lowered to stay below the page's own headings. A multi-line heading (a paragraph above a
+    rule) becomes a paragraph."""
     return "p" if several else f"h{min(int(tag[1]) + _LOWERED_BY, _LOWEST_LEVEL)}"
 
 
 def _unwrap(paragraph: str) -> str:
-    """Join lines that were wrapped because the next word did not fit; keep other breaks, written as Markdown hard
+    """Join lines that were wrapped because the next word did not fit. Other line breaks are kept, as Markdown hard
     breaks."""
     lines = [line.strip() for line in paragraph.split("\n")]
     longest = max(map(len, lines))

@@ -1,4 +1,5 @@
-"""Pages `/console/sign-in/{provider}` and `/console/callback`: sign-in through an organisation's identity provider."""
+"""Pages `/console/sign-in/{provider}` and `/console/callback`, for sign-in through an organisation's identity
+provider."""
 
 import datetime as dt
 import hmac
@@ -12,7 +13,7 @@ from orchestrator.access.identity_provider import SignInFailed
 from orchestrator.access.sessions import NewSession, draw_token
 from orchestrator.console.sign_in_pages import begin_session, sign_in_page
 from orchestrator.problems import not_found, required
-from orchestrator.services.admission import admitted
+from orchestrator.services.admission import admit_person
 from orchestrator.web.cookies import SIGN_IN_SECONDS, SignInAttempt, attempt_of, clear_attempt, keep_attempt
 from orchestrator.web.return_url import HOME, local_path
 from orchestrator.web.services import ServicesDependency
@@ -20,7 +21,7 @@ from orchestrator.web.signed_in import SIGN_IN
 
 _LOG = logging.getLogger(__name__)
 _TOO_LATE = "The sign-in took too long, or was started in another window. Try again."
-_DENIED = "Your organisation's sign-in failed. Try again, or ask its help desk."
+_DENIED = "Signing in with your organisation failed. Try again, or ask its help desk."
 _NOT_INVITED = (
     "You are not a member here. Ask the person who runs the call to invite you under your account's email address. "
     "Your organisation must have verified that address."
@@ -65,7 +66,7 @@ async def callback(
     state: Annotated[str, Query(max_length=200)] = "",
     iss: Annotated[str | None, Query(max_length=1_000)] = None,
 ) -> Response:
-    """Complete a sign-in when the identity provider redirects the browser back. Only an attempt that this browser
+    """Complete a sign-in after the identity provider has redirected the browser back. Only an attempt that this browser
     started is accepted."""
     attempt = attempt_of(request, services.access, services.clock.now())
     known = None if attempt is None else services.identity_providers.get(attempt.provider)
@@ -78,7 +79,7 @@ async def callback(
     except SignInFailed as error:
         _LOG.warning("sign-in with %s failed: %s", attempt.provider, error)
         return _refuse(request, services, local_path(attempt.next), _DENIED, 403)
-    member = await admitted(services.members, known, identity, services.new_id, services.clock.now())
+    member = await admit_person(services.members, known, identity, services.new_id, services.clock.now())
     if member is None:
         return _refuse(request, services, local_path(attempt.next), _NOT_INVITED, 403)
     new = NewSession(member.tenant, member.role, member.name, member=member.id)

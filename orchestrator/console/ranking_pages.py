@@ -1,4 +1,4 @@
-"""Pages under `/console/calls/{id}/rankings`: rank a call's proposals, follow the progress, and move the cutoff."""
+"""Pages under `/console/calls/{id}/rankings`: rank a call's proposals, follow progress, and move the cutoff."""
 
 import asyncio
 from typing import Annotated
@@ -26,11 +26,11 @@ from orchestrator.web.things_in_paths import CallInPath
 router = APIRouter(prefix="/console/calls/{id}/rankings", tags=["pages"], include_in_schema=False)
 
 _MIN_PRICED = 10
-"""Minimum number of comparisons in an earlier ranking from which a price is estimated."""
+"""Minimum number of paid comparisons in an earlier ranking from which the cost is estimated."""
 
 
 class RankingChoice(Frozen):
-    """Settings that a person chooses before starting a ranking."""
+    """The settings chosen before a ranking is started."""
 
     cut: int | None = Field(default=None, ge=1, le=10_000)
     calls_per_idea: float = Field(
@@ -38,11 +38,11 @@ class RankingChoice(Frozen):
     )
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     earlier: ResourceName | None = None
-    """Earlier ranking whose comparisons are reused."""
+    """An earlier ranking whose comparisons are reused."""
 
 
 class _Entered(Frozen, extra="ignore", defer_build=False):
-    """Form values exactly as the user entered them."""
+    """The form's values exactly as entered."""
 
     cut: str = Field(default="", max_length=20)
     calls_per_idea: str = Field(default="", max_length=20)
@@ -57,18 +57,18 @@ class _Entered(Frozen, extra="ignore", defer_build=False):
 class RankingEstimate(Frozen):
     entrants: int
     left_out: tuple[tuple[int | None, str, str], ...]
-    """Rows of the call that are not ranked, with the reason."""
+    """The call's rows that are not ranked: row number, source and reason."""
     unscored: int
     comparisons: int
     made: int
-    """Number of comparisons already made in the earlier ranking."""
+    """Number of comparisons reused from the earlier ranking."""
     cost_usd: float | Absent
     """Estimated cost of the comparisons still to be made."""
 
 
 @router.get("")
 async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_Entered, Query()]) -> Response:
-    """Show the rankings of the call and, if settings were chosen, the estimated cost."""
+    """Show the call's rankings and, if settings were entered, the estimated cost of a new one."""
     choice, fault, expected = RankingChoice(), "", None
     if any(entered.values()) and context.caller.may("run calls"):
         try:
@@ -104,7 +104,7 @@ async def start(context: CallRunner, call: CallInPath, entered: Annotated[_Enter
 async def ranking(
     ranking: PathId, context: CallReader, call: CallInPath, cut: Annotated[int | None, Query(ge=1, le=10_000)] = None
 ) -> Response:
-    """Show the progress of a ranking, or its result at a cutoff."""
+    """Show a ranking's progress, or its result at a cutoff."""
     rankings, tenant = context.services.rankings, context.tenant
     job = await find_job(context.services.jobs, tenant, ranking, "ranking")
     summary = await rankings.summary(tenant, job.id)
@@ -144,12 +144,12 @@ async def progress(id: PathId, ranking: PathId, context: CallReader) -> Response
 
 
 def _choice(entered: _Entered) -> RankingChoice:
-    """Convert the form to a choice; empty fields get their defaults. Raises HttpProblem."""
+    """Parse the form; empty fields get their defaults. Raises HttpProblem if a value is invalid."""
     try:
         return RankingChoice.model_validate_strings(entered.values())
     except ValueError:
         raise HttpProblem.invalid(
-            "“Number to be chosen” must be a whole number of at least 1. “Comparisons for each proposal” and “Cost "
+            "“Number to be chosen” must be a whole number of at least 1. “Comparisons per proposal” and “Cost "
             "limit” must be numbers above 0. An earlier ranking must be one of those listed.",
             "/cut",
         ) from None
@@ -158,7 +158,7 @@ def _choice(entered: _Entered) -> RankingChoice:
 async def _request(
     context: PageContext, call: BatchStatus, choice: RankingChoice
 ) -> tuple[RankingRequest, RankingCandidates]:
-    """Return the request for the chosen ranking. Raises HttpProblem."""
+    """Return the request for the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
     body = RankingBody(
         batch=call.id,
         cut=choice.cut,
@@ -171,7 +171,7 @@ async def _request(
 
 
 async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoice) -> RankingEstimate:
-    """Estimate the chosen ranking. Raises HttpProblem."""
+    """Estimate the size and cost of the chosen ranking. Raises HttpProblem if the call cannot be ranked."""
     work, candidates = await _request(context, call, choice)
     count = len(work.ideas)
     comparisons = min(round(choice.calls_per_idea * count), count * (count - 1))
@@ -187,7 +187,7 @@ async def _estimate(context: PageContext, call: BatchStatus, choice: RankingChoi
 
 
 async def _price(context: PageContext, comparisons: int) -> float | Absent:
-    """Estimate the cost of comparisons from the cost per comparison in the tenant's latest suitable ranking."""
+    """Estimate what comparisons will cost, from the cost per comparison in the tenant's latest suitable ranking."""
     for job in await context.services.jobs.list(context.tenant, kind="ranking", state="succeeded", limit=5):
         earlier = await context.services.rankings.summary(context.tenant, job.id)
         if earlier is None or isinstance(earlier.cost_usd, Absent):
@@ -195,12 +195,12 @@ async def _price(context: PageContext, comparisons: int) -> float | Absent:
         paid = earlier.judge.comparisons - earlier.judge.handed_in
         if paid >= _MIN_PRICED:
             return comparisons * earlier.cost_usd / paid
-    return Absent(reason="The cost of a comparison cannot be derived from your recent rankings.")
+    return Absent(reason="The cost of a comparison cannot be estimated from your recent rankings.")
 
 
 async def _progress_of(context: PageContext, job: Job) -> tuple[int, int] | None:
-    """Return the number of comparisons done and in total, from the latest progress event. None if the job is not
-    running or has not reported progress yet."""
+    """Return how many comparisons are done, and how many there are in total, according to the latest progress event.
+    None if the job is not running or has not reported progress yet."""
     if job.state != "running":
         return None
     event = await context.services.events.latest(job.id, "progress")

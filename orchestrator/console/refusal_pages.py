@@ -1,5 +1,6 @@
-"""Error page that a person sees in a browser if a request under `/console`, or a link from there to `/v1`, is refused.
-It shows the error, what to do, a link back, and the text they had typed. Programs get the problem document (RFC 9457).
+"""Error pages for browsers, shown when a request under `/console` (or a link from there to `/v1`) is refused. They show
+the error, what to do, a link back, and the text that the person had typed. Other clients get a problem document (RFC
+9457).
 """
 
 from collections.abc import Mapping
@@ -20,8 +21,8 @@ from orchestrator.web.return_url import HOME, page_asked_from
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_TYPED = 400_000
-"""Maximum size in bytes of a form whose input is shown again. The longest text fits, even with every character encoded
-as `%XX`."""
+"""Maximum size, in bytes, of a form whose input is shown again. The longest permitted text fits, even if every
+character is encoded as `%XX`."""
 _MOST_FIELDS = 100
 _SERVICE_FAULT = 500
 _TYPED = {
@@ -34,7 +35,7 @@ _TYPED = {
     "affiliation": "Institution",
     "tags": "Tags",
 }
-"""Titles of the form fields whose input is shown again. Keys and hidden fields are never shown."""
+"""Titles of the form fields whose input is shown again. API keys and hidden fields are never shown."""
 
 
 class _Advice(NamedTuple):
@@ -44,29 +45,31 @@ class _Advice(NamedTuple):
 
 _STALE = _Advice(
     "The page was out of date",
-    "You have signed in again since you opened it. Go back, which reloads the page, and send the form again.",
+    "You have signed in again since you opened it. Go back (this reloads the page) and submit the form again.",
 )
 _FAILED = _Advice("The service failed", "You did nothing wrong. Try again in a moment.")
 _ADVICE: Mapping[int, _Advice] = {
-    400: _Advice("The request cannot be read", "Go back and send it again."),
-    401: _Advice("You are not signed in", "You have not signed in, or your session has ended. Sign in and try again."),
+    400: _Advice("The request cannot be read", "Go back and try again."),
+    401: _Advice(
+        "You are not signed in", "You have not signed in, or your session has ended. Sign in, then try again."
+    ),
     403: _Advice(
-        "You are not allowed to do this", "Ask an owner of this organisation; owners assign roles under People."
+        "You are not allowed to do this", "Ask an owner of this organisation. Owners assign roles under People."
     ),
     404: _Advice("Page not found", "It may have been deleted or erased, or the address may be wrong."),
     405: _Advice("This page cannot be shown", "This address only receives forms. Go back to the page with the form."),
     409: _Advice("This cannot be done now", "Go back and check the current state."),
     410: _Advice("This has been deleted", "Its data has been permanently deleted."),
     413: _Advice("This is too large", "Send less at once."),
-    422: _Advice("The form contains an error", "Go back, correct it, and send it again."),
-    429: _Advice("Too many requests", "Wait a moment, then send it again."),
+    422: _Advice("The form contains an error", "Go back, correct it, and submit it again."),
+    429: _Advice("Too many requests", "Wait a moment, then try again."),
     503: _Advice("The service is busy or unavailable", "Wait a moment, then try again."),
 }
 
 
 class RefusalPages:
-    """Middleware that replaces problem documents by pages for requests from a browser, and passes on all other
-    responses. It must be the outermost, to see the problems of all others."""
+    """Middleware that replaces problem documents with error pages if the request comes from a browser, and passes on
+    all other responses. It must be the outermost middleware, so that it sees the problems raised by all others."""
 
     def __init__(self, app: ASGIApp, access: AccessSettings) -> None:
         self._app = app
@@ -119,8 +122,8 @@ class RefusalPages:
         )
 
     def _typed_input(self, request: Request, form: bytes) -> dict[str, str]:
-        """Return the typed input by field title. Input sent from another site is ignored, because it would appear as
-        this service's own text."""
+        """Return the typed input by field title. Input submitted from another site is ignored, because it would appear
+        to be this service's own text."""
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media != _FORM or len(form) > _MOST_TYPED:
             return {}
@@ -133,8 +136,8 @@ class RefusalPages:
 
 
 def _faults(problem: ProblemDocument) -> list[str]:
-    """Return a sentence for each error; none for an unknown resource or a missing sign-in, because the details of these
-    errors are written for programs."""
+    """Return a sentence for each error. Return none for an unknown page or a missing sign-in, because those details are
+    written for API clients."""
     if problem.status in (401, 404, 405) or problem.detail == STALE_PAGE:
         return []
     if not problem.errors:
@@ -144,8 +147,8 @@ def _faults(problem: ProblemDocument) -> list[str]:
 
 
 def _asked_by_browser(scope: Scope) -> bool:
-    """Return True if a browser requests a whole page. Requests by a script for a page fragment, and requests to the API
-    with a key, do not count."""
+    """Return whether a browser is requesting a complete page. A script's request for a page fragment does not count,
+    nor does an API request with a key."""
     path, method, headers = scope["path"], scope["method"], Headers(scope=scope)
     page = (path == HOME or path.startswith(f"{HOME}/")) and method in ("GET", "POST")
     if not page and not (path.startswith("/v1/") and method == "GET" and "authorization" not in headers):

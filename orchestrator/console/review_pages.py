@@ -1,5 +1,5 @@
-"""Pages of a reviewer: the queue, and a proposal on which they give a first opinion, read the report and revise the
-opinion."""
+"""Pages for reviewers: their queue, and the review page, where they give a first opinion, read the report and revise
+their opinion."""
 
 import asyncio
 import datetime as dt
@@ -31,7 +31,7 @@ router = APIRouter(prefix="/console", tags=["pages"], include_in_schema=False)
 
 
 class _Refused(NamedTuple):
-    """Review that was refused: the reason, and the values entered."""
+    """A refused review: the reason, and the values entered."""
 
     why: str
     values: Mapping[str, str]
@@ -39,12 +39,12 @@ class _Refused(NamedTuple):
 
 _TITLES = {"note": "Comments to the panel", "to_applicant": "Comments to the applicant"}
 _FIRST = "first"
-"""Value of the form's field `seen` before the first review; afterwards, the time of the latest one."""
+"""Value of the form field `seen` before the first review. Afterwards, the field holds the time of the latest review."""
 
 
 @router.get("/queue")
 async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) -> Response:
-    """Show the reviewer's own assignments, starting with those that still need an opinion."""
+    """Show the reviewer's assignments; those that still need an opinion come first."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, masked=True)
     by_call = defaultdict[str, list[Assignment]](list)
     for item in assigned:
@@ -63,15 +63,14 @@ async def queue(context: Reviewer, removed: Annotated[bool, Query()] = False) ->
 
 @router.get("/review/{id}")
 async def review(id: PathId, context: Reviewer) -> Response:
-    """Show the proposal and the reviewer's opinion on it; the program's report stays hidden until the first opinion
-    is stored."""
+    """Show a proposal and the reviewer's opinion on it. The report stays hidden until the first opinion is stored."""
     return await _review(context, id)
 
 
 @router.post("/review/{id}/opinion")
 async def give(id: PathId, context: Reviewer) -> Response:
-    """Store the review. The first is kept permanently; later ones revise it. If another tab has stored one since the
-    page was opened, nothing is stored."""
+    """Store the review. The first one is kept permanently; later ones revise it. Nothing is stored if another tab has
+    stored a review since the page was opened."""
     opinions, tenant = context.reviewing.opinions, context.tenant
     await _blind_given(context, id)
     sent = {name: value for name, value in (await context.request.form()).items() if isinstance(value, str)}
@@ -98,7 +97,7 @@ async def judge(
     reason: Annotated[str, Form(max_length=5_000)] = "",
     claim: Annotated[int, Form(ge=1, le=10_000)] = 1,
 ) -> Response:
-    """Agree or disagree with one claim of the report; `claim` is its number on the page."""
+    """Agree or disagree with one claim in the report. `claim` is its number on the page."""
     await require_blind_opinion(context.reviewing.assignments, context.tenant, id, context.caller.subject)
     if not agrees and len(reason.strip()) < 3:
         raise HttpProblem("invalid-request", "Give a reason for disagreeing (at least 3 characters).")
@@ -114,7 +113,7 @@ async def declare(
     reason: Annotated[Reason, Form()],
     kind: Annotated[Literal["conflict", "expertise", "time"], Form()] = "conflict",
 ) -> Response:
-    """Declare a conflict of interest, or decline the review. The proposal leaves the queue and does not return."""
+    """Declare a conflict of interest, or decline the review. The proposal leaves the reviewer's queue permanently."""
     await _blind_given(context, id)
     prefix = {"conflict": "", "expertise": "Not my field: ", "time": "No time: "}[kind]
     source: Literal["declared", "declined"] = "declared" if kind == "conflict" else "declined"
@@ -125,7 +124,7 @@ async def declare(
 
 
 def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
-    """Return the review in a submitted form, or a sentence that states what is wrong with it."""
+    """Parse the review in a submitted form. If it is invalid, return a sentence that explains why."""
     answers = {
         "criteria": {
             item.name: sent[f"criterion-{n}"] for n, item in enumerate(terms.criteria) if sent.get(f"criterion-{n}")
@@ -153,7 +152,8 @@ def _review_of(terms: CallTerms, sent: Mapping[str, str]) -> OpinionBody | str:
 
 
 def _moment(text: str) -> dt.datetime | None:
-    """Parse the time in a form; None if it is invalid, so that the check finds a difference."""
+    """Parse a time in a form. An invalid time becomes the earliest possible one, so that the check for other changes
+    fails."""
     try:
         return dt.datetime.fromisoformat(text)
     except ValueError:
@@ -161,7 +161,7 @@ def _moment(text: str) -> dt.datetime | None:
 
 
 def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
-    """Return the values of the form's fields for a stored review."""
+    """Return the form values that represent a stored review."""
     values = {"score": str(opinion.score), "note": opinion.note, "to_applicant": opinion.answers.to_applicant}
     values["confidence"] = str(opinion.answers.confidence or "")
     for number, criterion in enumerate(terms.criteria):
@@ -172,15 +172,16 @@ def _values_of(opinion: Opinion, terms: CallTerms) -> dict[str, str]:
 
 
 async def _next(context: PageContext) -> str:
-    """Return the path of the next proposal without a review in the reviewer's queue, or of the queue."""
+    """Return the path to the next proposal in the reviewer's queue that has no review; if there is none, the path to
+    the queue."""
     assigned = await context.reviewing.assignments.queue(context.tenant, member=context.caller.subject, limit=1)
     waits = [item for item in assigned if item.opinion == "none"]
     return f"/console/review/{waits[0].evaluation}" if waits else "/console/queue"
 
 
 async def _blind_given(context: PageContext, id: str) -> bool:
-    """Return True if the reviewer has given a first opinion on a proposal. Raises HttpProblem (404) if the proposal is
-    not assigned to them."""
+    """Return whether the reviewer has given a first opinion on a proposal. Raises HttpProblem if the proposal is not
+    assigned to them."""
     blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
     return required(blind_given, not_there("evaluation", id, "proposal"))
 
@@ -196,7 +197,7 @@ async def _review(context: PageContext, id: str, refused: _Refused | None = None
         text, missing = None, problem.detail
     own = await context.reviewing.opinions.of(context.tenant, evaluation=JobId(id), member=member)
     opinion = own[0] if own else None
-    # The program's report is not even read from the database before there is an opinion.
+    # Before there is an opinion, the report is not even read from the database.
     report = await report_of_reviewer(context.services.jobs, context.tenant, id) if own else None
     judged = await context.reviewing.opinions.judgements(context.tenant, JobId(id), member) if own else []
     terms = await context.services.call_details.terms_of(context.tenant, JobId(id))

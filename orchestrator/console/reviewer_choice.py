@@ -1,5 +1,5 @@
-"""Reviewers of a call as shown on its page: who is asked to review, who can be chosen, and which assignments a choice
-would end."""
+"""A call's reviewers as shown on its page: who takes part, who can be chosen, and which assignments a choice would
+end."""
 
 import hashlib
 from collections import Counter
@@ -12,26 +12,26 @@ from orchestrator.reviewing.models import Member
 
 _LISTED = 100
 _LISTED_WITHOUT_SEARCH = 20
-"""Maximum number of reviewers for which no search field is shown."""
+"""A search field is shown if there are more reviewers than this."""
 
 
 class ReviewerChoice(NamedTuple):
     chosen: bool
-    """True if reviewers were chosen; False if all reviewers are asked."""
+    """True if reviewers were chosen; False if all reviewers take part."""
     asked: list[Member]
-    """Reviewers asked, sorted by name."""
+    """The reviewers who take part, sorted by name."""
     not_blind: int
-    """Number of asked reviewers who could read the reports in an earlier role and therefore get no assignments."""
+    """Number of these who could read the reports in an earlier role and therefore get no assignments."""
     unseen: int
-    """Number of the remaining asked reviewers who have never signed in."""
+    """Number of the others who have never signed in."""
     gone: int
     """Number of chosen people who are no longer reviewers."""
     reviewers: int
     """Number of reviewers in the tenant."""
     listed: list[tuple[Member, bool]]
-    """Reviewers that can be ticked, and whether they are; chosen reviewers come first."""
+    """The reviewers in the list of checkboxes, and whether each is ticked; chosen reviewers come first."""
     matching: int
-    """Number of reviewers that match the search; only the first of them are listed."""
+    """Number of reviewers that match the search; only the first 100 are listed."""
     find: str
 
     @property
@@ -40,7 +40,7 @@ class ReviewerChoice(NamedTuple):
 
 
 class EndedByChoice(NamedTuple):
-    """Assignments that a choice of reviewers would end, shown for confirmation."""
+    """The assignments that a choice of reviewers would end, shown for confirmation."""
 
     withdrawn: tuple[WithdrawnAssignment, ...]
     ticked: tuple[str, ...]
@@ -52,7 +52,7 @@ class EndedByChoice(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Return a digest of the assignments to end; equal digests mean the same assignments."""
+        """Return a digest of the assignments that would end, to detect whether they have changed."""
         pairs = sorted(f"{item.evaluation} {item.member}" for item in self.withdrawn)
         return hashlib.sha256("\n".join(pairs).encode()).hexdigest()
 
@@ -60,9 +60,9 @@ class EndedByChoice(NamedTuple):
 def reviewer_choice(
     members: Iterable[Member], chosen: frozenset[MemberId] | None, find: str, not_blind: Collection[MemberId]
 ) -> ReviewerChoice:
-    """Return the reviewers of a call for its page. `members` are the tenant's members, sorted by name; `find` holds
-    search words that must all occur in a reviewer's name, address or institutions; `not_blind` are members who could
-    read the reports in an earlier role."""
+    """Return a call's reviewers for its page. `members` are the tenant's members, sorted by name. `find` holds search
+    words, all of which must occur in a reviewer's name, address or institutions. `not_blind` holds the members who
+    could read the reports in an earlier role."""
     reviewing = [member for member in members if member.role == "reviewer" and member.removed_at is None]
     asked = [item for item in reviewing if chosen is None or item.id in chosen]
     words = find.casefold().split()
@@ -85,8 +85,8 @@ def reviewer_choice(
 def wanted_reviewers(
     chosen: frozenset[MemberId] | None, reviewing: Set[str], listed: Sequence[str], ticked: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the reviewers chosen by a submitted form. Reviewers who were not listed stay as they were, and people who
-    are no longer reviewers are dropped."""
+    """Return the reviewers chosen in a submitted form. The choice is unchanged for reviewers who were not listed;
+    people who are no longer reviewers are dropped."""
     kept = (frozenset[str](chosen or ()) & reviewing) - set(listed)
     return tuple(sorted(kept | set(ticked)))
 

@@ -1,4 +1,4 @@
-"""Rendering of pages with scripts: templates, the files they load, and their Content Security Policy."""
+"""Rendering of the console's pages: templates, static files, and the Content Security Policy."""
 
 import datetime as dt
 import hashlib
@@ -50,12 +50,12 @@ class Asset(NamedTuple):
     content: bytes
     media_type: str
     digest: str
-    """Digest of the content, used in the asset's URL so that browsers can cache it."""
+    """Digest of the content. It is part of the URL, so that browsers can cache the file indefinitely."""
 
 
 @cache
 def asset(name: str) -> Asset | None:
-    """Return a static file used by the pages, or None if there is no such file."""
+    """Return a static file used by the pages; None if it does not exist."""
     if name not in _ASSETS:
         return None
     content = (files("orchestrator.console") / "static" / name).read_bytes()
@@ -67,7 +67,7 @@ def asset(name: str) -> Asset | None:
 def page_response(
     template: str, request: Request, who: Caller | None, *, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """Render a template as a page; `who` is None if the request was refused before authentication."""
+    """Render a template as a page. `who` is None if the request was refused before authentication."""
     html = _environment().get_template(template).render(who=who, csrf=csrf_token(request), **values)
     return HTMLResponse(html, status, _HEADERS)
 
@@ -108,14 +108,14 @@ def _address(name: str) -> str:
 
 
 def _tab_paths(call: str) -> dict[str, str]:
-    """Return the paths of a call's pages by tab."""
+    """Return the path of each of a call's pages, by tab."""
     own = {"proposals": "", "reviewers": "/assignments", "reviews": "/panel"}
     tabs = ("proposals", "terms", "reviewers", "reviews", "decisions", "letters", "rankings", "plots")
     return {tab: call + own.get(tab, f"/{tab}") for tab in tabs}
 
 
 def _pairs(values: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the parameters that have a value as pairs; a list yields a pair for each item."""
+    """Return the non-empty parameters as pairs; a list becomes one pair per item."""
     return [
         (name, str(item).lower() if isinstance(item, bool) else str(item))
         for name, value in values.items()
@@ -129,12 +129,12 @@ def _dollars(usd: float | None) -> str:
 
 
 def _anchors(anchors: dict[str, str]) -> str:
-    """Return the meanings of a criterion's scores as a single line, in order."""
+    """Return the meanings of a criterion's scores on one line, in order of the scores."""
     return "; ".join(f"{score}: {anchors[score]}" for score in sorted(anchors, key=int))
 
 
 def _amount(value: float | None) -> str:
-    """Return a sum of money without its currency, with decimals only if there are any."""
+    """Format an amount of money without its currency; decimals are shown only if they are not zero."""
     return "" if value is None else f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 

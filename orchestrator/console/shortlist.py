@@ -1,4 +1,4 @@
-"""Shortlist of a ranking at a cutoff, for a page: three bands, each limited to a readable number of proposals."""
+"""A ranking's shortlist at a cutoff, for a page: three bands, each limited to a readable number of proposals."""
 
 from typing import NamedTuple
 
@@ -9,23 +9,23 @@ from orchestrator.store.rankings import CallStandings, RankingSummary
 from orchestrator.store.rows import PAGE
 
 _SHOWN = 200
-"""Maximum number of rows shown for each band; the call's table has all of them."""
+"""Maximum number of rows shown per band; the call's table shows all of them."""
 
 
 class ShortlistRow(NamedTuple):
     rank: int
     title: str
     proposal: str | None
-    """Id of the call's proposal; None if it is not part of the call or has been deleted."""
+    """Id of the proposal in the call; None if it is not in the call or has been deleted."""
     low: float
     high: float
     chance_in: float
     comparisons: int
     alike: bool
     score: float | None
-    """Score in the proposal's report, 0 to 1."""
+    """Score from the proposal's report, 0 to 1."""
     unscored: str
-    """Reason why there is no score; empty if there is a score or no report is known."""
+    """The reason why there is no score; empty if there is a score or no report is known."""
     uncovered: bool
     """True if the corpus does not cover the proposal's field, so that it was judged without that field's literature."""
 
@@ -35,28 +35,28 @@ class ShortlistBand(NamedTuple):
     title: str
     size: int
     rows: tuple[ShortlistRow, ...]
-    """First rows of the band."""
+    """The band's first rows."""
     more_from: int
-    """Page of the table, sorted by rank, on which the proposals not shown here begin."""
+    """Number of the page, in the table sorted by rank, on which the remaining proposals begin."""
 
 
 class Shortlist(NamedTuple):
     moved: MovedCut
     ideas: int
     of_call: int
-    """Number of ideas that are still proposals of the call."""
+    """Number of ideas that are still proposals in the call."""
     uncompared: int
     """Number of ideas without any comparison; they keep their starting position."""
     unscored: int
-    """Number of proposals of the call without a score, placed by the comparisons alone."""
+    """Number of the call's proposals without a score; they are ranked by comparisons alone."""
     uncovered: int
     """Number of ideas whose field the corpus does not cover."""
     bands: tuple[ShortlistBand, ...]
 
 
 def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None) -> Shortlist:
-    """Return the shortlist at the cutoff `cut`. By default, use the ranking's own cutoff or, without one, a quarter of
-    the ideas."""
+    """Return the shortlist at the cutoff `cut`. The default is the ranking's own cutoff, or else a quarter of the
+    ideas."""
     ideas = len(standings.ranks)
     chosen = min(cut or summary.cut or max(1, ideas // 4), ideas - 1)
     if cut in (None, summary.cut) and summary.cut is not None:

@@ -1,5 +1,5 @@
-"""Pages `/console/sign-in` and `/console/sign-out`: sign in through an identity provider or with an API key, which the
-browser does not store, and sign out."""
+"""Pages `/console/sign-in` and `/console/sign-out`. People sign in through an identity provider, with an emailed link,
+or with an API key (which the browser does not store)."""
 
 from typing import Annotated
 from urllib.parse import urlencode
@@ -25,7 +25,7 @@ _REFUSALS = {
     "expired": "The key has expired.",
     "revoked": "The key has been revoked.",
     "rate": "The key has made too many requests. Wait a moment, then sign in again.",
-    "tenant rate": "Keys of this organisation have made too many requests. Wait a moment, then sign in again.",
+    "tenant rate": "This organisation's keys have made too many requests. Wait a moment, then sign in again.",
 }
 _NO_CONSOLE = (
     "This key is for programs and cannot sign in to the console. Sign in with a personal key, which you get from an "
@@ -34,7 +34,7 @@ _NO_CONSOLE = (
 
 _LINK_USED = "This link has been used or has expired. Ask for a new one below, or sign in in another way."
 QUEUE = "/console/queue"
-"""Page to which a link leads."""
+"""The page that a sign-in link leads to."""
 
 LinkToken = Annotated[str, Path(max_length=100)]
 NextPath = Annotated[str, Query(max_length=2_000)]
@@ -65,8 +65,8 @@ async def sign_in(
 
 @router.get(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
 async def ask_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> HTMLResponse:
-    """Ask the reviewer whom a link names to continue. Opening the link does not use it up, because mail programs open
-    links to check them."""
+    """Ask the reviewer named by a link to continue. Opening the link does not use it up, because mail programs open
+    links to scan them."""
     member = await services.mails.links.find(token, services.clock.now())
     if member is None:
         return sign_in_page(request, services, QUEUE, _LINK_USED, 410)
@@ -75,7 +75,7 @@ async def ask_with_link(request: Request, services: ServicesDependency, token: L
 
 @router.post(f"{SIGN_IN}/link/{{token}}", response_class=HTMLResponse)
 async def sign_in_with_link(request: Request, services: ServicesDependency, token: LinkToken) -> Response:
-    """Sign in with a link, which works only once."""
+    """Sign in with a single-use link."""
     check_origin(request, services.access)
     member = await services.mails.links.use(token, services.clock.now())
     if member is None:
@@ -88,14 +88,14 @@ async def sign_in_with_link(request: Request, services: ServicesDependency, toke
 async def send_link(
     request: Request, services: ServicesDependency, email: Annotated[str, Form(min_length=3, max_length=320)]
 ) -> HTMLResponse:
-    """Send a link to the reviewer with this address. The response does not reveal whether there is one."""
+    """Send a sign-in link to the reviewer with this address. The response does not reveal whether there is one."""
     check_origin(request, services.access)
     await services.mails.add_link(email.strip())
     return sign_in_page(request, services, QUEUE, sent=True)
 
 
 async def begin_session(request: Request, services: Services, new: NewSession, next: str) -> Response:
-    """Start a session with a new token, and end any session that the browser had before."""
+    """Start a session with a new token, and end the browser's previous session, if any."""
     record = request_record(request.scope)
     record.tenant, record.key = new.tenant, new.member or new.key
     before = session_token(request, services.access)
@@ -110,7 +110,7 @@ async def begin_session(request: Request, services: Services, new: NewSession, n
 
 @router.post("/console/sign-out", response_class=HTMLResponse)
 async def sign_out(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """End the session permanently: its cookie is no longer valid, even if it was copied."""
+    """End the session. Its cookie becomes invalid, so even a copy of it no longer works."""
     token = session_token(request, services.access)
     if token is not None:
         await services.sessions.end(token)
@@ -119,7 +119,7 @@ async def sign_out(request: Request, who: SignedInDependency, services: Services
 
 @router.post("/console/sign-out-everywhere", response_class=HTMLResponse)
 async def sign_out_everywhere(request: Request, who: SignedInDependency, services: ServicesDependency) -> Response:
-    """End all sessions of the member, including those on lost or shared devices."""
+    """End all of the member's sessions, including those on lost or shared devices."""
     await services.sessions.end_all(who.tenant, who.subject)
     return _signed_out(request, services)
 

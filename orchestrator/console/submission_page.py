@@ -1,5 +1,5 @@
-"""Page `/console/calls/new`: prepare, check, estimate and submit a call, or proposals for an existing one. The page's
-script uses the API for this."""
+"""Page `/console/calls/new`, on which people prepare, check, estimate and submit a new call or further proposals. Its
+script uses the API."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from orchestrator.services.call_criteria import criteria_toml
 router = APIRouter(prefix="/console/calls", tags=["pages"], include_in_schema=False)
 
 _FORM_SHARE = 0.9
-"""Fraction of the maximum body size available to files; the rest is for the form's own data about each file."""
+"""Fraction of the maximum body size that is available for files; the rest is for the form data about each file."""
 
 
 _Call = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
@@ -23,8 +23,8 @@ _Call = Annotated[str, Query(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 @router.get("/new")
 async def new_call(context: CallRunner, mend: _Call = "", call: _Call = "") -> Response:
-    """Show the form for a new call. `call` is the id of a call to which the proposals are added; `mend`, the id of a
-    call whose refused rows are corrected and added to it, or to a new call if it is signed off."""
+    """Show the form for a new call. With `call`, the proposals are added to that existing call. With `mend`, the form
+    corrects that call's refused rows and adds them to it, or to a new call if it is signed off."""
     services, options = context.services, context.services.options
     mended = await context.find_batch(mend) if mend else None
     into = await context.find_batch(call) if call else mended

@@ -1,4 +1,4 @@
-"""Chores: periodic maintenance tasks of the whole service, each run by only one process at a time."""
+"""Periodic maintenance tasks of the whole service (chores), each run by only one process at a time."""
 
 import asyncio
 import logging

@@ -19,7 +19,7 @@ class _StageProgress(NamedTuple):
 
 
 class JobProgress:
-    """Progress that a job has reported and that will be written as an event.
+    """Progress that a job has reported and that is yet to be written as an event.
 
     Implements `assayer.ports.Progress`."""
 

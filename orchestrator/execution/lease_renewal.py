@@ -32,7 +32,7 @@ class LeaseRenewal:
         self._tokens.discard(token)
 
     def renew_soon(self) -> None:
-        """Request an immediate renewal, which detects leases whose loss was not notified."""
+        """Request an immediate renewal, which detects lost leases without a notification."""
         self._soon.set()
 
     async def run(self) -> None:
@@ -56,7 +56,7 @@ class LeaseRenewal:
             async with asyncio.timeout(self._period / 2):
                 held = await self._leases.renew(list(tokens))
         except (AssayerError, TimeoutError) as error:
-            _LOG.warning("leases could not be renewed (%d): %s", len(tokens), error_text(error))
+            _LOG.warning("could not renew %d leases: %s", len(tokens), error_text(error))
             return False
         for token in (tokens & self._tokens) - held:
             self._tokens.discard(token)

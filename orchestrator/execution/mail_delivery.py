@@ -1,5 +1,4 @@
-"""Delivery of emails to the mail server. Any number of processes deliver concurrently; each email is claimed by one of
-them.
+"""Delivery of emails to the mail server. Any number of processes deliver concurrently; each email is claimed by one.
 
 Emails are claimed rather than sent in a chore, because a chore's lock occupies a database connection during the work,
 and a mail server may not respond for a long time.
@@ -28,11 +27,11 @@ _LOG = logging.getLogger(__name__)
 MAIL_TRIES = Metric("assayer_mail_tries_total", "Attempts to send emails to the mail server, by outcome.", ["step"])
 
 _STEP_LABELS = {Delivered: "sent", RetryLater: "later", GivenUp: "failed"}
-_IN_A_ROW = 10
+_EMAILS_PER_CONNECTION = 10
 """Maximum number of emails that a process sends over one connection."""
 _STOPPING_SECONDS = 5.0
-"""Maximum seconds to wait for the email in progress when the process is asked to stop. An email that is interrupted may
-be sent twice."""
+"""Maximum seconds to wait for the email in progress when the process is stopped. An interrupted email may be sent
+twice."""
 
 
 class MailServer(Protocol):
@@ -51,7 +50,7 @@ class MailDeliverer:
     url: str
     """Public URL of the service."""
     deadline_seconds: float
-    """Maximum seconds that sending an email can take."""
+    """Maximum duration of sending an email, in seconds."""
     clock: Clock
     draw: Callable[[], float]
     """Function that returns uniform numbers in [0, 1)."""
@@ -61,17 +60,17 @@ class MailDeliverer:
         """Deliver emails until cancelled. When cancelled, wait a short time for the email in progress."""
         while True:
             try:
-                claim_seconds = 2 * (_IN_A_ROW + 1) * self.deadline_seconds
-                claimed = await self.outbox.claim(_IN_A_ROW, claim_seconds)
+                claim_seconds = 2 * (_EMAILS_PER_CONNECTION + 1) * self.deadline_seconds
+                claimed = await self.outbox.claim(_EMAILS_PER_CONNECTION, claim_seconds)
                 if claimed:
-                    await self._hand_over(claimed)
+                    await self._send_claimed(claimed)
             except StorageError as error:
-                _LOG.warning("emails cannot be sent at the moment: %s", error)
+                _LOG.warning("emails cannot currently be sent: %s", error)
                 claimed = []
-            if len(claimed) < _IN_A_ROW:
+            if len(claimed) < _EMAILS_PER_CONNECTION:
                 await asyncio.sleep(self.settings.poll_seconds)
 
-    async def _hand_over(self, claimed: list[ClaimedMail]) -> None:
+    async def _send_claimed(self, claimed: list[ClaimedMail]) -> None:
         """Send the claimed emails over one connection. If the server is unreachable, do not contact it again for the
         remaining emails."""
         unreachable: MailServerUnavailable | None = None
@@ -106,8 +105,8 @@ class MailDeliverer:
         return unreachable
 
     async def _compose(self, mail: ClaimedMail) -> EmailMessage:
-        """Compose an email. If it asks a reviewer to sign in, each attempt contains a new link, because the token of a
-        link is stored nowhere else. Raises MailRefused if the member's address is invalid."""
+        """Compose an email. If it asks a reviewer to sign in, each attempt contains a new link, because tokens of links
+        are not stored. Raises MailRefused if the member's address is invalid."""
         now, link = self.clock.now(), ""
         if is_for_reviewer(mail):
             link = f"{self.url}/console/sign-in/link/{await self.outbox.links.create(mail.member, now)}"

@@ -21,8 +21,8 @@ class LeaseLost(Exception):
 
 
 class LeaseStore(Protocol):
-    """Store of job leases. All methods raise StorageError. A method called with the token of an invalid lease changes
-    nothing."""
+    """Store of job leases. All methods raise StorageError. Methods that are called with the token of an invalid lease
+    change nothing."""
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]: ...
 
@@ -48,7 +48,7 @@ class LeaseStore(Protocol):
         ...
 
     async def expire(self) -> int:
-        """Return the jobs with expired leases to the queue, and return the number of these jobs."""
+        """Return the jobs with expired leases to the queue, and return their number."""
         ...
 
 
@@ -67,6 +67,6 @@ class NotificationSource(Protocol):
 
 class JobPerformer(Protocol):
     async def perform(self, lease: Lease, progress: Progress, begun: OnRunStarted) -> JobVerdict:
-        """Run the job and return its verdict, without its cost. Call `begun` once, before anything is spent; spend
-        nothing more once cancelled. Raises AssayerError, and any exception from `begun`."""
+        """Run the job and return its verdict, without its cost. Call `begun` once, before incurring any cost; incur no
+        further cost once cancelled. Raises AssayerError, and any exception from `begun`."""
         ...

@@ -27,7 +27,7 @@ _STEP_LABELS = {Delivered: "delivered", RetryLater: "later", GivenUp: "failed"}
 _BATCH_CHECK_SECONDS = 1.0
 """Minimum seconds between two checks for finished batches."""
 _CLAIM_DEADLINES = 3.0
-"""Duration of a claim, as a multiple of the timeout of a delivery. A process that has not settled a claim by then is
+"""Duration of a claim, as a multiple of the timeout of a delivery. A process that does not settle a claim in time is
 considered dead."""
 
 
@@ -59,7 +59,7 @@ class WebhookDeliverer:
     _batches_checked_at: float = float("-inf")
 
     async def run(self) -> None:
-        """Deliver messages until cancelled. Deliveries that are cancelled in progress are repeated by another
+        """Deliver messages until cancelled. Deliveries interrupted by the cancellation are repeated by another
         process."""
         async with asyncio.TaskGroup() as group:
             while True:
@@ -83,7 +83,7 @@ class WebhookDeliverer:
             await self._check_batches()
             return await self.outbox.claim(free, settings.at_once_per_webhook, busy, claim_seconds)
         except StorageError as error:
-            _LOG.warning("webhook messages cannot be delivered at the moment: %s", error)
+            _LOG.warning("webhook messages cannot currently be delivered: %s", error)
             return []
 
     async def _check_batches(self) -> None:
@@ -117,7 +117,7 @@ class WebhookDeliverer:
             self._settled.set()
 
     async def _send(self, delivery: ClaimedDelivery) -> int | str:
-        """Send a delivery, and return the status of the response, or the reason why there is no response."""
+        """Send a delivery. Return the status of the response, or the reason why there is no response."""
         body = json.dumps(_with_reference(delivery.payload), ensure_ascii=False, separators=(",", ":"))
         seconds = self.settings.deadline_seconds
         try:
@@ -132,7 +132,7 @@ class WebhookDeliverer:
 
 
 def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the payload. If it is about an evaluation, add the sender's own reference for the proposal."""
+    """Return the payload. If it describes an evaluation, the sender's reference for the proposal is added."""
     data = payload.get("data")
     if not isinstance(data, dict) or "source" not in data:
         return dict(payload)
@@ -144,8 +144,8 @@ def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: Red
     """Return the outcome of attempt number `attempt`, from 1. `answer` is the status of the receiver's response, or the
     reason why there is no response; `draw` is a uniform random number in [0, 1)."""
     if isinstance(answer, int) and 200 <= answer < 300:
-        return Delivered(f"The receiver answered with status {answer}.")
-    detail = f"The receiver answered with status {answer}." if isinstance(answer, int) else answer
+        return Delivered(f"The receiver responded with status {answer}.")
+    detail = f"The receiver responded with status {answer}." if isinstance(answer, int) else answer
     if answer == HTTPStatus.GONE:
-        return GivenUp(f"{detail} This means that the URL no longer accepts messages.")
+        return GivenUp(f"{detail} The URL no longer accepts messages.")
     return outcome_of_failure(detail, attempt, draw, settings)

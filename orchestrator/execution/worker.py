@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 from assayer.errors import AssayerError, Defect, StorageError, error_text
 from assayer.models import EvaluationId
 from assayer.run.context_variables import log_context
-from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
+from orchestrator.execution.free_places import pause_after_failures, slots_to_request
 from orchestrator.execution.job_progress import JobProgress
 from orchestrator.execution.lease_renewal import LeaseRenewal
 from orchestrator.execution.metrics import ATTEMPTS, IN_WORK, SECONDS, count_fault
@@ -39,7 +39,7 @@ _STORING_SECONDS = 600.0
 """Seconds for which storing the outcome of a job is retried while the database is unreachable. After that, the job is
 run again."""
 _NOTIFICATION_SECONDS = 60.0
-"""Timeout in seconds of a wait for a notification. Its value has no effect, because the wait is repeated."""
+"""Timeout in seconds of a wait for a notification. The value does not matter, because the wait is repeated."""
 
 T = TypeVar("T")
 
@@ -148,7 +148,7 @@ class Worker:
                 failures = 0
             except (AssayerError, TimeoutError) as error:
                 failures += 1
-                _LOG.warning("no jobs could be leased: %s", error_text(error))
+                _LOG.warning("could not lease jobs: %s", error_text(error))
             if failures:
                 pause, until = pause_after_failures(failures, self.settings.longest_pause_seconds), self._draining
             else:
@@ -170,7 +170,7 @@ class Worker:
 
     def _free_slots(self) -> FreeSlots:
         kept = self.settings.interactive_places
-        return slots_to_ask_for(self.places, len(self._jobs), kept, self.batch_only, self.overnight_only)
+        return slots_to_request(self.places, len(self._jobs), kept, self.batch_only, self.overnight_only)
 
     def _start(self, lease: Lease) -> None:
         job = self._jobs[lease.token] = _HeldJob(lease)
@@ -190,11 +190,11 @@ class Worker:
         try:
             async with asyncio.timeout(_CANCELLING_SECONDS):
                 await self.leases.give_back(
-                    lease, "Its worker was asked to stop.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
+                    lease, "Its worker was stopped.", attempt_failed=False, after_seconds=_STOP_PAUSE_SECONDS
                 )
         except (AssayerError, TimeoutError) as error:
             _LOG.warning(
-                "job %s could not be returned to the queue; its lease will expire: %s", lease.job, error_text(error)
+                "could not return job %s to the queue; its lease will expire: %s", lease.job, error_text(error)
             )
 
     def _on_lease_lost(self, token: UUID) -> None:
@@ -231,9 +231,7 @@ class Worker:
         del self._jobs[job.lease.token]
         self._wake.set()
         if not task.cancelled() and (error := task.exception()) is not None:
-            _LOG.error(
-                "the outcome of job %s could not be stored; its lease will expire", job.lease.job, exc_info=error
-            )
+            _LOG.error("could not store the outcome of job %s; its lease will expire", job.lease.job, exc_info=error)
 
     async def _attempt(self, job: _HeldJob) -> JobVerdict | Retry:
         try:
@@ -252,7 +250,7 @@ class Worker:
             raise
         except Exception as error:  # only here, so that a defect in the program fails a single job
             _LOG.exception("job %s", job.lease.job)
-            message = f"assayer failed on this job: {type(error).__name__}: {error}."
+            message = f"Internal error in this job: {type(error).__name__}: {error}."
             raise Defect(message, "Please report it.") from error
 
     async def _begin(self, job: _HeldJob, run: EvaluationId, pinned: dict[str, Any]) -> None:
@@ -272,7 +270,7 @@ class Worker:
         if isinstance(outcome, Retry):
             give_back = partial(self.leases.give_back, lease, outcome.why, attempt_failed=outcome.attempt_failed)
             state = await self._retry(partial(give_back, after_seconds=outcome.seconds))
-            # The reason for a failed attempt may quote the idea, so it is stated only in the events of the job.
+            # The reason for a failed attempt may quote the idea, so it appears only in the events of the job.
             why = "the attempt failed" if outcome.attempt_failed else outcome.why
             _LOG.info("job %s returns to the queue (%s): %s", lease.job, state or "the lease was lost", why)
             return
@@ -308,4 +306,4 @@ class Worker:
                     await self.events.append(job.lease.job, "progress", changes, job.lease.token)
             except (AssayerError, TimeoutError) as error:
                 job.progress.mark_unsaved()
-                _LOG.warning("the progress of job %s could not be written: %s", job.lease.job, error_text(error))
+                _LOG.warning("could not write the progress of job %s: %s", job.lease.job, error_text(error))

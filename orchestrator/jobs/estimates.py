@@ -1,7 +1,7 @@
 """Expected cost and duration of evaluations, estimated from earlier evaluations by the same method. Nothing is stored.
 
 The tenant's own evaluations are the better basis, because they reflect its ideas and this service's models and prices.
-If there are fewer than ten of them, figures shipped with the program are used, with the prices in the settings."""
+If there are fewer than ten of them, packaged figures are used, with the prices in the settings."""
 
 import statistics
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ hour for estimating the duration."""
 
 
 class TakenByEvaluation(Frozen):
-    """Usage of one evaluation; cached answers count as if they had been requested."""
+    """Usage of one evaluation; cached responses count as if they had been requested."""
 
     calls: int
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | None
-    """Cost in US dollars; None if the price of a call is not known."""
+    """Cost in US dollars; None if the price of a call is unknown."""
 
 
 class TypicalEvaluation(Frozen):
-    """Usage figures for a method that are shipped with the program, measured on other ideas with a simulated model."""
+    """Packaged usage figures for a method, measured on other ideas with a simulated model."""
 
     calls: int
     prompt_tokens: int
@@ -37,13 +37,13 @@ class TypicalEvaluation(Frozen):
 
 
 class QueuePace(Frozen):
-    """Rate at which a tenant's evaluations by a method ended within the last hour."""
+    """Rate at which a tenant's evaluations by a method finished within the last hour."""
 
     ended: int = 0
     seconds: float = 0.0
-    """Seconds between the first and the last time at which one ended."""
+    """Seconds between the ends of the first and the last of them."""
     waiting: int = 0
-    """Number of evaluations that were accepted and have not ended."""
+    """Number of evaluations that have been accepted but have not ended."""
 
     @property
     def ideas_per_hour(self) -> float | Absent:
@@ -54,7 +54,7 @@ class QueuePace(Frozen):
 
 class CostEstimate(Frozen):
     basis: Literal["own", "typical"]
-    """Source of the estimate: the tenant's own evaluations, or the figures shipped with the program."""
+    """Source of the estimate: the tenant's own evaluations, or packaged figures."""
     evaluations: int
     """Number of the tenant's own evaluations on which the estimate is based; 0 for `typical`."""
     calls: int
@@ -107,7 +107,7 @@ def _from_own(
     over: float | Absent
     if len(costs) < len(own):
         mean = high = over = Absent(
-            reason=f"The price of {len(own) - len(costs)} of your last {len(own)} evaluations is not known."
+            reason=f"The price of {len(own) - len(costs)} of your last {len(own)} evaluations is unknown."
         )
     else:
         allowed = [cost if max_usd is None else min(cost, max_usd) for cost in costs]

@@ -1,5 +1,5 @@
-"""Choose the jobs that run next (stride scheduling between tenants, interactive jobs first, within budgets), and state
-why a job waits.
+"""Selection of the jobs that run next (stride scheduling between tenants, interactive jobs first, within budgets), and
+the reason why a job waits.
 
 Every tenant has a virtual time that grows by 1/weight with each job started; the tenant with the lowest virtual time is
 next (Waldspurger and Weihl 1995). The queue has a clock, the lowest virtual time of the tenants that are waiting: a
@@ -59,7 +59,7 @@ class TenantQueue:
     """Waiting interactive jobs in order. Jobs beyond the number of free slots may be left out."""
     batch: Sequence[WaitingJob] = ()
     overnight: Sequence[WaitingJob] = ()
-    """Waiting overnight jobs; a request for overnight slots asks for no other slots."""
+    """Waiting overnight jobs; a request for overnight slots includes no other slots."""
     overnight_running: int = 0
     """Number of the tenant's running overnight jobs, which do not count towards the limit of other jobs."""
 
@@ -202,13 +202,13 @@ class QueuePosition(NamedTuple):
 def waiting_reason(now: QueuePosition) -> str:
     """Return a sentence that states why the job has not started: the first obstacle that applies."""
     if now.seconds > 0:
-        return f"The last attempt did not finish. The next attempt can start in {now.seconds:.0f} s."
+        return f"The last attempt did not finish. The next one can start in {now.seconds:.0f} s."
     if now.max_running is not None and now.running >= now.max_running:
         return f"Your organisation has reached its limit of running jobs ({now.running} running)."
     if reason := _lacks_budget(now):
         return reason
     if now.ahead:
-        return f"Your organisation's jobs ahead of it in the queue: {now.ahead:,}."
+        return f"Jobs of your organisation ahead of it in the queue: {now.ahead:,}."
     return "It starts when a worker is free."
 
 
@@ -218,10 +218,10 @@ def _lacks_budget(now: QueuePosition) -> str | None:
     left = now.monthly_usd - now.spent_usd - now.reserved_usd
     if (left > 0) if now.max_usd is None else (now.max_usd <= left):
         return None
-    need = "It has no cost limit of its own" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
+    need = "It has no cost limit" if now.max_usd is None else f"It may cost {now.max_usd:g} USD"
     return (
-        f"{need}, but only {max(0.0, left):.2f} USD is left of your organisation's budget of {now.monthly_usd:g} USD "
+        f"{need}, but only {max(0.0, left):.2f} USD remains of your organisation's budget of {now.monthly_usd:g} USD "
         f"a month: {now.spent_usd:.2f} USD is spent and {now.reserved_usd:.2f} USD reserved for running jobs. It "
-        "starts when enough of the reserved amount is released, when the budget is raised, or on the first of the "
+        "starts when enough of the reserved amount is released, when the budget is increased, or on the first of the "
         "month (UTC)."
     )

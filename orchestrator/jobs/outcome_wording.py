@@ -1,4 +1,4 @@
-"""Outcomes of evaluations, and their wording for pages, PDFs and the terminal."""
+"""Outcomes of evaluations, and their wording on pages, in PDFs and in the terminal."""
 
 from typing import Literal, get_args
 

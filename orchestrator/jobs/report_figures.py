@@ -1,4 +1,4 @@
-"""Figures of a report that a table of many reports shows and sorts by."""
+"""Figures of a report for tables of reports, which show them and sort by them."""
 
 from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertainty
 from assayer.reports.scores import score_of, share
@@ -47,7 +47,7 @@ def figures_of(report: Report) -> ReportFigures:
     return ReportFigures(
         idea=report.idea.id,
         score=None if isinstance(score, Absent) else score,
-        reason=_why(score, parts, covered=isinstance(fit, Absent) or fit.level != "poor")
+        reason=_missing_score_reason(score, parts, covered=isinstance(fit, Absent) or fit.level != "poor")
         if isinstance(score, Absent)
         else "",
         certainty=CERTAINTIES[min(known)] if known else None,
@@ -59,9 +59,10 @@ def figures_of(report: Report) -> ReportFigures:
     )
 
 
-def _why(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
-    """Return why there is no score. If no part has a score, these are the reasons of the parts, which are more
-    specific. If the corpus does not cover the field, that reason comes first, because the others follow from it."""
+def _missing_score_reason(score: Absent, parts: tuple[PartFigure, ...], *, covered: bool) -> str:
+    """Return the reason why there is no score. If no part has a score, it consists of the parts' reasons, which are
+    more specific. If the corpus does not cover the field, that reason comes first, because the others follow from
+    it."""
     part_reasons = dict.fromkeys(part.reason for part in parts)
     reasons = [score.reason] if not parts or "" in part_reasons else list(part_reasons)
     if not covered and _NOT_COVERED not in reasons:

@@ -19,7 +19,7 @@ from assayer_client.resources import DEFAULT_METHOD, Limits
 class EvaluationRequest(Frozen):
     kind: Literal["evaluation"] = "evaluation"
     idea: Idea | None
-    """Idea to evaluate; None if the idea is in the job's document, which is read when the job begins."""
+    """Idea to evaluate; None if it is in the job's document, which is parsed when the job starts."""
     source: str = ""
     """Caller's name for the idea: a file name, or the id in the caller's row."""
     method: str = DEFAULT_METHOD
@@ -41,7 +41,7 @@ class ComparisonRequest(Frozen):
     first: Idea
     second: Idea
     both_orders: bool = True
-    """True to compare the ideas in the reverse order too, which reveals position bias of the judge."""
+    """True to also compare the ideas in reverse order, which reveals position bias of the judge."""
     blind: bool = False
     """True to mask names, affiliations and similar details before the judge sees the ideas."""
     limits: Limits = Limits()
@@ -137,8 +137,8 @@ JobRequest: TypeAlias = Annotated[
 
 
 def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
-    """Return the kinds of suspicious features in the texts of a request. Documents have not been read yet, so they have
-    none."""
+    """Return the kinds of suspicious features in a request's texts. Documents have none, because they have not been
+    parsed yet."""
     match request:
         case EvaluationRequest():
             texts: Sequence[Idea | SourcePaper | ResearchQuestion] = (request.idea,) if request.idea else ()
@@ -151,5 +151,5 @@ def suspicious_features(request: JobRequest) -> tuple[FlagKind, ...]:
         case ScoreRequest():
             texts = [item.idea for item in request.items]
         case RewardsRequest():
-            texts = ()  # the guard before the judge reports them for each item
+            texts = ()  # the guard that precedes the judge reports them for each item
     return suspicious_kinds(flag for text in texts for flag in text.flags)

@@ -19,8 +19,8 @@ class RankingResult(Frozen):
 
 
 def outcomes_of(first: IdeaId, answers: Sequence[Comparison]) -> tuple[Outcome, ...]:
-    """Return an outcome for each dimension, relative to the idea `first`. `answers` holds one answer, or one for each
-    order of the ideas; if these disagree, the outcome is a tie."""
+    """Return an outcome for each dimension, relative to the idea `first`. `answers` contains one comparison, or one for
+    each order of the ideas; if these disagree, the outcome is a tie."""
     seen: dict[str, list[Winner]] = {}
     for answer in answers:
         for verdict in answer.verdicts:

@@ -1,4 +1,4 @@
-"""Consequence of an error for a job: a final problem, or another attempt after a backoff."""
+"""Consequence of an error for a job: a final problem, or another attempt after a pause."""
 
 import logging
 import secrets
@@ -29,7 +29,7 @@ from orchestrator.jobs.withheld_addresses import without_addresses
 _LOG = logging.getLogger(__name__)
 
 _OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
-"""Errors that mean that something on which every job depends is unreachable."""
+"""Errors that mean that a dependency of all jobs is unreachable."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (
     (InputError, "unusable-input", "The input cannot be used"),
@@ -57,8 +57,8 @@ class Retry(NamedTuple):
 
 
 def outcome_of_error(error: AssayerError, attempt: int) -> Problem | Retry:
-    """Return the problem or the retry to which an error leads. `attempt` counts from 1. An error without a rule may be
-    temporary, so it leads to a retry."""
+    """Return the problem or the retry to which an error leads. `attempt` is numbered from 1. An error without a rule
+    may be temporary, so it leads to a retry."""
     if isinstance(error, _OUTAGES):
         return Retry(_text_for_tenant(error), backoff_seconds(attempt), attempt_failed=False)
     for kind, slug, title in _FINAL:
@@ -72,20 +72,21 @@ def problem_of_error(slug: str, title: str, error: AssayerError) -> Problem:
 
 
 def _text_for_tenant(error: AssayerError) -> str:
-    """Return the error's text without host addresses. For a defect, replace the exception's text by a reference. The
-    log has the full text."""
+    """Return the error's text without host addresses. The text of a defect is replaced by a reference to the log, which
+    contains the full text."""
     text = str(error)
     if isinstance(error, Defect):
         reference = secrets.token_hex(4)
         _LOG.error("defect %s: %s", reference, text)
         return (
-            f"assayer failed. Give the operator the reference {reference}, which marks the cause in the service's log."
+            f"Internal error. Give the operator the reference {reference}, which identifies the cause in "
+            "the service's log."
         )
     if isinstance(error, InputError):
         return text
     public = without_addresses(text)
     if public != text:
-        _LOG.warning("addresses were removed from a message to a tenant; the full message: %s", text)
+        _LOG.warning("removed addresses from a message to a tenant; full message: %s", text)
     return public
 
 

@@ -27,7 +27,7 @@ dependency of every job was unreachable, or the worker had to stop."""
 
 _REASONS = 5
 """Maximum number of reasons kept, the latest ones."""
-_LONGEST_REASON = 500
+_MAX_REASON_CHARS = 500
 
 
 class AttemptLimits(NamedTuple):
@@ -53,12 +53,12 @@ class AttemptHistory(NamedTuple):
             self.failures + (cause == "failure"),
             self.losses + (cause == "loss"),
             self.outages + (cause == "outage"),
-            (*self.reasons, why[:_LONGEST_REASON])[-_REASONS:],
+            (*self.reasons, why[:_MAX_REASON_CHARS])[-_REASONS:],
         )
 
     def exhausts(self, limits: AttemptLimits) -> bool:
         """Return True if a limit is reached, so that the job fails instead of returning to the queue."""
-        return any(count >= most for count, most in zip(self[:3], limits, strict=True))
+        return any(count >= limit for count, limit in zip(self[:3], limits, strict=True))
 
 
 def gave_up_problem(history: AttemptHistory) -> Problem:
@@ -66,15 +66,15 @@ def gave_up_problem(history: AttemptHistory) -> Problem:
     attempts = (
         (history.failures, "it failed"),
         (history.losses, "its worker was lost"),
-        (history.outages, "something that it needs was unreachable, or its worker had to stop"),
+        (history.outages, "a dependency was unreachable, or its worker had to stop"),
     )
     counts = [f"{count} {'time' if count == 1 else 'times'} {how}" for count, how in attempts if count]
     last = " ".join(f"({number}) {why}" for number, why in enumerate(history.reasons, 1))
     return Problem(
         type="gave-up",
         title=f"Abandoned after {sum(count for count, _ in attempts)} attempts",
-        detail=f"No attempt finished: {', '.join(counts)}. The last reasons: {last} Model responses that were paid for "
-        "are kept: once the causes are fixed, submitting it again costs only the rest.",
+        detail=f"No attempt finished: {', '.join(counts)}. Latest reasons: {last} Model responses that were paid for "
+        "are stored, so submitting it again once the causes are fixed costs only the rest.",
     )
 
 
@@ -83,7 +83,7 @@ def over_budget_problem(max_usd: float, monthly_usd: float) -> Problem:
         type="budget-too-small",
         title="It may cost more than a month's budget",
         detail=f"It may cost up to {max_usd:g} USD, but your organisation's budget is {monthly_usd:g} USD a month, so "
-        "it could never start. Submit it with a lower limit (limits.max_usd), or have the budget raised.",
+        "it could never start. Submit it with a lower limit (limits.max_usd), or have the budget increased.",
     )
 
 

@@ -27,7 +27,8 @@ class NewJob(Frozen):
     applicant: ApplicantRecord = ApplicantRecord()
     """Applicant stated in the proposal's row."""
     made_of: tuple[JobId, ...] = ()
-    """Evaluations that the job contains or that its response names; the job is added only while all of them exist."""
+    """Evaluations that the job contains or that its response names. The job is added only if all of them still
+    exist."""
 
 
 class Original(NamedTuple):
@@ -35,7 +36,7 @@ class Original(NamedTuple):
 
     name: str
     blind: bool
-    """True if the proposal is judged masked."""
+    """True if the proposal is judged in masked form."""
 
 
 class NewBatch(Frozen):
@@ -48,7 +49,7 @@ class NewBatch(Frozen):
     """True if more rows will follow; an open batch is not finished, even when all of its jobs have ended."""
     tags: tuple[str, ...] = ()
     opinions_due: dt.date | None = None
-    """Last day for the opinions of the batch's reviewers."""
+    """Due date of the reviewers' reviews of the batch."""
     submitted_by: MemberId | None = None
     """Member notified when the batch has finished; None if it was submitted with a machine key."""
 
@@ -69,7 +70,7 @@ class MoreRows(Frozen):
 
 
 class BatchClosed(AssayerError):
-    """Raised when the batch does not accept these rows; no rows were added."""
+    """Raised if the batch does not accept these rows; no rows were added."""
 
     def __init__(self, batch: str, first: int) -> None:
         super().__init__(
@@ -81,7 +82,7 @@ class BatchClosed(AssayerError):
 
 
 class EvaluationsDeleted(AssayerError):
-    """Raised when some of the evaluations on which the job is based no longer exist; the job was not added."""
+    """Raised if some of the evaluations on which the job is based no longer exist; the job was not added."""
 
     def __init__(self, deleted: int, of: int) -> None:
         super().__init__(
@@ -121,8 +122,8 @@ class Titled(Protocol):
 
 
 def call_title(call: Titled) -> str:
-    """Return the name of a call or, if it has none, words by which people recognise the call. `CALL_TITLE` of the store
-    does the same in SQL."""
+    """Return the name of a call or, if it has none, a description by which people can recognise it. `CALL_TITLE` in the
+    store does the same in SQL."""
     proposals = "1 proposal" if call.rows == 1 else f"{call.rows} proposals"
     at = call.created_at.astimezone(dt.UTC)
     return call.name or f"Unnamed call of {at.day} {at:%B %Y}, {proposals}"
@@ -149,17 +150,17 @@ class Cursor(NamedTuple):
 
 
 class QueueFull(AssayerError):
-    """Raised when the tenant has reached its limit of queued jobs; no jobs were added."""
+    """Raised if the tenant has reached its limit of queued jobs; no jobs were added."""
 
     reason = "the queue was full"
 
-    def __init__(self, queued: int, added: int, most: int) -> None:
+    def __init__(self, queued: int, added: int, limit: int) -> None:
         super().__init__(
-            f"{queued:,} jobs are queued; {added:,} more would exceed the limit of {most:,}.",
-            "Send them again when some jobs have ended." if added <= most else "Send them in smaller parts.",
+            f"{queued:,} jobs are queued; {added:,} more would exceed the limit of {limit:,}.",
+            "Send them again when some jobs have ended." if added <= limit else "Send them in smaller parts.",
         )
-        self.args = (queued, added, most)
-        self.queued, self.added, self.most = queued, added, most
+        self.args = (queued, added, limit)
+        self.queued, self.added, self.limit = queued, added, limit
 
 
 def count_ended(counts: Mapping[JobState, int]) -> int:
@@ -173,8 +174,8 @@ def count_unfinished(counts: Mapping[JobState, int]) -> int:
 def ideas_per_hour(
     counts: Mapping[JobState, int], since: dt.datetime, until: dt.datetime, least: int = 1
 ) -> float | None:
-    """Return the number of evaluations per hour that succeeded; None if there are fewer than `least`. Cancelled and
-    failed jobs are ignored, because a damaged document, for example, fails within a second."""
+    """Return the number of evaluations that succeeded per hour; None if fewer than `least` did. Cancelled and failed
+    jobs are ignored, because a damaged document, for example, fails within a second."""
     done = counts.get("succeeded", 0)
     hours = (until - since).total_seconds() / 3600
     return done / hours if done >= least and hours > 0 else None

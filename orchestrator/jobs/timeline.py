@@ -1,4 +1,4 @@
-"""Timeline of a job: its waits, stages and language model calls, from its events and the ledger."""
+"""Timeline of a job: its waits, stages and language model requests, from its events and the ledger."""
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow],
 def ledger_rows_of_job(
     job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], end: dt.datetime
 ) -> Iterator[LedgerRow]:
-    """Return the ledger rows of a run that were written while this job was running; jobs with the same request share a
+    """Return the ledger rows of a run that were written while this job was running. Jobs with the same request share a
     run."""
     started = next((event.at for event in events if event.kind == "started"), job.started_at)
     return (row for row in rows if started is not None and started <= row.at <= end)
@@ -31,7 +31,7 @@ def ledger_rows_of_job(
 
 def _waits(job: Job, events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
     since: dt.datetime | None = job.created_at
-    why = "waited for a free worker"
+    why = "waiting for a free worker"
     for event in events:
         if event.kind == "retried":
             since, why = event.at, str(event.data.get("reason", "returned to the queue"))
@@ -79,7 +79,7 @@ def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], at: dt
 
 
 def _call_span(row: LedgerRow) -> Span:
-    """Return the span of a call; the ledger records a call when it ends."""
+    """Return the span of a request, which the ledger records when it ends."""
     record = row.record
     if record.cached:
         return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)

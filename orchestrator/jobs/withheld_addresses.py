@@ -1,4 +1,4 @@
-"""Removal of host addresses from error messages: operators see which machine failed, tenants only what failed."""
+"""Removal of host addresses from error messages. Operators see which machine failed; tenants only see what failed."""
 
 import re
 

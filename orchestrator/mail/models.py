@@ -27,7 +27,7 @@ class CallFinished(Frozen):
     failed: int
     cancelled: int
     refused: int
-    """Number of rows without a usable proposal."""
+    """Number of rejected rows, which contain no usable proposal."""
     erased: int
     cost_usd: float | None
     """Total cost in US dollars; None if the cost of any proposal is unknown, or was erased with it."""
@@ -45,7 +45,7 @@ class ReviewsAssigned(Frozen):
 
 
 class ReviewsMissing(Frozen):
-    """Reminder of the reviews of a call that a reviewer has not given."""
+    """Reminder to a reviewer of missing reviews in a call."""
 
     kind: Literal["reviews missing"] = "reviews missing"
     call: BatchId
@@ -55,7 +55,7 @@ class ReviewsMissing(Frozen):
 
 
 class BidsAsked(Frozen):
-    """Email that asks a reviewer of a call for bids, at an officer's request."""
+    """Request for bids to a reviewer of a call, sent by an officer."""
 
     kind: Literal["bids asked"] = "bids asked"
     call: BatchId
@@ -63,7 +63,7 @@ class BidsAsked(Frozen):
 
 
 class SignInLink(Frozen):
-    """Link that a reviewer asked for on the sign-in page."""
+    """Link that a reviewer requested on the sign-in page."""
 
     kind: Literal["sign-in link"] = "sign-in link"
 
@@ -75,7 +75,7 @@ class MemberInvited(Frozen):
     """Call that the member is invited to review; None for an invitation to the service in general."""
     name: str = ""
     due: dt.date | None = None
-    """Last day on which opinions on the call are due."""
+    """Due date of the reviews of the call."""
 
 
 MailNews: TypeAlias = Annotated[

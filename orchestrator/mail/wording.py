@@ -27,8 +27,8 @@ _NAME_CHARS = 120
 _ROLES = {
     "owner": "an owner: you are responsible for its calls, its people and their decisions",
     "officer": "an officer: you manage its calls for proposals",
-    "reviewer": "a reviewer: you give opinions on proposals that are assigned to you",
-    "auditor": "an auditor: you can see everything, but change nothing",
+    "reviewer": "a reviewer: you review proposals that are assigned to you",
+    "auditor": "an auditor: you can see everything, but cannot change anything",
 }
 
 
@@ -46,7 +46,7 @@ def mail_address(name: str, address: str) -> Address:
 
 
 def is_for_reviewer(mail: ClaimedMail) -> bool:
-    """Return whether the email contains a sign-in link, because it asks a reviewer to sign in."""
+    """Return True if the email asks a reviewer to sign in and therefore contains a sign-in link."""
     return mail.role == "reviewer" and not isinstance(mail.news, CallFinished)
 
 
@@ -62,7 +62,7 @@ def compose_mail(mail: ClaimedMail, sender: Address, url: str, now: dt.datetime,
     message["Date"] = format_datetime(now)
     message["Message-ID"] = message_id(mail.id, sender)
     message["Auto-Submitted"] = "auto-generated"
-    once = f"\n\nThe link works once, within {LINK_DAYS} days. Do not pass it on." if link else ""
+    once = f"\n\nThe link can be used once, within {LINK_DAYS} days. Do not share it." if link else ""
     message.set_content(
         f"{text}{once}\n\n--\nassayer for {_one_line(mail.tenant)}. To stop these emails: {url}/console/account\n"
     )
@@ -87,7 +87,7 @@ def _words(news: MailNews, tenant: str, url: str, link: str) -> tuple[str, str]:
         case MemberInvited():
             return _member_invited(news, _one_line(tenant), url, link)
         case SignInLink():
-            text = f"You asked for a link to sign in to assayer for {_one_line(tenant)}."
+            text = f"You requested a link to sign in to assayer for {_one_line(tenant)}."
             return "Your link to sign in", f"{text}\n\n{link or f'{url}/console/sign-in'}"
         case _:
             assert_never(news)
@@ -101,10 +101,10 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
         "without a score": news.unscored,
         "failed": news.failed,
         "cancelled": news.cancelled,
-        "refused: no usable proposal in the row": news.refused,
+        "rejected: no usable proposal in the row": news.refused,
         "erased": news.erased,
     }
-    always = ("evaluated in full", "evaluated in part", "without a score", "failed", "refused")
+    always = ("evaluated in full", "evaluated in part", "without a score", "failed", "rejected")
     lines = [f"{count:>8,} {state}" for state, count in counts.items() if count or state.startswith(always)]
     if news.cost_usd is not None:
         cost = f"Cost: {money(news.cost_usd)}."
@@ -125,12 +125,12 @@ def _call_finished(news: CallFinished, url: str) -> tuple[str, str]:
 def _member_invited(news: MemberInvited, tenant: str, url: str, link: str) -> tuple[str, str]:
     call = None if news.call is None else _one_line(news.name) or news.call
     subject = f"Invitation to assayer for {tenant}" if call is None else f"Invitation to review: {call}"
-    purpose = f"use assayer for {tenant}" if call is None else f"review proposals of {call} for {tenant}"
-    due = f"\nOpinions are due by {news.due}." if news.due is not None else ""
+    purpose = f"use assayer for {tenant}" if call is None else f"review proposals in {call} for {tenant}"
+    due = f"\nReviews are due by {news.due}." if news.due is not None else ""
     text = f"You are invited to {purpose}, as {_ROLES[news.role]}.{due}\n\n"
     if link:
         return subject, f"{text}Sign in with this link:\n{link}"
-    text += "Sign in with your organisation's account for this address, if the page offers it, or with the key "
+    text += "Sign in with your organisation's account for this address, if the page offers this, or with the key "
     return subject, f"{text}that you receive:\n{url}/console/sign-in"
 
 
@@ -138,25 +138,25 @@ def _reviews_missing(news: ReviewsMissing, address: str) -> tuple[str, str]:
     name = _one_line(news.name) or news.call
     reviews = "1 review" if news.proposals == 1 else f"{news.proposals:,} reviews"
     due = f", due by {news.due}" if news.due is not None else ""
-    text = f"{reviews} of {name} {'is' if news.proposals == 1 else 'are'} still missing from you{due}."
-    text += "\nIf you cannot review a proposal, say so on its page: others can then be asked."
+    text = f"{reviews} by you in {name} {'is' if news.proposals == 1 else 'are'} still missing{due}."
+    text += "\nIf you cannot review a proposal, decline it on its page, so that others can be asked."
     return f"Reminder: {reviews} missing{due}: {name}", f"{text}\n\n{address}"
 
 
 def _bids_asked(news: BidsAsked, address: str) -> tuple[str, str]:
     name = _one_line(news.name) or news.call
-    text = f"{name} asks which of its proposals you would review. Your queue has a link to the list."
-    text += "\nA bid is a wish, not a promise: officers assign the proposals."
-    return f"Which proposals would you review? {name}", f"{text}\n\n{address}"
+    text = f"Please state which proposals in {name} you would like to review. Your queue has a link to the list."
+    text += "\nA bid is a preference, not a commitment: officers assign the proposals."
+    return f"Which proposals would you like to review? {name}", f"{text}\n\n{address}"
 
 
 def _reviews_assigned(news: ReviewsAssigned, address: str) -> tuple[str, str]:
     name = _one_line(news.name) or news.call
     proposals = "1 proposal" if news.proposals == 1 else f"{news.proposals:,} proposals"
-    text = f"{proposals} of {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
+    text = f"{proposals} in {name} {'is' if news.proposals == 1 else 'are'} assigned to you."
     if news.due is not None:
-        text += f" Your opinion is due by {news.due}."
-    text += "\nYou give your first opinion before you see the program's report."
+        text += f" Your review is due by {news.due}."
+    text += "\nYou give your first review before you see the report."
     due = f", due by {news.due}" if news.due is not None else ""
     return f"{proposals} to review{due}: {name}", f"{text}\n\n{address}"
 

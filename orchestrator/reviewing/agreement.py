@@ -13,10 +13,10 @@ from assayer.models import Absent
 
 SCALE = (1, 2, 3, 4, 5)
 FEWEST = 5
-"""Minimum number of proposals that two reviewers must have in common. With fewer proposals, kappa is not meaningful."""
+"""Minimum number of proposals that both reviewers must have scored. With fewer, kappa is not meaningful."""
 
 _WEIGHTS = np.subtract.outer(SCALE, SCALE) ** 2
-_TOO_FEW = Absent(reason=f"They have fewer than {FEWEST} proposals in common.")
+_TOO_FEW = Absent(reason=f"They reviewed fewer than {FEWEST} of the same proposals.")
 _CONSTANT = Absent(reason="Both gave every proposal the same score, so agreement cannot be distinguished from chance.")
 
 
@@ -44,7 +44,7 @@ class PairAgreement(NamedTuple):
 
 def pair_agreements(members: Sequence[str], proposals: Sequence[str], scores: Sequence[int]) -> list[PairAgreement]:
     """Return the agreement between every two reviewers with a proposal in common, in the order of their ids. The
-    arguments are columns with an entry for each opinion."""
+    arguments are columns with an entry for each review."""
     if not scores:
         return []
     names, who = np.unique(members, return_inverse=True)
@@ -84,7 +84,7 @@ def mean_kappa(pairs: Iterable[PairAgreement]) -> float | Absent:
     """Return the mean kappa over pairs of reviewers with a kappa, weighted by the number of proposals in common."""
     known = [(pair.kappa, pair.common) for pair in pairs if not isinstance(pair.kappa, Absent)]
     if not known:
-        return Absent(reason=f"No two reviewers have at least {FEWEST} proposals in common, with scores that differ.")
+        return Absent(reason=f"No two reviewers gave scores that differ to at least {FEWEST} common proposals.")
     return sum(kappa * common for kappa, common in known) / sum(common for _, common in known)
 
 

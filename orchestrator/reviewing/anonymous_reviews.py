@@ -8,16 +8,16 @@ from assayer_client.reviewing import Opinion, PanelRow
 from orchestrator.jobs.models import JobId
 
 _MASK = "[reviewer]"
-_SHORTEST = 3
+_MIN_CHARS = 3
 """Minimum number of letters of a part of a name that is masked on its own."""
 
 
 def anonymous_reviews(
     rows: Sequence[PanelRow], titles: Mapping[JobId, str], terms: CallTerms, people: Iterable[str]
 ) -> tuple[list[str], list[list[object]]]:
-    """Return the columns and one row for each review. Reviewers are numbered anew for each proposal, in the order of
-    their scores, so that no number follows a person from one proposal to the next. `people`: names and addresses of
-    the reviewers, which are masked in texts."""
+    """Return the columns and one row for each review. Reviewers are numbered separately for each proposal, in the order
+    of their scores, so that a number does not identify a person across proposals. `people`: names and addresses of the
+    reviewers, which are masked in texts."""
     criteria, fields = [item.name for item in terms.criteria], [item.name for item in terms.form.fields]
     columns = ["Row", "Proposal", "Reviewer", "First score (1 to 5)", "Score (1 to 5)", "Counted", *criteria]
     columns += ["Certainty (1 to 5)", *fields, "Comments", "First comments", "Comments to the applicant"]
@@ -49,7 +49,7 @@ def _by_content(review: Opinion) -> tuple[int, int, str]:
 def _pattern(people: Iterable[str]) -> re.Pattern[str] | None:
     """Return the pattern of the names, in any case, and of their parts as they are written; None without names."""
     whole = {name for name in people if name}
-    parts = {part for name in whole if "@" not in name for part in name.split() if len(part) >= _SHORTEST}
+    parts = {part for name in whole if "@" not in name for part in name.split() if len(part) >= _MIN_CHARS}
     groups = [
         f"{flag}{'|'.join(map(re.escape, sorted(group, key=len, reverse=True)))})"
         for flag, group in (("(?i:", whole), ("(?:", {part for part in parts if part[0].isupper()}))

@@ -1,5 +1,5 @@
 """Assignment of reviewers to proposals: each proposal gets a given number of reviewers without conflicts of interest,
-as close to it as possible and without overloading anyone.
+with expertise as close to it as possible, and without overloading anyone.
 
 This is a transportation problem. The solution of its linear program consists of integers, as for all network flow
 problems. Only the cheapest pairs of each proposal enter the program at first; further pairs are added while their
@@ -17,7 +17,7 @@ _MISSING_COST = 1e7
 """Cost of a missing reviewer. It is higher than the cost of any load."""
 _RANDOM, _RANDOM_BESIDE_VALUES = 0.1, 1e-3
 """Weights of the random costs that select one of the best plans, so that the same reviewers do not always share
-proposals. Gains below the weight mean nothing, so no further pair enters the program for them."""
+proposals. Improvements below the weight are not meaningful, so no further pair is added to the program for them."""
 _EXTRA_PLACES = 8
 """Number of places above the mean load that each have a different cost. All further places have the same cost."""
 _OVERLOAD_COST = 2.0
@@ -48,17 +48,17 @@ def plan_assignments(
     reviewers: Sequence[str],
     barred: Set[tuple[str, str]],
     loads: Mapping[str, int],
-    most: int | None = None,
+    max_load: int | None = None,
     values: NDArray[np.float64] | None = None,
 ) -> AssignmentPlan:
     """Assign reviewers to proposals; equal arguments give equal plans. `wanted` is the number of additional reviewers
     that each proposal needs. `barred` contains the forbidden pairs of a proposal and a reviewer, including those that
     are already assigned. `loads` is the number of assignments that each reviewer already has; no reviewer gets more
-    than `most`.
+    than `max_load`.
 
     `values`, with a row for each proposal in `wanted` and a column for each reviewer, states what each assignment is
-    worth; their sum is maximised. Without `most`, no reviewer then gets more than the mean load while others can review
-    the proposal. Without `values`, loads are as even as possible."""
+    worth; their sum is maximised. Without `max_load`, no reviewer then gets more than the mean load while others can
+    review the proposal. Without `values`, loads are as even as possible."""
     rows = [row for row, count in enumerate(wanted.values()) if count > 0]
     names = list(wanted)
     proposals = [names[row] for row in rows]
@@ -77,11 +77,11 @@ def plan_assignments(
     # By value, no reviewer should get more than the mean load, rounded up, or than the limit. Otherwise, loads are even
     # if as few places as possible are above the mean load, rounded down.
     mean = total / len(reviewers)
-    free = min(math.floor(mean), most or total) if values is None else most or math.ceil(mean)
+    free = min(math.floor(mean), max_load or total) if values is None else max_load or math.ceil(mean)
     places = [
         _Places(column, *place)
         for column, name in enumerate(reviewers)
-        for place in _reviewer_places(loads.get(name, 0), free, most)
+        for place in _reviewer_places(loads.get(name, 0), free, max_load)
     ]
     chosen, lacking = _solve(costs, needed, places, tolerance=random_weight)
     return AssignmentPlan(
@@ -144,16 +144,16 @@ def _solve(
         active[which, cheapest[which, place]] = True
 
 
-def _reviewer_places(load: int, free: int, most: int | None) -> Iterator[tuple[float, float]]:
+def _reviewer_places(load: int, free: int, max_load: int | None) -> Iterator[tuple[float, float]]:
     """Yield groups of a reviewer's additional places, as the number of places and the cost of each: the places up to a
     load of `free`, then single places at rising costs and, if there is no limit, any number of places."""
     if load < free:
         yield free - load, 0.0
     first = max(load, free) + 1
-    last = max(load, free) + _EXTRA_PLACES if most is None else most
+    last = max(load, free) + _EXTRA_PLACES if max_load is None else max_load
     for place in range(first, last + 1):
         yield 1, _OVERLOAD_COST * (place - free)
-    if most is None:
+    if max_load is None:
         yield np.inf, _OVERLOAD_COST * (last + 1 - free)
 
 

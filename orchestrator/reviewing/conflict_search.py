@@ -32,7 +32,7 @@ _AROUND = 60
 
 
 class Interest(NamedTuple):
-    """Reviewer, with the details by which a proposal can mention the reviewer."""
+    """A reviewer, with the details that identify the reviewer in a proposal."""
 
     member: MemberId
     name: str
@@ -54,7 +54,7 @@ class FoundConflict(NamedTuple):
 
 
 class _Phrases(NamedTuple):
-    """Phrases by which a proposal can mention a reviewer."""
+    """Phrases that identify a reviewer in a proposal."""
 
     person: Interest
     full: tuple[str, ...]
@@ -105,7 +105,7 @@ class _Words:
 
 
 class ConflictSearch:
-    """Search that finds conflicts of interest of a given set of reviewers in any number of proposals."""
+    """Search for conflicts of interest of a given set of reviewers in any number of proposals."""
 
     def __init__(self, people: Sequence[Interest]) -> None:
         self._people = [_phrases(person) for person in people]
@@ -114,7 +114,7 @@ class ConflictSearch:
         for phrase in {initial for who in self._people for initial in (*who.full, *who.initials, *who.institutions)}:
             self._by_word[max(phrase.split(), key=len)].append(phrase)
         self._close = defaultdict[str, list[tuple[Interest, str]]](list)
-        """Reviewers by the phrases that name a person close to them, with the person's name as it was stored."""
+        """Reviewers by the phrases that name a person close to them, with the person's stored name."""
         for person in people:
             for name in dict.fromkeys((*person.people, *person.coauthors)):
                 for phrase in dict.fromkeys(_names(name)[0]):
@@ -132,8 +132,8 @@ class ConflictSearch:
     def found(self, title: str, text: str, beside: Sequence[str] = ()) -> Iterator[FoundConflict]:
         """Yield at most one conflict for each reviewer: by the reviewer's name, otherwise by institution, otherwise by
         the name of a person close to the reviewer. `text` must not include the list of references, because citing a
-        person is not a conflict. `beside` holds what identifies the applicant and is not part of the text: fields above
-        it, and masked words."""
+        person is not a conflict. `beside` contains text that identifies the applicant but is not part of `text`: fields
+        above it, and masked words."""
         whole = _Words("\n".join((title, text, *beside)))
         named = self._phrases_in(whole)
         known = frozenset(whole.folded)
@@ -270,7 +270,7 @@ def _first_place(places: Iterable[tuple[_Words, int | None]]) -> str:
 
 
 def _words_around(text: str, at: int) -> str:
-    """Return the whole words around a position, with an ellipsis where the text goes on."""
+    """Return the whole words around a position, with an ellipsis where text was cut off."""
     start, end = max(0, at - _AROUND), at + _AROUND
     words = text[start:end].split()
     if start:

@@ -1,8 +1,7 @@
 """Similarity of proposals to reviewers' expertise, and the reasons for it in words.
-
-Texts are compared by TF-IDF. Measured on authors' own papers, it ranks the author of a paper as well as the packaged
-embedding model does (`docs/evidence/assignment.md`), takes seconds for thousands of proposals, and its weights show
-which words proposal and papers share."""
+Texts are compared by TF-IDF. In a measurement with authors' own papers, it ranked the authors as well as the packaged
+embedding model did (`docs/evidence/assignment.md`). It takes seconds for thousands of proposals, and its weights show
+which words a proposal and papers share."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -66,7 +65,7 @@ class ExpertiseMatch:
         """Cosine similarity, one row for each proposal and one column for each reviewer."""
 
     def reason(self, proposal: int, reviewer: int) -> str:
-        """Return a phrase that states why a reviewer fits a proposal, or that they do not."""
+        """Return sentences that state why a reviewer fits a proposal, or that they do not."""
         known = self._reviewers[reviewer]
         if not known.papers and not known.keywords:
             return "Nothing is known about this reviewer's expertise."
@@ -109,7 +108,7 @@ def _shortened(title: str) -> str:
 
 
 BID_VALUES: Mapping[str, float] = {"eager": 0.3, "willing": 0.15, "unwilling": -5.0}
-"""Amount that a bid adds to the value of an assignment, which without a bid lies between 0 and 1. An unwilling reviewer
+"""Amount that a bid adds to the value of an assignment, which is between 0 and 1 without a bid. An unwilling reviewer
 gets a proposal only if there would otherwise be too few reviewers."""
 _BEST = 99.0
 """Percentile of the similarities above 0 that counts as the best possible match."""

@@ -1,7 +1,6 @@
-"""Agreement of a call's first opinions with each other and with the program's scores, compared with chance.
+"""Agreement of a call's first reviews with each other and with the report scores, compared with chance.
 
-Only first opinions are used, because reviewers give them before they see the program's report.
-"""
+Only first reviews are used, because reviewers give them before they see the report. `opinion` means a first review."""
 
 from typing import NamedTuple
 
@@ -15,25 +14,25 @@ _TENTHS = 10
 
 
 class FirstOpinions(NamedTuple):
-    """First opinions of a call, as columns with an entry for each opinion."""
+    """First reviews of a call, as columns with an entry for each review."""
 
     members: list[str]
     proposals: list[str]
     scores: list[int]
     machine: list[float | None]
-    """Program's score of the proposal, from 0 to 1; None if the program gave no score."""
+    """Report score of the proposal, from 0 to 1; None if the report has no score."""
 
 
 class Distance(NamedTuple):
     apart: int
-    """Difference between the scores of two first opinions on the same proposal, from 0 to 4."""
+    """Difference between the scores of two first reviews of the same proposal, from 0 to 4."""
     pairs: int
     by_chance: float
-    """Expected number of pairs with this difference if each opinion were drawn at random from all opinions."""
+    """Expected number of pairs with this difference if each review were drawn at random from all reviews."""
 
 
 class Likeness(NamedTuple):
-    """Fractions of pairs of opinions with equal or similar scores."""
+    """Fractions of pairs of reviews with equal or similar scores."""
 
     same: float
     near: float
@@ -42,15 +41,15 @@ class Likeness(NamedTuple):
 
 class AmongPeople(NamedTuple):
     proposals: int
-    """Number of proposals with two or more first opinions."""
+    """Number of proposals with at least two first reviews."""
     reviewers: int
     pairs: int
-    """Number of pairs of opinions on the same proposal."""
+    """Number of pairs of reviews of the same proposal."""
     distances: tuple[Distance, ...]
     seen: Likeness
     chance: Likeness
     constant: Likeness
-    """Agreement of the opinions with a baseline that gives every proposal the most frequent score."""
+    """Agreement of the reviews with a baseline that gives every proposal the most frequent score."""
     most_frequent: int
     kappa: float | Absent
     """Mean kappa of the pairs of reviewers, computed as on the panel's page."""
@@ -62,26 +61,25 @@ class AmongPeople(NamedTuple):
 class ProgramBin(NamedTuple):
     low: int
     high: int
-    """Upper end of the range of the program's scores, on a scale from 0 to 100."""
+    """Upper end of the range of report scores, on a scale from 0 to 100."""
     opinions: tuple[int, ...]
-    """Number of opinions with each score from 1 to 5, on proposals whose program score is in this range."""
+    """Number of reviews with each score from 1 to 5, of proposals whose report score is in this range."""
 
 
 class WithProgram(NamedTuple):
     opinions: int
     proposals: int
     unscored: int
-    """Number of first opinions on proposals that the program did not score."""
+    """Number of first reviews of proposals without a report score."""
     bins: tuple[ProgramBin, ...]
     """Bins in descending order."""
     middles: tuple[float | None, ...]
-    """Median of the program's scores, from 0 to 1, for each score of an opinion from 1 to 5; None for a score that no
-    opinion has."""
+    """Median report score, from 0 to 1, for each score of a review from 1 to 5; None for a score that no review has."""
     order: SameOrder | Absent
 
 
 def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
-    """Return the agreement among the reviewers; Absent if too few proposals have two first opinions."""
+    """Return the agreement among the reviewers; Absent if too few proposals have two first reviews."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
     _, places = np.unique(opinions.proposals, return_inverse=True)
@@ -90,7 +88,7 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
     counts = counts[counts.sum(axis=1) > 1]
     if len(counts) < FEWEST:
         too_few = _only(len(counts), "proposal has", "proposals have")
-        return Absent(reason=f"{too_few} two or more first reviews; at least {FEWEST} are needed.")
+        return Absent(reason=f"{too_few} at least two first reviews; {FEWEST} are needed.")
     table = counts.T @ counts - np.diag(counts.sum(axis=0))  # counts each pair in both directions
     shares = table.sum(axis=1) / table.sum()
     by_chance = np.outer(shares, shares)
@@ -120,15 +118,15 @@ def among_people(opinions: FirstOpinions) -> AmongPeople | Absent:
 
 
 def with_program(opinions: FirstOpinions) -> WithProgram | Absent:
-    """Return the agreement with the program; Absent if too few first opinions are on proposals that the program
-    scored."""
+    """Return the agreement with the report scores; Absent if too few first reviews are of proposals with a report
+    score."""
     if not opinions.scores:
         return Absent(reason="There are no first reviews yet.")
     machine = np.asarray(opinions.machine, dtype=float)
     known = ~np.isnan(machine)
     if known.sum() < FEWEST:
         too_few = _only(int(known.sum()), "first review is", "first reviews are")
-        on = f"on a proposal that the program scored; at least {FEWEST} are needed"
+        on = f"of a proposal with a report score; at least {FEWEST} are needed"
         return Absent(reason=f"{too_few} {on}.")
     scores, figures, members = np.asarray(opinions.scores)[known], machine[known], np.asarray(opinions.members)[known]
     borders = np.arange(_TENTHS + 1) / _TENTHS

@@ -2,7 +2,7 @@
 
 "University of Turin", "Turin University", "Univ. of Turin" and "Università di Torino" have the same words once words
 with the same meaning are normalised and connecting words are removed. Other words, commas, full stops and line ends
-separate names: "Polytechnic University, Turin" does not match. Other institutions are searched for as they are written.
+separate names: "Polytechnic University, Turin" does not match. Names of other institutions are searched for unchanged.
 """
 
 import re
@@ -81,7 +81,8 @@ def normalised(word: str) -> str:
 
 
 def institution_name(words: list[str]) -> InstitutionName | None:
-    """Return the name of a university; None if the words do not name a university, or are all shared by many names."""
+    """Return the name of a university; None if the words do not name a university, or if all of them occur in many
+    names."""
     known = tuple(word for word in map(normalised, words) if word)
     if _KINDS.isdisjoint(known) or _COMMON.issuperset(known):
         return None

@@ -21,14 +21,13 @@ _ONLY_PLACEHOLDERS = re.compile(r"[ \t]*(?:\{[^{}\n]*\}[ \t]*)+")
 
 
 def unknown_placeholders(template: str) -> list[str]:
-    """Return the names in braces that no letter can fill."""
+    """Return the names in braces that are not placeholders."""
     return sorted({name for name in _PLACEHOLDER.findall(template) if name not in PLACEHOLDERS})
 
 
 def letter_text(template: str, values: Mapping[str, str]) -> str:
-    """Return the template with its placeholders replaced. Paragraphs whose placeholders are all empty, and lines with
-    nothing but empty placeholders, are left out. Values are inserted as they are: braces in them are not placeholders.
-    """
+    """Return the template with its placeholders replaced. Paragraphs whose placeholders are all empty, and lines that
+    contain only empty placeholders, are omitted. Braces in values are not treated as placeholders."""
     paragraphs = (_filled(paragraph, values) for paragraph in re.split(r"\n\s*\n", template.strip()))
     return "\n\n".join(filter(None, paragraphs)) + "\n"
 

@@ -1,7 +1,7 @@
 """Records of the review by people: members, conflicts of interest, assignments, opinions, overrides, sign-off.
 
-A call is a batch, and a proposal is an evaluation. All scores here are given by people, from 1 to 5; none comes from
-the program."""
+A call is a batch, and a proposal is an evaluation. All scores here are given by people, from 1 to 5; none comes from a
+report."""
 
 from assayer.errors import AssayerError
 from assayer.models import Frozen
@@ -20,8 +20,8 @@ from orchestrator.access.roles import PersonRole
 
 
 class ReviewRefused(AssayerError):
-    """Raised if the state of the call or proposal does not allow an act: for example, if the reviewer is not assigned
-    or has a conflict of interest, or if the call is signed off."""
+    """Raised if the state of the call or proposal does not allow an act, for example if the reviewer is not assigned or
+    has a conflict of interest, or if the call is signed off."""
 
 
 class NewMember(Frozen):
@@ -31,4 +31,4 @@ class NewMember(Frozen):
     """Institutions, separated by semicolons. Proposals from these institutions are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """True to notify the member of work by email, if the service sends emails."""
+    """True to notify the member by email, if the service sends emails."""

@@ -1,5 +1,5 @@
-"""Index of the words of a call's proposals. Without reading their texts again, it finds the proposals that a reviewer
-may have a conflict of interest with, and compares proposals with a reviewer's expertise."""
+"""Index of the words of a call's proposals. Without reading their texts again, it finds proposals with which a reviewer
+may have a conflict of interest, and compares proposals with a reviewer's expertise."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 _HASHES = 2**20
-"""Number of hashes of words. A proposal with a different word of the same hash is searched needlessly."""
+"""Number of possible hashes of words. A hash collision causes an unnecessary search of a proposal."""
 
 
 class IndexedProposal(NamedTuple):
     title: str
     text: str
     beside: Sequence[str] = ()
-    """Texts besides `text` that may name people."""
+    """Further texts that may name people."""
 
 
 class _Rows(NamedTuple):
@@ -36,7 +36,7 @@ class _Rows(NamedTuple):
 
 
 class ProposalIndex:
-    """Immutable index, which several threads can use."""
+    """Immutable index that several threads can share."""
 
     def __init__(self, versions: Mapping[JobId, str] | None = None, rows: _Rows | None = None) -> None:
         """Create an index; `versions` holds the version of each proposal's text, in row order."""
@@ -76,7 +76,7 @@ class ProposalIndex:
         return dict(zip(self.versions, (proposals @ profile.toarray()[0]).tolist(), strict=True))
 
     def prepare(self) -> None:
-        """Compute the weights in advance, so that the first reviewer does not wait for them."""
+        """Compute the weights in advance, so that the first search does not wait for them."""
         if self.versions:
             _ = self._by_word, self._weighted
 

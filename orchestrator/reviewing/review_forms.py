@@ -32,7 +32,7 @@ def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
             if name not in known:
                 yield AnswerFault(
                     f"/{kind}/{_escaped(name)}",
-                    f"The call's review form has no {'criterion' if kind == 'criteria' else 'field'} “{name}”.",
+                    f"The call's review form has no {'criterion' if kind == 'criteria' else 'field'} named “{name}”.",
                 )
     for field in form.fields:
         if detail := _fault_of_field(field, answers.fields):
@@ -46,7 +46,7 @@ def _faults(terms: CallTerms, answers: ReviewAnswers) -> Iterator[AnswerFault]:
 
 
 def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
-    """Return a sentence on what is wrong with the answer to a field; empty if nothing is."""
+    """Return a sentence that states what is wrong with the answer to a field; empty if it is valid."""
     answer = given.get(field.name)
     if answer in (None, "") or (isinstance(answer, str) and not answer.strip()):
         return f"Answer “{field.name}”." if field.required else ""
@@ -58,7 +58,7 @@ def _fault_of_field(field: ReviewField, given: Mapping[str, int | str]) -> str:
 
 
 def criterion_means(opinions: Iterable[Opinion]) -> dict[str, float]:
-    """Return the mean score of each criterion over the opinions that count."""
+    """Return the mean score of each criterion over the reviews that count."""
     scores = defaultdict[str, list[int]](list)
     for opinion in opinions:
         if not opinion.conflict:

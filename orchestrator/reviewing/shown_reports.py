@@ -1,7 +1,7 @@
 """Redaction of reports for reviewers of a blind call, which removes everything that identifies the applicant.
 
-The evaluation itself used only the masked text. But a report also states the name of the proposal, the words that were
-masked and the works that the proposal cites, with their authors."""
+The evaluation itself used only the masked text. However, a report also contains the name of the proposal, the masked
+words, and the works that the proposal cites, with their authors."""
 
 import re
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 StageName = Literal["Submitted", "Evaluated", "Assigned", "Reviewed", "Decided"]
 NextStep = Literal["add", "wait", "assign", "review", "decide", "sign off", "letters"]
-"""Next step of a person in a call."""
+"""Next step for a person in a call."""
 
 
 class CallCounts(NamedTuple):
@@ -14,13 +14,13 @@ class CallCounts(NamedTuple):
     proposals: int = 0
     unfinished: int = 0
     readable: int = 0
-    """Proposals whose text can be read, now or later; only these can be reviewed."""
+    """Number of proposals whose text can be read, now or later; only these can be reviewed."""
     assigned: int = 0
-    """Readable proposals with a reviewer."""
+    """Number of readable proposals with a reviewer."""
     reviews: int = 0
-    """Reviews that reviewers were asked to give."""
+    """Number of requested reviews."""
     missing: int = 0
-    """Reviews that have not been given."""
+    """Number of requested reviews that have not been given."""
     decided: int = 0
 
 

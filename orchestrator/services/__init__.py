@@ -1,2 +1,2 @@
-"""Functions shared by the API and the console. They take the stores that they use as arguments, and do not depend on
-HTTP except for the problems that they raise."""
+"""Functions shared by the API and the console. They receive the stores that they use as arguments. Apart from the
+problems that they raise, they do not depend on HTTP."""

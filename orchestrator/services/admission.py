@@ -1,4 +1,4 @@
-"""Admission of people authenticated by an identity provider: choice of their member and role."""
+"""Admission of people authenticated by an identity provider: which member they are, and with which role."""
 
 import datetime as dt
 import logging
@@ -16,13 +16,13 @@ _LOG = logging.getLogger(__name__)
 _BY_RANK: tuple[PersonRole, ...] = ("owner", "officer", "auditor", "reviewer")
 
 
-async def admitted(
+async def admit_person(
     members: PgMembers, provider: IdentityProvider, identity: Identity, new_id: IdGenerator, now: dt.datetime
 ) -> Member | None:
-    """Return the member of the provider's tenant who has signed in: a person invited under an address that the provider
-    has verified, or a person in a group that has a role, who becomes a member. Members admitted by a group get the
-    group's current role at each sign-in; members invited by a person keep their role. Return None for all others, and
-    for removed members, whom only a new invitation readmits."""
+    """Return the member who has signed in, or None if the person is not admitted. Two kinds of people are admitted to
+    the provider's tenant: those invited under an address that the provider has verified, and those in a group that has
+    a role, who become members. At each sign-in, members admitted through a group get the group's current role; members
+    invited by a person keep their role. Removed members are not admitted until they are invited again."""
     tenant = TenantId(provider.settings.tenant)
     by = ActBy(Actor(f"provider:{provider.name}", provider.name, "machine"), now)
     account = (tenant, identity.issuer, identity.subject, identity.email)
@@ -47,8 +47,10 @@ async def _with_role(members: PgMembers, member: Member, role: PersonRole, by: A
         return member
     try:
         return await members.change(member.tenant, member.id, {"role": role}, by)
-    except ReviewRefused as error:  # the last owner
-        _LOG.warning("a member keeps their role, although their groups at %s have another: %s", by.actor.name, error)
+    except ReviewRefused as error:  # they are the only owner
+        _LOG.warning(
+            "a member keeps their role although their groups at %s have a different one: %s", by.actor.name, error
+        )
         return member
 
 

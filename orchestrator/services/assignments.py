@@ -1,4 +1,4 @@
-"""Draft assignments of proposals to reviewers, and save them."""
+"""Planning and saving of a call's assignments of proposals to reviewers."""
 
 import asyncio
 import datetime as dt
@@ -25,40 +25,40 @@ from orchestrator.services.reviewing_stores import ReviewingStores
 from orchestrator.store.assignments import ProposalText
 from orchestrator.store.members import PgMembers
 
-_BY_HAND = "Chosen by hand."
+_BY_HAND = "Chosen manually."
 
 
 class DraftOfAssignments(NamedTuple):
-    """Preview of an assignment of proposals to reviewers."""
+    """A preview of how a call's proposals would be assigned to reviewers."""
 
     plan: AssignmentPlan
     people: tuple[Member, ...]
     proposals: tuple[ProposalText, ...]
     loads: dict[str, int]
-    """Number of this call's proposals assigned to each reviewer, including earlier assignments."""
+    """Number of the call's proposals that each reviewer would have, including existing assignments."""
     conflicts: tuple[ConflictOfInterest, ...]
     """Conflicts that have not been cleared."""
     ending: tuple[Assignment, ...]
-    """Assignments without an opinion that end because of a conflict, or because the reviewer was removed, no longer
-    reviews, or could read the reports."""
+    """Assignments without an opinion that would end, because of a conflict or because the reviewer was removed, no
+    longer reviews, or could read the reports."""
     not_blind: tuple[MemberId, ...]
     """Reviewers who could read the reports and therefore get no assignments."""
     versions: Mapping[MemberId, int]
-    """Versions of the reviewers' expertise and interests."""
+    """Version of each reviewer's expertise and conflicts of interest."""
     bids: Mapping[tuple[str, str], Bid]
     """Bids by proposal and reviewer."""
     match: ExpertiseMatch | None
-    """Comparison of `proposals` with `people`; None if reviewers are assigned by load alone."""
+    """The comparison of `proposals` with `people`; None if assignments are based on load alone."""
 
     def reasons(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """Return why each proposal goes to its reviewer."""
+        """Return, for each pair of proposal and reviewer, the reason for the assignment."""
         rows = {str(proposal.id): row for row, proposal in enumerate(self.proposals)}
         columns = {str(person.id): column for column, person in enumerate(self.people)}
         return {
             pair: " ".join(
                 (
                     *([f"The reviewer's bid: {self.bids[pair]}."] if pair in self.bids else []),
-                    "Assigned to even out the loads."
+                    "Assigned to balance the load."
                     if self.match is None
                     else self.match.reason(rows[pair[0]], columns[pair[1]]),
                 )
@@ -67,7 +67,7 @@ class DraftOfAssignments(NamedTuple):
         }
 
     def shortfalls(self, max_load: int | None) -> dict[str, str]:
-        """Return, for each proposal with too few reviewers, why it has too few."""
+        """Return the reason for each shortage, by the proposal that has too few reviewers."""
         people = {str(person.id) for person in self.people}
         barred = Counter(str(item.evaluation) for item in self.conflicts if item.member in people)
         number = f"{len(people)} {'reviewer' if len(people) == 1 else 'reviewers'}"
@@ -84,7 +84,7 @@ class DraftOfAssignments(NamedTuple):
 
 @dataclass(frozen=True)
 class AssignmentPlanner:
-    """Drafts assignments of a call's proposals to reviewers, and saves them."""
+    """Plans and saves a call's assignments."""
 
     reviewing: ReviewingStores
     members: PgMembers
@@ -94,8 +94,9 @@ class AssignmentPlanner:
     async def draft(
         self, tenant: TenantId, batch: BatchId, body: AssignBody, *, search: bool = True
     ) -> DraftOfAssignments:
-        """Return a draft of the assignments. With `search`, look for new conflicts of interest and store them; without,
-        use only stored conflicts. Raises HttpProblem if the call is signed off, or has no suitable reviewers."""
+        """Plan the call's assignments without saving them. With `search`, new conflicts of interest are searched for
+        and stored; otherwise, only stored conflicts are used. Raises HttpProblem if the call is signed off or has no
+        suitable reviewers."""
         if await self.reviewing.decisions.signed_off(tenant, batch) is not None:
             raise HttpProblem("conflict", f"The call {batch} is signed off and can no longer be changed.")
         not_blind = await self.reviewing.assignments.not_blind(tenant, batch)
@@ -105,7 +106,7 @@ class AssignmentPlanner:
         if search:
             interests = await self._interests(tenant, batch, people, known)
             new_conflicts = await asyncio.to_thread(_search_conflicts, proposals, ConflictSearch(interests))
-            await self.reviewing.assignments.keep_found(new_conflicts, self.clock.now())
+            await self.reviewing.assignments.store_detected_conflicts(new_conflicts, self.clock.now())
         conflicts = [
             conflict for conflict in await self.reviewing.assignments.conflicts(tenant, batch) if not conflict.cleared
         ]
@@ -148,8 +149,8 @@ class AssignmentPlanner:
         )
 
     async def search_before_bids(self, tenant: TenantId, batch: BatchId, member: Member) -> Expertise:
-        """Search the proposals of a call for conflicts with a reviewer, and compare them with the reviewer's expertise,
-        unless that was done since both last changed. Return what is stored about the reviewer."""
+        """Check a call's proposals for conflicts with a reviewer and compare them with the reviewer's expertise, unless
+        this has been done since either last changed. Return the reviewer's stored expertise."""
         stored = await self.reviewing.expertise.of(tenant, member.id)
         if stored is None or stored.changed_at is None:
             return stored or Expertise(member=member.id, version=0)
@@ -160,7 +161,7 @@ class AssignmentPlanner:
             possible = unsearched.intersection(await asyncio.to_thread(index.possible_conflicts, search))
             proposals = await self.reviewing.assignments.proposals(tenant, batch, sorted(possible)) if possible else []
             found = await asyncio.to_thread(_search_conflicts, proposals, search)
-            await self.reviewing.assignments.keep_found(found, self.clock.now())
+            await self.reviewing.assignments.store_detected_conflicts(found, self.clock.now())
             similarities = await asyncio.to_thread(index.similarities, _known(stored))
             searched = {item: similarities[item] for item in similarities.keys() & unsearched}
             await self.reviewing.bids.mark_searched(tenant, member.id, searched, stored.changed_at)
@@ -169,7 +170,7 @@ class AssignmentPlanner:
     async def _interests(
         self, tenant: TenantId, batch: BatchId, people: Sequence[Member], known: Mapping[MemberId, Expertise]
     ) -> list[Interest]:
-        """Return the reviewers with all details whose mention in a proposal suggests a conflict of interest."""
+        """Return, for each reviewer, the details whose mention in a proposal suggests a conflict of interest."""
         since = await self.reviewing.expertise.coauthors_since(tenant, batch)
         return [
             Interest(
@@ -187,7 +188,7 @@ class AssignmentPlanner:
     async def keep(
         self, tenant: TenantId, batch: BatchId, draft: DraftOfAssignments, by: ActBy
     ) -> dict[tuple[str, str], str]:
-        """Save the drafted assignments that are still possible, and return them with their reasons."""
+        """Save the planned assignments that are still allowed, and return them with their reasons."""
         if not draft.plan.pairs and not draft.ending:
             return {}
         reasons = await asyncio.to_thread(draft.reasons, draft.plan.pairs)
@@ -198,8 +199,8 @@ class AssignmentPlanner:
     async def assign_one(
         self, tenant: TenantId, batch: BatchId, evaluation: JobId, reviewer: MemberId, by: ActBy
     ) -> None:
-        """Assign a proposal to a reviewer chosen by hand, after a search for conflicts. Raises HttpProblem if the
-        reviewer may not review it."""
+        """Assign a proposal to a manually chosen reviewer, after a check for conflicts. Raises HttpProblem if the
+        reviewer cannot review it."""
         try:
             draft = await self.draft(tenant, batch, AssignBody(by="load", per_proposal=1, reviewers=(reviewer,)))
         except HttpProblem as problem:
@@ -215,8 +216,8 @@ class AssignmentPlanner:
     async def _reviewers(
         self, tenant: TenantId, batch: BatchId, named: tuple[str, ...] | None, not_blind: Mapping[MemberId, dt.datetime]
     ) -> list[Member]:
-        """Return the reviewers of the call (or those `named`) whose first opinions would be blind. Raises HttpProblem
-        if there are none, or if a named member is not such a reviewer."""
+        """Return the call's reviewers whose first opinions would be blind, or only those in `named`. Raises HttpProblem
+        if there are none, or if a named member is not one of them."""
         asked = await asked_reviewers(self.members, self.reviewing.call_reviewers, tenant, batch)
         reviewers = [person for person in asked.people if named is None or person.id in named]
         if unknown := sorted(set(named or ()) - {item.id for item in reviewers}):
@@ -230,7 +231,7 @@ class AssignmentPlanner:
         blind = [item for item in reviewers if item.id not in not_blind]
         if named is not None and len(blind) < len(reviewers):
             sentence = " ".join(
-                f"{item.name} could read the reports of this call in another role until "
+                f"{item.name} could read this call's reports in another role until "
                 f"{not_blind[item.id]:%Y-%m-%d}, so a first opinion would not be blind."
                 for item in reviewers
                 if item.id in not_blind

@@ -6,7 +6,7 @@ from assayer_client.batches import BatchLinks, BatchSummary
 from orchestrator.jobs.submissions import BatchStatus, count_unfinished, ideas_per_hour
 
 _LEAST_DONE = 5
-"""Minimum number of finished evaluations for estimating the rate of a running batch."""
+"""Minimum number of finished evaluations needed to estimate a running batch's rate."""
 
 
 def batch_path(batch: str) -> str:
@@ -39,5 +39,5 @@ def batch_summary(batch: BatchStatus, now: dt.datetime) -> BatchSummary:
 
 
 def tags_in(text: str) -> tuple[str, ...]:
-    """Return the distinct tags in a comma-separated text, in order."""
+    """Return the distinct tags in a comma-separated string, in order."""
     return tuple(dict.fromkeys(tag for part in text.split(",") if (tag := " ".join(part.split()))))

@@ -1,4 +1,4 @@
-"""Bids of reviewers on the proposals of a call."""
+"""Reviewers' bids on a call's proposals."""
 
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ _CONFLICT = "Declared by the reviewer when bidding."
 
 
 class InterestsNotDeclared(HttpProblem):
-    """Raised if a reviewer has not declared any interests yet."""
+    """Raised if a reviewer has not declared their conflicts of interest yet."""
 
     def __init__(self) -> None:
         super().__init__(
             "conflict",
-            "Declare your institutions and the people close to you before you see the proposals. If there are none, "
-            "save the empty lists.",
+            "Declare your conflicts of interest (institutions and people) before you see the proposals. If there are "
+            "none, save the empty lists.",
         )
 
 
@@ -30,15 +30,15 @@ class BidsPage(NamedTuple):
     given: int
     """Number of bids on all pages."""
     place: int
-    """Number of the page, from 1."""
+    """The page's number, from 1."""
     pages: int
 
 
 async def biddable_proposals(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member
 ) -> list[BiddableProposal]:
-    """Return the proposals that a reviewer may bid on, after a search for conflicts of interest. Raises HttpProblem if
-    the call does not ask the reviewer for bids, and InterestsNotDeclared."""
+    """Return the proposals that a reviewer may bid on, after checking for conflicts of interest. Raises HttpProblem if
+    the reviewer is not asked to bid on the call, and InterestsNotDeclared if they have not declared their conflicts."""
     await _search(planner, tenant, batch, member)
     return await planner.reviewing.bids.proposals(tenant, member.id, batch)
 
@@ -46,8 +46,8 @@ async def biddable_proposals(
 async def bids_page(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, place: int, size: int
 ) -> BidsPage:
-    """Return one page, or the nearest that exists, of the proposals that `biddable_proposals` returns. Raises the same
-    exceptions."""
+    """Return one page of the proposals that `biddable_proposals` returns; if the page does not exist, the nearest one.
+    Raises the same exceptions."""
     await _search(planner, tenant, batch, member)
     bids = planner.reviewing.bids
     total, given = await bids.counts(tenant, member.id, batch)
@@ -59,7 +59,7 @@ async def bids_page(
 
 async def _search(planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member) -> None:
     if batch not in {call.id for call in await planner.reviewing.bids.calls(tenant, member.id)}:
-        raise HttpProblem("conflict", f"The call {batch} does not ask you for bids.")
+        raise HttpProblem("conflict", f"You are not asked to bid on the call {batch}.")
     stored = await planner.search_before_bids(tenant, batch, member)
     if stored.declared_at is None:
         raise InterestsNotDeclared
@@ -69,7 +69,7 @@ async def give_bids(
     planner: AssignmentPlanner, tenant: TenantId, batch: BatchId, member: Member, body: BidsBody, by: ActBy
 ) -> None:
     """Store bids, and declare the conflicts of interest among them. Raises HttpProblem in the same cases as
-    `biddable_proposals`; ReviewRefused if the reviewer may not bid on one of the proposals."""
+    `biddable_proposals`, and ReviewRefused if the reviewer may not bid on one of the proposals."""
     await _search(planner, tenant, batch, member)
     reason = body.reason.strip() or _CONFLICT
     await planner.reviewing.bids.give(tenant, member.id, batch, body.bids, reason, by)

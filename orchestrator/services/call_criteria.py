@@ -1,4 +1,4 @@
-"""Conversion of criteria in requests to the criteria that reports answer."""
+"""Conversion of criteria in requests to the form that evaluations use."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from orchestrator.validation_wording import fault_in_words
 
 
 def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[Criterion, ...]:
-    """Convert the criteria of a body; `pointer` is their location in it. Raises HttpProblem."""
+    """Convert the criteria in a request body. `pointer` is their location. Raises HttpProblem if a criterion is invalid
+    or a name occurs twice."""
     names = [body.name.casefold() for body in bodies]
     criteria = []
     for number, body in enumerate(bodies):
@@ -28,12 +29,12 @@ def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[C
 
 
 def criteria_toml(bodies: Sequence[CriterionBody]) -> str:
-    """Return criteria as the TOML text that `criteria_of` reads; empty for none."""
+    """Return criteria as TOML that `criteria_of` can parse; empty if there are none."""
     return "\n".join(_toml(body) for body in bodies)
 
 
 def _toml(body: CriterionBody) -> str:
-    """Return a criterion as a TOML entry. JSON strings are TOML strings too."""
+    """Return a criterion as a TOML entry. JSON strings are also valid TOML strings."""
     anchors = ", ".join(f"{score} = {_quoted(body.anchors[score])}" for score in sorted(body.anchors, key=int))
     lines = [
         "[[criteria]]",

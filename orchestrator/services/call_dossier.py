@@ -1,4 +1,4 @@
-"""Dossier of a call for proposals, built from its table and, if the reader is allowed to see it, its panel."""
+"""The dossier of a call for proposals, built from its table and, if the reader may see it, its panel."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,8 +29,8 @@ def dossier_of(
     decisions: Sequence[Decision] = (),
     use: BudgetUse | None = None,
 ) -> Dossier:
-    """Return the dossier of a call for proposals. `rows` holds all rows of the call, with their ranks in `ranking` if
-    that is not empty. `panel`, `decisions` and `use` are left out for readers who may not see them."""
+    """Return the dossier of a call for proposals. `rows` holds all of the call's rows, with their ranks in `ranking`
+    unless that is empty. Omit `panel`, `decisions` and `use` for readers who may not see them."""
     decided: dict[str, Decision] = {item.evaluation: item for item in decisions}
     people: dict[str, PanelRow] = {item.evaluation: item for item in panel.rows} if panel else {}
     unfinished = sum(row.outcome in _UNFINISHED for row in rows)
@@ -39,13 +39,13 @@ def dossier_of(
         BriefLine(name=name, text=text)
         for number, name, text in (
             (unfinished, "Not finished", f"{count(unfinished, 'proposal')} still queued or running."),
-            (flagged, "Look at these texts first", f"{count(flagged, 'proposal')} with suspicious text."),
+            (flagged, "Check first", f"{count(flagged, 'proposal')} with suspicious text."),
         )
         if number
     ]
     return Dossier(
         title=one_line(call.name)[:_LONGEST] or str(call.id),
-        subtitle=f"made {moment(now)}",
+        subtitle=f"created {moment(now)}",
         counts=tuple(_counts(call, rows)),
         warnings=tuple(warnings),
         order=_order(ranking, people=bool(people), decided=bool(decided)),
@@ -68,7 +68,7 @@ def dossier_of(
 def _sort_key(
     row: TableRow, people: Mapping[str, PanelRow], decided: Mapping[str, Decision]
 ) -> tuple[float | bool, ...]:
-    """Return the key that sorts rows by decision, then by people's score, then by rank, then by the program's score."""
+    """Return a key that sorts rows by decision, then reviewers' score, then rank, then report score."""
     score, decision, panel = row.figures.score if row.figures else None, decided.get(row.id), people.get(row.id)
     reviewed = None if panel is None else panel.score
     return (
@@ -88,9 +88,9 @@ def _order(ranking: str, *, people: bool, decided: bool) -> str:
         *(["decision"] if decided else []),
         *(["reviewers' score"] if people else []),
         *([f"the ranking {ranking}"] if ranking else []),
-        "the program's score; proposals without one come last",
+        "report score; proposals without one come last",
     ]
-    return f"By {', then by '.join(by)}."
+    return f"Sorted by {', then by '.join(by)}."
 
 
 def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
@@ -102,7 +102,7 @@ def _counts(call: BatchStatus, rows: Sequence[TableRow]) -> Iterable[BriefLine]:
         yield BriefLine(name="Refused", text=count(len(call.rejected)))
     if call.erased:
         yield BriefLine(name="Erased", text=count(call.erased))
-    unknown = "not known for all proposals; known: "
+    unknown = "unknown for some proposals; known:  "
     known = money(call.known_cost_usd) if call.cost_usd is None else money(call.cost_usd)
     yield BriefLine(name="Cost", text=f"{unknown}{known}" if call.cost_usd is None else known)
 
@@ -145,15 +145,15 @@ def _budget(use: BudgetUse) -> Iterable[BriefLine]:
     yield BriefLine(name="Funded", text=f"{count(use.funded)}, {use.awarded:,.0f} {use.currency}{of}{over}")
     yield BriefLine(name="Reserve, declined", text=f"{count(use.reserved)}, {count(use.declined)}")
     if use.undecided:
-        yield BriefLine(name="Not decided", text=count(use.undecided))
+        yield BriefLine(name="Undecided", text=count(use.undecided))
 
 
 def _people(panel: Panel) -> Iterable[BriefLine]:
     opinions_given = f"{count(panel.given)} of {count(panel.assigned)} assigned, {count(panel.revised)} revised"
     yield BriefLine(name="Given", text=opinions_given)
     if panel.set_aside:
-        yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by people with a conflict of interest")
-    for name, agreement in (("of first reviews", panel.blind), ("of current reviews", panel.standing)):
+        yield BriefLine(name="Not counted", text=f"{count(panel.set_aside)}, by reviewers with a conflict of interest")
+    for name, agreement in (("between first reviews", panel.blind), ("between current reviews", panel.standing)):
         kappa = agreement.kappa
         kappa_text = f"none. {kappa.reason}" if isinstance(kappa, Absent) else f"{kappa:.2f}"
         yield BriefLine(name=f"Agreement {name} (κ)", text=kappa_text)

@@ -1,4 +1,4 @@
-"""Reviewers of a call: who is asked to review, and how reviewers are chosen."""
+"""A call's reviewers: who is asked to review, and how reviewers are chosen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,18 +15,18 @@ from orchestrator.store.members import PgMembers
 
 
 class AskedReviewers(NamedTuple):
-    """Reviewers who are assigned proposals of a call."""
+    """The reviewers who can be assigned a call's proposals."""
 
     chosen: frozenset[MemberId] | None
-    """Chosen members, some of whom may no longer be reviewers; None if no choice was made."""
+    """The chosen members, some of whom may no longer be reviewers; None if no choice was made."""
     people: list[Member]
-    """Members asked to review, sorted by name."""
+    """The members asked to review, sorted by name."""
 
 
 async def asked_reviewers(
     members: PgMembers, call_reviewers: PgCallReviewers, tenant: TenantId, batch: BatchId
 ) -> AskedReviewers:
-    """Return the reviewers who are asked to review a batch; the batch must exist."""
+    """Return the reviewers who are asked to review a batch. The batch must exist."""
     chosen = await call_reviewers.chosen(tenant, batch)
     reviewing = await members.reviewers(tenant)
     return AskedReviewers(chosen, [member for member in reviewing if chosen is None or member.id in chosen])
@@ -35,8 +35,8 @@ async def asked_reviewers(
 async def choose_reviewers(
     members: PgMembers, reviewing: ReviewingStores, tenant: TenantId, batch: BatchId, body: CallReviewersBody, by: ActBy
 ) -> ChosenOutcome:
-    """Set the reviewers of an existing batch, replacing all others; with `dry_run`, only return what would change.
-    Raises HttpProblem, ReviewRefused."""
+    """Set the reviewers of an existing batch, replacing any earlier choice. With `dry_run`, only return what would
+    change. Raises HttpProblem or ReviewRefused if the call is signed off or a named member is not a reviewer."""
     if sign_off := await reviewing.decisions.signed_off(tenant, batch):
         raise HttpProblem(
             "conflict", f"The call {batch} was signed off on {sign_off.at:%Y-%m-%d}. It can no longer be changed."
@@ -58,7 +58,7 @@ async def choose_reviewers(
 
 
 async def _known(members: PgMembers, tenant: TenantId, named: Sequence[str]) -> list[MemberId]:
-    """Return the named reviewers, without duplicates and in order. Raises HttpProblem if any is not a reviewer."""
+    """Return the named reviewers in order, without duplicates. Raises HttpProblem if one of them is not a reviewer."""
     reviewing = {member.id for member in await members.reviewers(tenant)}
     if unknown := sorted(set(named) - reviewing):
         raise HttpProblem.invalid(f"These members are not your reviewers: {', '.join(unknown[:20])}.", "/reviewers")

@@ -1,4 +1,4 @@
-"""Comparisons of two ideas."""
+"""Requests for comparisons of two ideas."""
 
 from assayer.models import Idea
 from assayer_client.comparisons import ComparisonBody
@@ -9,10 +9,10 @@ from orchestrator.problems import HttpProblem
 def comparison_request(
     first: Idea, second: Idea, *, blind: bool, body: ComparisonBody | None = None
 ) -> ComparisonRequest:
-    """Return the request for a comparison. Raises HttpProblem if both ideas have the same text."""
+    """Return the request for comparing two ideas. Raises HttpProblem if both have the same text."""
     asked = body or ComparisonBody()
     if first.id == second.id:
-        raise HttpProblem.invalid("It has the same text as `first`. Give two different ideas.", "/second")
+        raise HttpProblem.invalid("It has the same text as `first`. Send two different ideas.", "/second")
     return ComparisonRequest(
         first=first,
         second=second,

@@ -1,4 +1,4 @@
-"""Proofs of erasures: the audit log's entry, and a new check that the data is gone."""
+"""Proofs of erasures: the audit log entry, and a fresh check that the data is gone."""
 
 import datetime as dt
 from collections import Counter
@@ -28,12 +28,12 @@ _THINGS = {
 async def proof_of(
     audit_log: PgAuditLog, erasures: PgErasures, tenant: TenantId, number: int, now: dt.datetime
 ) -> ErasureProof:
-    """Return the proof of the erasure with this number in the audit log, and check again whether any of the erased data
-    is still stored. Raises HttpProblem (404)."""
+    """Return the proof of the erasure that has this number in the audit log. Checks again whether any of the erased
+    data is still stored. Raises HttpProblem if there is no such erasure."""
     entries = await audit_log.entries(tenant, after=number - 1, limit=1)
     entry = entries[0] if entries and entries[0].number == number else None
     if entry is None or entry.act != "erased" or entry.content is None:
-        raise HttpProblem("not-found", f"The audit log has no erasure with the number {number:,}.")
+        raise HttpProblem("not-found", f"The audit log contains no erasure with the number {number:,}.")
     things = tuple(str(item) for item in entry.content.get("things", ()))
     rankings = tuple(str(item) for item in entry.content.get("taken_out_of", ()))
     tip = await audit_log.tip(tenant)
@@ -56,21 +56,21 @@ async def proof_of(
 
 def proof_page(proof: ErasureProof) -> ErasurePage:
     checked_at = moment(proof.checked_at)
-    lead = f"None of the erased data is stored any longer, as checked on {checked_at}."
+    lead = f"None of the erased data is still stored, as checked on {checked_at}."
     if proof.still_stored:
-        lead = f"Not everything was deleted. Still stored: {', '.join(proof.still_stored)}, as checked on {checked_at}."
+        lead = f"Some data was not deleted. On {checked_at}, this was still stored: {', '.join(proof.still_stored)}."
     words = count(proof.words_erased, "earlier entry about it", "earlier entries about it")
-    text_erased = f"The text of {words} was erased too; the log still shows that each was made, and when"
+    text_erased = f"The text of {words} was erased too; the log still shows when each entry was made"
     lines = (
         ("Erased on", moment(proof.at)),
         ("Erased by", f"{proof.by_name or proof.by}, {proof.role}"),
         ("What", _about(proof.about)),
         ("Deleted", counted_things(proof.things)),
-        *((("Taken out of", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
-        ("In the audit log", text_erased if proof.words_erased else "The log held no text about it"),
+        *((("Removed from", _rankings_that_stay(proof.taken_out_of)),) if proof.taken_out_of else ()),
+        ("In the audit log", text_erased if proof.words_erased else "The log contained no text about it"),
     )
     entry = f"{proof.number}:{proof.hash}"
-    technical = [("Entry of this erasure", entry)]
+    technical = [("Entry for this erasure", entry)]
     if proof.tip != entry:
         technical.append(("Newest entry when checked", proof.tip))
     if proof.taken_out_of:
@@ -97,6 +97,6 @@ def _rankings_that_stay(ids: Sequence[str]) -> str:
 
 
 def counted_things(ids: Sequence[str]) -> str:
-    """Return the counts of resources by the prefix of their ids, such as `2 evaluations, 1 ranking`."""
+    """Count resources by kind, according to the prefixes of their ids, such as `2 evaluations, 1 ranking`."""
     counts = Counter(_THINGS.get(item.partition("_")[0], ("other resource", "other resources")) for item in ids)
     return ", ".join(count(number, *named) for named, number in counts.items()) or "nothing"

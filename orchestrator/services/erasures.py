@@ -1,4 +1,4 @@
-"""Erasure of an applicant or a batch: preview and execution."""
+"""Preview and execution of erasures (of an applicant's data, or of a batch)."""
 
 from assayer.reports.wording import count, money
 from assayer_client.erasures import ErasedJob, Erasure, RankingThatStays
@@ -12,7 +12,7 @@ from orchestrator.store.erasure import JobToErase, PgErasures
 async def erasure_of(
     erasures: PgErasures, jobs: PgJobs, tenant: TenantId, source: str | None, batch: str | None
 ) -> Erasure:
-    """Return what an erasure would delete. Raises HttpProblem for a batch that does not exist."""
+    """Return what an erasure would delete. Raises HttpProblem if the batch does not exist."""
     refused = await erasures.refused_rows(tenant, source)
     if batch is not None:
         refused = len((await find_batch(jobs, tenant, batch)).rejected)
@@ -45,28 +45,28 @@ async def erasure_of(
 
 
 def _loss(job_to_erase: JobToErase) -> str:
-    """Return a sentence on what other applicants lose if a ranking is deleted with an applicant's data; empty if
-    nothing."""
+    """Return a sentence about what other applicants lose if a ranking is deleted with an applicant's data; empty if
+    they lose nothing."""
     called = f"The ranking “{job_to_erase.subject or job_to_erase.id}”"
     if job_to_erase.kind == "ranking" and job_to_erase.state not in TERMINAL:
-        return f"{called} is running and will be deleted too: the others must be ranked again without this applicant."
+        return f"{called} has not finished and will be deleted too. The other proposals must then be ranked again."
     if not job_to_erase.left:
         return ""
     cost = "cost unknown" if job_to_erase.cost_usd is None else f"cost {money(job_to_erase.cost_usd)}"
     left = count(job_to_erase.left, "proposal")
-    return f"{called} will be deleted too ({cost}): the remaining {left} would have no ranking."
+    return f"{called} will be deleted too ({cost}), so the remaining {left} will have no ranking."
 
 
 async def erase_found(
     erasures: PgErasures, tenant: TenantId, source: str | None, erasure: Erasure, by: ActBy
 ) -> Erasure:
-    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the source that
+    """Delete what `erasure_of` found, and return the erasure with the number of its proof. `source` is the name that
     was searched for, if any."""
     erased_jobs = [JobId(job.id) for job in erasure.jobs]
     batch = BatchId(erasure.batch) if erasure.batch else None
     kept = [JobId(item.id) for item in erasure.taken_out_of]
     erased = await erasures.erase(tenant, erased_jobs, by, source=source, batch=batch, taken_out_of=kept)
-    # Rankings that were still running at the time of the preview but have finished since: they stay.
+    # Rankings that were still running at the time of the preview but have finished since are kept.
     finished = {
         job.id: RankingThatStays(id=job.id, title=job.title, taken=len(standing.ideas), left=standing.others)
         for job in erasure.jobs

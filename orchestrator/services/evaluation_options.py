@@ -1,4 +1,4 @@
-"""Evaluation options: the values that requests can specify, and the defaults for omitted values."""
+"""Evaluation options: the values that requests can specify, and the defaults for those that they omit."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,35 +20,34 @@ class BoardProblem(NamedTuple):
 
 @dataclass(frozen=True)
 class EvaluationOptions:
-    """Evaluation options that this service offers according to its settings."""
+    """The evaluation options that this service offers according to its settings."""
 
     methods: Mapping[str, str]
     """One-line description of each method, by name."""
     unavailable: Mapping[str, str] = field(default_factory=dict)
-    """Reason why a method cannot run here, by name; methods that can run are missing."""
+    """Why a method cannot run here, by the method's name; methods that can run are omitted."""
     blind: BlindDefault = "several"
-    """Which ideas are judged blind if the request does not state it."""
+    """Which ideas are masked before evaluation if the request does not state this."""
     overnight: bool = False
-    """True if jobs can use the batch API of the language model's provider."""
+    """True if jobs can use the language model provider's batch API."""
     judging: Judging = field(default_factory=lambda: Judging(None))
-    """Judging options that are the same for all rankings of this service."""
+    """Judging options that apply to all rankings in this service."""
     walks: SciCompanionOptions = field(default_factory=SciCompanionOptions)
-    """Options for the search for missed references, used if the request does not set them."""
+    """Default options for the search for missed references."""
     unpriced: tuple[str, ...] = ()
     """Language models without a known price, for which limits in US dollars cannot be enforced."""
     without_llm: frozenset[str] = frozenset()
-    """Methods that never ask a language model."""
+    """Methods that never use a language model."""
     personas: int | None = None
-    """Number of available personas for InnoEval's boards, which limits the size of a board. None if only the workers
-    know it."""
+    """Number of personas available for InnoEval's boards, which limits a board's size. None if only the workers know
+    it."""
     board_models: tuple[str, ...] = ()
-    """Models that a request can name for InnoEval's boards."""
+    """Models that requests can specify for InnoEval's boards."""
     typical: Mapping[str, TypicalEvaluation] = field(default_factory=dict)
-    """Typical cost and duration of an evaluation by method, used if a tenant has too few of its own; unmeasured
-    methods are missing."""
+    """Typical cost and duration of an evaluation by method, used if a tenant has too few evaluations of its own;
+    unmeasured methods are omitted."""
     typical_board: Callable[[int | None, Sequence[str]], TypicalEvaluation] | None = None
-    """Function that returns the typical cost and duration of InnoEval for a board size and its models; None if they
-    have not been measured."""
+    """Returns InnoEval's typical cost and duration for a board size and models; None if they have not been measured."""
 
     @property
     def offered(self) -> dict[str, str]:
@@ -56,22 +55,22 @@ class EvaluationOptions:
         return {name: about for name, about in self.methods.items() if name not in self.unavailable}
 
     def method_problem(self, method: str) -> str | None:
-        """Return a sentence on why the method cannot be used here; None if it can."""
+        """Return a sentence that states why a method cannot be used here; None if it can."""
         if method not in self.methods:
-            return f"There is no method {method!r}.{suggestion(method, sorted(self.offered))}"
+            return f"The method {method!r} does not exist.{suggestion(method, sorted(self.offered))}"
         if why := self.unavailable.get(method):
             available = ", ".join(sorted(self.offered)) or "none"
             return f"The method {method} cannot run on this service: {why} Available: {available}."
         return None
 
     def board_problem(self, board: int | None, models: Sequence[str], method: str) -> BoardProblem | None:
-        """Return why a board of this size cannot be drawn, or cannot use these models; None if it is possible, or if no
-        board was requested."""
+        """Return why a board cannot have this size or use these models. None if it can, or if no board was
+        requested."""
         if method != INNOEVAL and (board is not None or models):
             detail = f"Only the method {INNOEVAL} has a board. Use that method, or omit the board."
             return BoardProblem("board_models" if board is None else "board", detail)
         if board is not None and self.personas is not None and board > self.personas:
-            fault = f"A board of {board} was requested, but there are only {self.personas} personas."
+            fault = f"A board of {board} reviewers was requested, but there are only {self.personas} personas."
             return BoardProblem("board", f"{fault} Request at most that many.")
         for model in models:
             if model not in self.board_models:
@@ -79,7 +78,7 @@ class EvaluationOptions:
                 advice = (
                     f"Permitted: {permitted}."
                     if permitted
-                    else "None are permitted; the operator of this service can permit some in "
+                    else "None are permitted; this service's operator can permit some with "
                     "ASSAYER_EVALUATION__BOARD_MODELS."
                 )
                 return BoardProblem("board_models", f"The model {model[:80]!r} is not permitted for boards. {advice}")
@@ -89,7 +88,7 @@ class EvaluationOptions:
         return judged_blind(asked, self.blind, several=several)
 
     def check_limit(self, max_usd: float | None, method: str | None = None) -> None:
-        """Raise HttpProblem for a limit in US dollars if the price of a model is unknown."""
+        """Raise HttpProblem if there is a limit in US dollars although a model's price is unknown."""
         if max_usd is not None and self.unpriced and method not in self.without_llm:
             detail = (
                 f"The price of the model {self.unpriced[0]!r} is unknown, so a limit in US dollars cannot be enforced."
@@ -98,10 +97,11 @@ class EvaluationOptions:
             raise HttpProblem("not-configured", f"{detail} {advice}")
 
     def check_priority(self, priority: Priority) -> None:
-        """Raise HttpProblem for overnight priority if no batch API of a language model is set up."""
+        """Raise HttpProblem for overnight priority if no language model's batch API is configured."""
         if priority == "overnight" and not self.overnight:
             detail = (
-                "The priority `overnight` is not available, because this service has no batch API of a language model."
+                "The priority `overnight` is not available, because this service does not use a language "
+                "model's batch API."
             )
             raise HttpProblem(
                 "not-configured", f"{detail} The operator can enable it with ASSAYER_LLM__BATCH__ENABLED."

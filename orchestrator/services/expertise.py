@@ -1,4 +1,4 @@
-"""Expertise of reviewers: papers read from lists of references and looked up in the corpus, and their co-authors."""
+"""Reviewers' papers and co-authors. The papers are parsed from reference lists and looked up in the corpus."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,20 +14,20 @@ from assayer.text.folding import folded
 from assayer_client.expertise import ReviewerPaper
 
 _HITS = 20
-"""Number of papers of the corpus that are compared with a title."""
+"""Number of papers in the corpus that are compared with a title."""
 _QUERIES = 300
-"""Maximum number of titles and keywords that are searched for in the corpus at once."""
+"""Maximum number of titles and keywords in one corpus search."""
 _SHORTEST_TITLE = 8
 _ABSTRACT_CHARS = 20_000
 _COLLABORATION = 50
-"""Maximum number of authors of a paper whose authors count as co-authors."""
+"""Authors of papers with more authors than this do not count as co-authors."""
 _ADDRESS = re.compile(r"\bhttps?://\S+|\bdoi:?\s*$", re.IGNORECASE)
 _YEAR_BESIDE = re.compile(r"[(\[]?\b(?:19|20)\d\d[a-z]?\b[)\]]?")
 
 
 def read_papers(references: str) -> tuple[list[ReviewerPaper], list[str]]:
-    """Read a list of papers in the format of a reference manager, or with one entry on each line. Return the papers,
-    and the beginnings of entries without a title."""
+    """Parse a list of papers, in a reference manager's format or with one entry per line. Return the papers, and the
+    first characters of each entry in which no title was recognised."""
     if not references.strip():
         return [], []
     try:
@@ -43,7 +43,7 @@ def read_papers(references: str) -> tuple[list[ReviewerPaper], list[str]]:
 
 
 def _work_of_line(line: str) -> CitedWork:
-    """Return the work that a line names, as a formatted reference or as a title with or without DOI and year."""
+    """Parse a line that contains either a formatted reference or a title, optionally with a DOI and a year."""
     parsed = parse_references(line)
     if len(parsed) == 1 and len(parsed[0].title) >= _SHORTEST_TITLE:
         return parsed[0]
@@ -63,7 +63,7 @@ def _paper(work: CitedWork, abstract: str) -> ReviewerPaper:
 
 
 def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
-    """Return the papers with distinct titles; of papers with the same title, keep the one that a person listed."""
+    """Remove papers with duplicate titles, preferring those that a person listed."""
     by_title: dict[str, ReviewerPaper] = {}
     for paper in papers:
         known = by_title.get(key := title_key(paper.title))
@@ -75,8 +75,8 @@ def distinct_papers(papers: Iterable[ReviewerPaper]) -> list[ReviewerPaper]:
 async def papers_in_corpus(
     corpus: Literature, name: str, papers: Sequence[ReviewerPaper], keywords: Sequence[str]
 ) -> list[ReviewerPaper]:
-    """Return the listed papers, completed from corpus records, followed by other papers under the reviewer's name that
-    searches of the corpus for the titles and keywords return."""
+    """Return the listed papers, completed with data from the corpus, followed by other papers under the reviewer's
+    name. The latter are found by searching the corpus for the listed titles and the keywords."""
     listed = [paper for paper in papers if paper.listed]
     queries = [*(paper.title for paper in listed), *keywords][:_QUERIES]
     answers = await corpus.search(queries, _HITS, OPEN) if queries else []
@@ -105,8 +105,8 @@ def _of_hit(hit: Hit, *, listed: bool) -> ReviewerPaper:
 
 
 def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[str, str]:
-    """Return the co-authors on papers published in the year `since` or later, each with the title of a common paper.
-    Papers without a year are included; papers of large collaborations are not."""
+    """Return the person's co-authors on papers published in `since` or later, each with the title of a joint paper.
+    Papers without a year are included; papers by large collaborations are not."""
     found: dict[str, str] = {}
     for paper in papers:
         if (paper.year is None or paper.year >= since) and len(paper.authors) <= _COLLABORATION:
@@ -117,8 +117,8 @@ def coauthors(name: str, papers: Iterable[ReviewerPaper], since: int) -> dict[st
 
 
 def _wrote(name: str, authors: Iterable[str]) -> bool:
-    """Return whether a person is among the authors: same family name, and same first name or its initial if either is
-    abbreviated."""
+    """Return whether a person is among the authors. Family names must match, and first names too; if one of them is
+    abbreviated, the initials must match."""
     own = _name_parts(name)
     return len(own) > 1 and any(_same_person(own, _name_parts(author)) for author in authors)
 
@@ -137,7 +137,7 @@ def _name_parts(name: str) -> list[str]:
 def bids_by_place(
     bids: Mapping[tuple[str, str], str], proposals: Iterable[str], reviewers: Iterable[str]
 ) -> dict[tuple[int, int], str]:
-    """Convert bids keyed by proposal and reviewer to bids keyed by the positions of the two."""
+    """Convert bids keyed by proposal and reviewer to bids keyed by their positions in the two lists."""
     rows, columns = ({name: place for place, name in enumerate(names)} for names in (proposals, reviewers))
     return {
         (rows[proposal], columns[reviewer]): bid

@@ -1,4 +1,4 @@
-"""Lookup of a tenant's jobs and batches by id, and the problems raised if they, or their results, do not exist."""
+"""Lookup of a tenant's jobs and batches by id, and the problems raised if they or their results do not exist."""
 
 from orchestrator.jobs.models import BatchId, Job, JobId, JobKind, TenantId
 from orchestrator.jobs.submissions import BatchStatus
@@ -7,8 +7,8 @@ from orchestrator.store import PgJobs
 
 
 async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> Job:
-    """Return the job. Raises HttpProblem: 404 for an unknown id, another tenant's job or a job of another kind; 410
-    for a deleted job."""
+    """Return a tenant's job of this kind. Raises HttpProblem with status 404 if there is none, or 410 if it was
+    deleted."""
     job_row = await jobs.get(tenant, JobId(job))
     if job_row is None or job_row.kind != kind:
         raise not_there(kind, job)
@@ -16,7 +16,8 @@ async def find_job(jobs: PgJobs, tenant: TenantId, job: str, kind: JobKind) -> J
 
 
 async def find_batch(jobs: PgJobs, tenant: TenantId, id: str) -> BatchStatus:
-    """Return the current status of the batch. Raises HttpProblem (404, 410)."""
+    """Return a batch's current status. Raises HttpProblem with status 404 if it does not exist, or 410 if it was
+    deleted."""
     return required(await jobs.batch(tenant, BatchId(id)), not_there("batch", id))
 
 
@@ -26,7 +27,7 @@ def no_result_problem(job: Job) -> HttpProblem:
         return HttpProblem.of(job.problem, job.state)
     match job.state:
         case "cancelled":
-            return HttpProblem("cancelled", f"The {job.kind} was cancelled before it was done.", state=job.state)
+            return HttpProblem("cancelled", f"The {job.kind} was cancelled before it finished.", state=job.state)
         case "succeeded":
             return HttpProblem("gone", f"The result of this {job.kind} has been deleted.", state=job.state)
         case _:

@@ -1,4 +1,4 @@
-"""Letters of a call, as they were sent or would be sent now, and their download."""
+"""A call's letters, as they were sent or would be sent now, and their download."""
 
 import datetime as dt
 import io
@@ -22,14 +22,14 @@ _UNNAMED = "applicant"
 
 
 class LettersSheet(Frozen):
-    """Letters as the PDF template reads them."""
+    """Letters in the form that the PDF template expects."""
 
     title: str
     letters: tuple[str, ...]
 
 
 def check_templates(templates: LetterTemplates) -> None:
-    """Raise HttpProblem if a template names a placeholder that does not exist."""
+    """Raise HttpProblem if a template contains an unknown placeholder."""
     for outcome, template in templates.model_dump().items():
         if unknown := unknown_placeholders(template):
             known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
@@ -47,7 +47,7 @@ async def letters_of(
     today: dt.date,
     evaluations: Sequence[str] | None = None,
 ) -> list[Letter]:
-    """Return the letters of a call, or those about some of its proposals."""
+    """Return a call's letters, optionally only those about these evaluations."""
     terms = (await call_details.get(tenant, call.id)).terms
     templates = (await store.templates(tenant, call.id)).templates
     material = await store.material(tenant, call.id, evaluations)
@@ -86,13 +86,13 @@ def _letter(
 
 
 def _text(item: LetterMaterial, templates: LetterTemplates, values: Mapping[str, str]) -> str:
-    """Return the text as it was sent or, before that, as it would be sent now."""
+    """Return the letter's text as it was sent or, if it was not sent yet, as it would be sent now."""
     template = f"{getattr(templates, item.outcome)}\n\n{templates.closing}"
     return letter_text(template, values) if item.sent is None else item.sent
 
 
 def letters_zip(letters: Sequence[Letter]) -> bytes:
-    """Return a ZIP archive with a text file for each letter."""
+    """Return a ZIP archive with one text file per letter."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         for letter in letters:

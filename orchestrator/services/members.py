@@ -1,4 +1,4 @@
-"""Management of a tenant's members: invitation, changes, removal and keys."""
+"""Management of a tenant's members: invitations, changes, removal and keys."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ _OWNERS = ("owner", "machine")
 
 
 async def get_member(members: PgMembers, tenant: TenantId, id: str) -> Member:
-    """Return a member, including a removed member. Raises HttpProblem (404)."""
+    """Return a member, who may have been removed. Raises HttpProblem if there is none with this id."""
     return required(await members.get(tenant, MemberId(id)), not_found("member", id))
 
 
 async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body: MemberBody, by: ActBy) -> Member:
-    """Create a member with this id and send them an email. Repeating the same invitation returns the member that it
-    created. Raises HttpProblem."""
+    """Create a member with this id and notify them by email. Repeating the same invitation returns the existing member.
+    Raises HttpProblem if another member has the address, or if the actor may not invite someone with this role."""
     _check_rank(by.actor, body.role)
     new = NewMember(**body.model_dump())
     made = await members.invite(tenant, id, new, by, mailed=True)
@@ -32,30 +32,31 @@ async def invite_member(members: PgMembers, tenant: TenantId, id: MemberId, body
     member = await members.with_address(tenant, new.email)
     if member is not None and NewMember(**member.model_dump(include=set(NewMember.model_fields))) == new:
         return member
-    raise HttpProblem("conflict", f"A person with the address {body.email} is already a member.")
+    raise HttpProblem("conflict", f"The address {body.email} already belongs to a member.")
 
 
 async def change_member(members: PgMembers, tenant: TenantId, id: str, fields: dict[str, Any], by: ActBy) -> Member:
-    """Change the fields of a member. Only owners may change a role or an address. Raises HttpProblem,
-    ReviewRefused."""
+    """Change a member's fields. Only owners may change a role or an address. Raises HttpProblem if the member does not
+    exist or the actor may not make the change, and ReviewRefused in the same cases as `PgMembers.change`."""
     before = await get_member(members, tenant, id)
     _check_rank(by.actor, before.role)
     if fields.get("role", before.role) != before.role and by.actor.role not in _OWNERS:
-        raise HttpProblem("forbidden", "Only an owner may change a member's role.")
+        raise HttpProblem("forbidden", "Only an owner can change a member's role.")
     if other_address(before.email, fields.get("email")) and not may(by.actor.role, "change addresses"):
         raise HttpProblem("forbidden", FOR_OWNERS)
     return required(await members.change(tenant, before.id, fields, by), not_found("member", id))
 
 
 async def remove_member(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> Member:
-    """Remove a member, ending the member's keys and sessions. Raises HttpProblem, ReviewRefused."""
+    """Remove a member, and invalidate their keys and sessions. Raises HttpProblem if the member does not exist or the
+    actor may not remove them, and ReviewRefused in the same cases as `PgMembers.remove`."""
     _check_rank(by.actor, (await get_member(members, tenant, id)).role)
     return required(await members.remove(tenant, MemberId(id), by), not_found("member", id))
 
 
 async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> NewKey:
-    """Create a key for a member and return it with its secret; it replaces the member's earlier key. Raises
-    HttpProblem."""
+    """Create a key for a member, and return it with its secret. It replaces the member's earlier key. Raises
+    HttpProblem if the member does not exist or was removed."""
     before = await get_member(members, tenant, id)
     key = generate_key()
     member = await members.give_key(tenant, before.id, key, by)
@@ -74,6 +75,6 @@ async def give_key(members: PgMembers, tenant: TenantId, id: str, by: ActBy) -> 
 
 def _check_rank(actor: Actor, role: PersonRole) -> None:
     """Raise HttpProblem unless the actor may create, change and remove members with this role. Only owners may do so
-    for owners."""
+    for other owners."""
     if role == "owner" and actor.role not in _OWNERS:
-        raise HttpProblem("forbidden", "Only an owner may appoint, change or remove an owner.")
+        raise HttpProblem("forbidden", "Only an owner can appoint, change or remove an owner.")

@@ -1,4 +1,4 @@
-"""Language model calls made for a report, and their stored messages and answers."""
+"""The language model requests behind a report, and their stored messages and answers."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -16,22 +16,24 @@ from orchestrator.store.answer_cache import PgCallContents
 async def call_contents(
     stored: PgCallContents, job: Job, calls: Sequence[tuple[ModelCall, str]], number: int
 ) -> ModelCallContents:
-    """Return one of the job's calls with its messages and answer. Raises HttpProblem (404)."""
+    """Return one of the job's model requests with its messages and answer. Raises HttpProblem if there is none with
+    this number."""
     if number > len(calls):
         raise HttpProblem(
-            "not-found", f"The evaluation {job.id} has only {len(calls):,} calls; there is no call {number:,}."
+            "not-found",
+            f"The evaluation {job.id} has no model request {number:,}. Recorded model requests: {len(calls):,}.",
         )
     call, key = calls[number - 1]
     contents = await stored.find(key)
     if contents is None:
         missing = Absent(
-            reason="The call failed without an answer."
+            reason="The request failed without an answer."
             if call.outcome == "failed"
             else "The messages and the answer are no longer stored."
         )
         return ModelCallContents(call=call, messages=missing, answer=missing)
     unstored = Absent(
-        reason="The messages were not stored: storing messages is switched off, or was when the answer was given."
+        reason="The messages were not stored, because storing them is disabled or was disabled at the time."
     )
     return ModelCallContents(call=call, messages=contents.messages or unstored, answer=contents.answer)
 
@@ -39,8 +41,8 @@ async def call_contents(
 async def calls_of(
     ledger: PgLedger, job: Job, events: Sequence[JobEvent], now: dt.datetime
 ) -> list[tuple[ModelCall, str]]:
-    """Return the job's calls in the order in which they ended, each with the key of its stored answer. `events` holds
-    all events of the job."""
+    """Return the job's model requests in the order in which they ended, each with the key of its stored answer.
+    `events` holds all of the job's events."""
     rows = await ledger.rows_of_job(job.id)
     end = job.finished_at or now
     return [

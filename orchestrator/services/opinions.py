@@ -1,5 +1,5 @@
-"""Reviewers' opinions on a proposal: the requirement of a blind first opinion, the text shown to reviewers, and their
-judgements on points of the report."""
+"""Reviewers' opinions on a proposal: the requirement for a blind first opinion, the text shown to reviewers, and their
+judgements on points in the report."""
 
 import asyncio
 import re
@@ -26,19 +26,19 @@ from orchestrator.store.opinions import PgOpinions
 
 async def require_blind_opinion(assignments: PgAssignments, tenant: TenantId, evaluation: str, reviewer: str) -> None:
     """Raise HttpProblem unless the proposal is assigned to the reviewer and they have submitted their first opinion,
-    which must precede reading the program's report."""
+    which they must do before reading the report."""
     blind_given = await assignments.blind_given(tenant, JobId(evaluation), MemberId(reviewer))
     if not required(blind_given, not_there("evaluation", evaluation)):
         raise HttpProblem(
             "forbidden",
-            f"Submit your own opinion before you see the program's report: POST /v1/evaluations/{evaluation}/opinions.",
+            f"Submit your own opinion before you read the report: POST /v1/evaluations/{evaluation}/opinions.",
         )
 
 
 async def require_answers(
     call_details: PgCallDetails, tenant: TenantId, evaluation: JobId, answers: ReviewAnswers
 ) -> None:
-    """Raise HttpProblem unless the answers are complete and fit the review form of the proposal's call."""
+    """Raise HttpProblem unless the answers are complete and match the call's review form."""
     if fault := fault_of_answers(await call_details.terms_of(tenant, evaluation), answers):
         raise HttpProblem.invalid(fault.detail, f"/answers{fault.pointer}")
 
@@ -47,8 +47,9 @@ _POINTER = re.compile(r"(?:/[A-Za-z_]{1,40}|/[0-9]{1,4}){1,12}")
 
 
 async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRead:
-    """Return the proposal as its reviewers may read it, masked if it is judged blind (as in its report, if it has one).
-    Raises HttpProblem: 404, or 409 while its document has not been read, or if masking would leave no text."""
+    """Return a proposal's text as its reviewers may read it. In blind mode it is masked, as in the report if there is
+    one. Raises HttpProblem with status 404 if the proposal does not exist, or 409 if its document has not been read yet
+    or masking would leave no text."""
     job = await find_job(jobs, tenant, id, "evaluation")
     request = await jobs.request(tenant, job.id)
     if not isinstance(request, EvaluationRequest):
@@ -59,13 +60,14 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
             idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
         except InputError:
             raise HttpProblem(
-                "conflict", "Almost all of the text identifies its authors, so no text is left after masking."
+                "conflict", "Almost all of the text identifies its authors, so nothing is left after masking."
             ) from None
         return ProposalToRead(evaluation=job.id, title=idea.title, text=idea.whole_text, masked=request.blind)
     if report is None:
         raise HttpProblem(
             "not-finished",
-            "The proposal was submitted as a document. Its text is available once the evaluation has read it.",
+            "The proposal was submitted as a document. Its text becomes available once the evaluation has "
+            "extracted it.",
         )
     return ProposalToRead(evaluation=job.id, title=report.idea.title, text=report.idea.whole_text, masked=request.blind)
 
@@ -73,18 +75,19 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
 async def judge_point(
     opinions: PgOpinions, jobs: PgJobs, tenant: TenantId, id: JobId, body: JudgementBody, by: ActBy
 ) -> bool:
-    """Store whether a reviewer agrees with a point of the report; return False if the proposal is not assigned to
-    the reviewer. Raises HttpProblem if there is no such point, and ReviewRefused."""
+    """Store whether a reviewer agrees with a point in the report. Return False if the proposal is not assigned to the
+    reviewer. Raises HttpProblem if the point does not exist, and ReviewRefused in the same cases as
+    `PgOpinions.judge`."""
     report = await jobs.report(tenant, id)
     if report is None:
         raise HttpProblem("not-finished", "There is no report yet.")
     if not _is_point(report, body.point):
-        raise HttpProblem.invalid("The report has no point at this location.", "/point")
+        raise HttpProblem.invalid("The report contains no point at this location.", "/point")
     return await opinions.judge(tenant, id, body.point, body.agrees, body.reason, by)
 
 
 def _is_point(report: Report, pointer: str) -> bool:
-    """Return True if the pointer leads to a claim of the report, rather than to a notice, for example."""
+    """Return whether the pointer leads to a point in the report rather than, for example, to a notice."""
     if not _POINTER.fullmatch(pointer):
         return False
     value: object = report

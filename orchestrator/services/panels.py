@@ -1,4 +1,4 @@
-"""Panel of a call: the opinions on each proposal, and the agreement among reviewers."""
+"""A call's panel: the opinions on each proposal, and the agreement between reviewers."""
 
 import asyncio
 from collections import defaultdict
@@ -14,7 +14,7 @@ from orchestrator.store.panels import PanelCursor, PanelScores
 
 
 async def panel_of(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
-    """Return the panel of an existing batch, with all its rows."""
+    """Return the panel of an existing batch with all rows."""
     panel, _ = await panel_page(reviewing, tenant, batch, after=None, limit=None)
     return panel
 
@@ -27,7 +27,8 @@ async def panel_page(
     after: PanelCursor | None,
     limit: int | None,
 ) -> tuple[Panel, PanelCursor | None]:
-    """Return the panel of an existing batch with at most `limit` rows, and the cursor for the next page or None."""
+    """Return the panel of an existing batch with up to `limit` rows, and the cursor for the next page (None if there is
+    none)."""
     more = None if limit is None else limit + 1
     proposals = await reviewing.panels.proposals(tenant, batch, after=after, limit=more)
     page = proposals[:limit]
@@ -41,7 +42,7 @@ async def panel_page(
 
 
 async def whole_panel(reviewing: ReviewingStores, tenant: TenantId, batch: BatchId) -> Panel:
-    """Return the panel figures of an existing batch, without rows."""
+    """Return the panel of an existing batch without rows, only with its figures."""
     scores, signed = await asyncio.gather(
         reviewing.panels.scores(tenant, batch), reviewing.decisions.signed_off(tenant, batch)
     )

@@ -1,4 +1,4 @@
-"""Indexes of the calls that ask for bids, kept in memory by each process of the API."""
+"""Indexes for the proposals in calls with open bidding, which each API process keeps in memory."""
 
 import asyncio
 from collections import OrderedDict
@@ -23,7 +23,8 @@ class ProposalIndexes:
         """Indexes by call, least recently used first."""
 
     async def of(self, tenant: TenantId, batch: BatchId) -> ProposalIndex:
-        """Return the index of the proposals of a call whose texts are known, after adding new and changed texts."""
+        """Return the index for a call's proposals, after adding new and changed texts. Proposals whose text is not
+        known yet are omitted."""
         held = self._held.setdefault((tenant, batch), _Held())
         self._held.move_to_end((tenant, batch))
         if len(self._held) > _MOST_CALLS:

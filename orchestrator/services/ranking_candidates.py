@@ -1,5 +1,5 @@
-"""Ideas to rank, from a request or from a finished batch with the scores of its reports; and known comparisons between
-them."""
+"""The ideas to rank, taken from a request or from a finished batch (with its reports' scores), and known comparisons
+between them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -28,17 +28,16 @@ from orchestrator.store.rankings import PgRankings
 
 
 class RankingBody(wire.RankingBody):
-    """Request for a ranking of ideas or of a finished batch. The ranking of a batch starts from the scores in its
-    reports."""
+    """A request to rank ideas or a finished batch. The ranking of a batch starts from the scores in its reports."""
 
     comparisons: tuple[HandedInComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
-    """Comparisons of an earlier ranking or comparison job. Those between two of these ideas are not made again. The
-    names of their ideas are not stored."""
+    """Comparisons from an earlier ranking or comparison job. Those between two of these ideas are not repeated. The
+    ideas' names in them are not stored."""
 
 
 @dataclass
 class RankingCandidates:
-    """Ideas to be ranked, in the order of their submission."""
+    """The ideas to rank, in order of submission."""
 
     ideas: dict[str, Idea] = field(default_factory=dict)
     """Ideas by id."""
@@ -46,7 +45,7 @@ class RankingCandidates:
     left_out: list[LeftOut] = field(default_factory=list)
     unscored: list[UnscoredIdea] = field(default_factory=list)
     evaluations: list[JobId] = field(default_factory=list)
-    """Evaluations that were read, including those left out of the ranking."""
+    """All evaluations that were considered, including those left out of the ranking."""
 
 
 async def ranking_request(
@@ -56,7 +55,8 @@ async def ranking_request(
     rankings: PgRankings,
     options: EvaluationOptions,
 ) -> tuple[RankingRequest, RankingCandidates]:
-    """Return the request for a ranking, and the ideas that it ranks. Raises HttpProblem."""
+    """Return the request for a ranking, and the ideas that it ranks. Raises HttpProblem if the batch has not finished,
+    or if the ideas, the cutoff or the known comparisons cannot be used."""
     if body.ideas is not None:
         candidates = await asyncio.to_thread(_candidates_of_bodies, body.ideas)
     else:
@@ -88,7 +88,7 @@ def _check_candidates(candidates: RankingCandidates, body: RankingBody) -> None:
         )
     if body.cut is not None and body.cut >= count:
         raise HttpProblem.invalid(
-            f"The cutoff is {body.cut}, but must be lower than the number of ideas, {count}.", "/cut"
+            f"The cutoff is {body.cut}, but it must be lower than the number of ideas ({count}).", "/cut"
         )
 
 
@@ -96,8 +96,8 @@ def _judged_blind(candidates: RankingCandidates, body: RankingBody, options: Eva
     masked = sum(idea.blinding is not None for idea in candidates.ideas.values())
     if masked and body.blind is False:
         detail = (
-            f"{masked:,} of the {len(candidates.ideas):,} reports were made blind and contain only the masked text. "
-            "Omit `blind`, or send the ideas themselves."
+            f"{masked:,} of the {len(candidates.ideas):,} reports were created in blind mode and contain only "
+            "masked text. Omit `blind`, or send the ideas themselves."
         )
         raise HttpProblem.invalid(detail, "/blind")
     return masked > 0 or options.judged_blind(body.blind, several=True)
@@ -122,7 +122,9 @@ async def _candidates_of_batch(jobs: PgJobs, tenant: TenantId, name: BatchId) ->
     batch = await find_batch(jobs, tenant, name)
     if batch.finished_at is None:
         raise HttpProblem(
-            "not-finished", f"The batch {name} has not finished. Its events show when it does; DELETE cancels the rest."
+            "not-finished",
+            f"The batch {name} has not finished. Its events show when it does. DELETE "
+            "cancels the remaining evaluations.",
         )
     candidates = RankingCandidates()
     first: dict[str, str] = {}
@@ -163,8 +165,8 @@ async def _known_comparisons(
     judging: Judging,
 ) -> tuple[Comparison, ...]:
     """Return the known comparisons between two of the ideas. Raises HttpProblem if comparisons were supplied but none
-    of them is between two of the ideas, or if any was judged with a different model, prompt, text of an idea, blinding
-    or use of reports."""
+    is between two of the ideas. Also raises it if one was judged under different conditions: model, prompt, idea text,
+    masking or use of reports."""
     comparisons = [comparison.without_names() for comparison in body.comparisons]
     if body.earlier is not None:
         comparisons += await comparisons_of(rankings, await find_job(jobs, tenant, body.earlier, "ranking"))
@@ -175,15 +177,15 @@ async def _known_comparisons(
         raise HttpProblem.invalid(detail, pointer)
     if comparisons and not known.usable:
         raise HttpProblem.invalid(
-            f"None of the {len(comparisons):,} comparisons is between two of these {len(ideas):,} ideas. An idea whose "
-            "text has changed counts as a different idea.",
+            f"None of the {len(comparisons):,} comparisons is between two of these {len(ideas):,} ideas. An idea "
+            "whose text has changed counts as a different idea.",
             pointer,
         )
     return await asyncio.to_thread(lambda: tuple(sanitised_comparison(item) for item in known.usable))
 
 
 async def comparisons_of(rankings: PgRankings, job: Job) -> Sequence[Comparison]:
-    """Return the comparisons of a ranking. Raises HttpProblem if the ranking has no result."""
+    """Return a ranking's comparisons. Raises HttpProblem if the ranking has no result."""
     comparisons = await rankings.comparisons(job.tenant, job.id)
     if not comparisons and await rankings.summary(job.tenant, job.id) is None:
         raise no_result_problem(job)

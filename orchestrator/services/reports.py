@@ -1,4 +1,4 @@
-"""Reports of evaluations, either complete or masked for reviewers."""
+"""Evaluation reports, either complete or masked for reviewers."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from orchestrator.store import PgJobs
 
 
 async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
-    """Return the report of an evaluation. Raises HttpProblem if there is none."""
+    """Return an evaluation's report. Raises HttpProblem if there is none."""
     job = await find_job(jobs, tenant, id, "evaluation")
     stored = await jobs.report(tenant, job.id) if job.state == "succeeded" else None
     if stored is None:
@@ -19,8 +19,8 @@ async def stored_report(jobs: PgJobs, tenant: TenantId, id: str) -> Report:
 
 
 async def report_of_reviewer(jobs: PgJobs, tenant: TenantId, id: str) -> Report | None:
-    """Return the report as a reviewer may read it: if the proposal is judged blind, without details that identify the
-    applicant. None if there is no report."""
+    """Return the report as a reviewer may read it; in blind mode, without details that identify the applicant. None if
+    there is no report."""
     report = await jobs.report(tenant, JobId(id))
     if report is None:
         return None

@@ -1,4 +1,4 @@
-"""Stores of people's decisions about the proposals of a call."""
+"""The stores for people's work on a call's proposals: assignments, opinions, decisions and letters."""
 
 from orchestrator.store.assigned_tables import PgAssignedTables
 from orchestrator.store.assignments import PgAssignments

@@ -1,4 +1,4 @@
-"""Judges of rewards."""
+"""The judges that compute rewards."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from orchestrator.problems import HttpProblem
 
 @dataclass(frozen=True)
 class RewardJudges:
-    """Judges that can be requested for rewards."""
+    """The judges that can be requested for rewards."""
 
     about: Mapping[str, str]
     """One-line description of each judge, by name."""
     default: str
 
-    def checked(self, name: str | None) -> str:
-        """Return the requested judge, or the default. Raises HttpProblem for an unknown name."""
+    def resolve(self, name: str | None) -> str:
+        """Return the name of the requested judge, or of the default. Raises HttpProblem if the name is unknown."""
         if name is not None and name not in self.about:
-            detail = f"There is no judge {name[:80]!r}. Judges: {', '.join(self.about)}."
+            detail = f"The judge {name[:80]!r} does not exist. Available judges: {', '.join(self.about)}."
             raise HttpProblem.invalid(detail, "/judge")
         return name or self.default

@@ -1,4 +1,4 @@
-"""Ideas from requests and from reports of evaluations."""
+"""Ideas taken from requests and from evaluation reports."""
 
 from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_sections, parse_idea
@@ -9,12 +9,12 @@ from orchestrator.problems import HttpProblem, NoSuchThing
 from orchestrator.store import PgJobs
 
 UNNAMED_SOURCE = "the request"
-"""Source of an idea for which the caller provides no name."""
+"""The source stated for an idea that the caller does not name."""
 
 
 def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
-    """Parse the idea of a request; `pointer` is its location in the request. Parsing takes up to a second, so do not
-    call this on the event loop. Raises HttpProblem."""
+    """Parse the idea in a request; `pointer` is its location. Parsing takes up to a second, so do not call this on the
+    event loop. Raises HttpProblem if the idea is invalid."""
     name = source or UNNAMED_SOURCE
     try:
         if body.sections is None:
@@ -27,7 +27,7 @@ def idea_of(body: IdeaBody, source: str, pointer: str) -> Idea:
 
 
 def idea_of_report(report: Report) -> Idea:
-    """Return the idea in the form in which it was judged: masked if it was judged blind."""
+    """Return the idea in the form in which it was evaluated: masked in blind mode."""
     card = report.idea
     return Idea(
         id=card.id,
@@ -42,14 +42,14 @@ def idea_of_report(report: Report) -> Idea:
 
 
 async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointer: str) -> Idea:
-    """Return the idea of a finished evaluation, masked if it was judged blind. `pointer` is the location of the
-    evaluation in the request body; it is empty for a page. Raises HttpProblem."""
+    """Return a finished evaluation's idea, masked in blind mode. `pointer` is the location of the evaluation's id in
+    the request body; it is empty for a page. Raises HttpProblem if the evaluation does not exist or has no report."""
     job = await jobs.get(tenant, JobId(evaluation))
     report = None if job is None or job.kind != "evaluation" else await jobs.report(tenant, job.id)
     if report is not None:
         return idea_of_report(report)
     if job is None:
-        raise NoSuchThing("evaluation", evaluation, f"There is no evaluation {evaluation}.")
+        raise NoSuchThing("evaluation", evaluation, f"The evaluation {evaluation} does not exist.")
     why = f"It has no report: its state is {job.state}."
     if pointer:
         raise HttpProblem.invalid(why, pointer)

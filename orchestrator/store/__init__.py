@@ -1,4 +1,5 @@
-"""Persistent storage in PostgreSQL: jobs, tenants, answers, ledger, papers, reports and viewpoint graphs.
+"""Persistent storage in PostgreSQL: jobs, tenants, cached model answers, the ledger of model requests, papers, reports
+and viewpoint graphs.
 
 `PgViewpointGraph` is not re-exported here, because `orchestrator.store.viewpoint_graph` needs a numerical library."""
 

@@ -1,4 +1,4 @@
-"""Cache of the answers of language models, written together with the ledger of calls."""
+"""Cache of language model answers. Each answer is written together with its ledger row."""
 
 import uuid
 import zlib
@@ -19,7 +19,7 @@ from orchestrator.store.json_columns import (
 )
 
 _PATIENCE_FACTOR = 5
-"""Factor by which the recording of a call is retried for longer than other statements while the database is
+"""Multiple of the usual time for which the recording of a model request is retried while the database is
 unreachable."""
 _MESSAGES = TypeAdapter(tuple[Message, ...])
 _LEVEL = 1
@@ -52,7 +52,8 @@ _INSERT_LEDGER_ROW_AND_ANSWER = f"""
 
 
 class PgAnswerCache(PgClaims):
-    """Implements `workers.outbound.store.AnswerStore`: ledger row, answer and end of the claim in one statement."""
+    """Implements `workers.outbound.store.AnswerStore`. One statement writes the ledger row, stores the answer and
+    releases the claim."""
 
     async def find(self, key: str) -> CachedAnswer | None:
         row = await self._database.fetch_one(_FIND, key)
@@ -69,32 +70,32 @@ class PgAnswerCache(PgClaims):
         instead_of: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
-        """Record a call in the ledger, and store its answer unless the job of its run was erased. If another answer is
-        stored under the same key, it is replaced only if it equals `instead_of`. With `claimant`, also release the
-        claim on the key."""
+        """Record a model request in the ledger, and store its answer unless the run's job was erased. An answer already
+        stored under the same key is replaced only if it equals `instead_of`. With `claimant`, also release that
+        claimant's claim on the key."""
         statement = _INSERT_LEDGER_ROW_AND_RELEASE
         values: tuple[object, ...] = (*_columns(row), claimant)
         if answer is not None:
             record = answer.record
             cached = (answer.key, record.task, record.version, record.model, storable_text(answer.value))
-            # If this is NULL, no stored value equals it, and an existing answer stays.
+            # NULL equals no stored value, so an existing answer stays.
             unusable = None if instead_of is None else storable_text(instead_of.value)
             statement = _INSERT_LEDGER_ROW_AND_ANSWER
             values = (*values, *cached, to_json_column(record), unusable, _pack(answer.messages))
-        # Retries for longer, because a paid call that is not recorded is charged to no tenant and paid for again.
+        # Retried for longer: a paid request that is not recorded is charged to no tenant, and is paid for again later.
         patience = _PATIENCE_FACTOR * self._database.patience_seconds
         await self._database.run(lambda connection: connection.fetch(statement, *values), patience)
 
 
 def _answer(row: asyncpg.Record) -> CachedAnswer:
     key = row["key"]
-    record = from_json_column(CallRecord, row["record"], f"The record of answer {key}")
+    record = from_json_column(CallRecord, row["record"], f"The record for answer {key}")
     return CachedAnswer(key=key, value=row["value"], record=record)
 
 
 def _columns(row: LedgerRow) -> tuple[object, ...]:
-    """Return the column values of a ledger row. Its id is generated once, before any retry, so that a retry does
-    not count twice."""
+    """Return the column values for a ledger row. The id is generated here, before any retry, so that a retry does not
+    add a second row."""
     record = row.record
     return (
         uuid.uuid4(),
@@ -129,15 +130,15 @@ class CallContents(Frozen):
 
 
 class PgCallContents(Store):
-    """Messages and answers of language model calls, for people to read."""
+    """The messages sent to language models and the models' answers, for people to read."""
 
     async def find(self, key: str) -> CallContents | None:
-        """Return the contents of the call with this key, or None if no answer is stored: the call failed, or the answer
-        was deleted."""
+        """Return the messages and answer stored under this key. None if there is no answer, because the request failed
+        or the answer was deleted."""
         row = await self._database.fetch_one(_FIND_CONTENTS, key)
         if row is None:
             return None
-        label = f"The messages of answer {key}"
+        label = f"The messages for answer {key}"
         try:
             packed = row["messages"]
             messages = from_json_column(_MESSAGES, zlib.decompress(packed), label) if packed else ()

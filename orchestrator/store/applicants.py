@@ -1,4 +1,4 @@
-"""Applicants of proposals, proposals with the same text, and proposals in which a name occurs."""
+"""Storage of proposals' applicants, and searches for proposals that have the same text or contain a name."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -61,7 +61,8 @@ _NAMED = f"""
 
 
 class ProposalWithName(NamedTuple):
-    """Proposal in which a name occurs: as its applicant, in its row, its file name, or at the beginning of its text."""
+    """A proposal in which a searched name occurs: as applicant, elsewhere in its row, in its file name, or near the
+    beginning of its text."""
 
     id: JobId
     title: str
@@ -72,7 +73,8 @@ class ProposalWithName(NamedTuple):
 
 class PgApplicants(LoggedStore):
     async def of(self, tenant: TenantId, evaluation: JobId) -> Applicant | None:
-        """Return the applicant of a proposal, and the proposals with the same text; None if it does not exist."""
+        """Return a proposal's applicant together with the other proposals that have the same text; None if the proposal
+        does not exist."""
         applicant = await self._database.select_one(Applicant, _OF, tenant, evaluation)
         if applicant is None:
             return None
@@ -83,8 +85,8 @@ class PgApplicants(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: ApplicantBody, by: ActBy
     ) -> bool:
-        """Store the applicant. Return False if the proposal does not exist. Raises ReviewRefused if its call is signed
-        off."""
+        """Store a proposal's applicant. Return False if the proposal does not exist. Raises ReviewRefused if its call
+        is signed off."""
         await hold_call_open(connection, tenant, evaluation)
         name, institution = storable_text(body.name.strip()), storable_text(body.institution.strip())
         if await connection.fetchrow(_CHANGE, tenant, evaluation, name, institution, body.amount) is None:
@@ -94,13 +96,14 @@ class PgApplicants(LoggedStore):
         return True
 
     async def same_texts(self, tenant: TenantId, evaluations: Collection[JobId]) -> dict[JobId, list[SameText]]:
-        """Return the other proposals with the same text, by proposal; proposals of the same call come first."""
+        """Return, by proposal, the other proposals that have the same text; those in the same call come first."""
         twins = defaultdict[JobId, list[SameText]](list)
         for row in await self._database.fetch(_TWINS, tenant, list(evaluations)):
             twins[JobId(row["of"])].append(SameText.model_validate(dict(row)))
         return twins
 
-    async def named(self, tenant: TenantId, name: str, most: int = 50) -> list[ProposalWithName]:
-        """Return proposals in which a name occurs. It reads the texts, so it is slow for many proposals."""
+    async def named(self, tenant: TenantId, name: str, limit: int = 50) -> list[ProposalWithName]:
+        """Return the proposals in which a name occurs. Slow for tenants with many proposals, because it reads their
+        texts."""
         wanted = storable_text(" ".join(name.lower().split()))
-        return await self._database.select(ProposalWithName, _NAMED, tenant, wanted, most) if len(wanted) > 2 else []
+        return await self._database.select(ProposalWithName, _NAMED, tenant, wanted, limit) if len(wanted) > 2 else []

@@ -1,4 +1,4 @@
-"""Assignments of a call: a table that the database sorts and paginates, and the number of proposals per reviewer."""
+"""A call's assignments as a table that the database sorts and paginates, and the number of proposals per reviewer."""
 
 from collections import defaultdict
 from typing import Literal, NamedTuple
@@ -48,12 +48,13 @@ _CONFLICTS = """
 
 
 class AssignedView(Frozen, defer_build=False):
-    """Filter and order of a call's proposals, from the parameters of the page's URL."""
+    """Filters and sort order for a call's proposals, taken from the page's URL parameters."""
 
     sort: Literal["row", "missing"] = "row"
-    """Sort order: by row, or by the number of missing opinions, most first."""
+    """`row` sorts by row number; `missing` by the number of missing opinions, highest first."""
     only: tuple[Literal["missing", "nobody"], ...] = Field(default=(), max_length=2)
-    """Filters for proposals with missing opinions, or without reviewers; both together match no proposal."""
+    """`missing` shows only proposals with missing opinions, `nobody` only those without reviewers; both together match
+    nothing."""
     page: int = Field(default=1, ge=1, le=100_000)
 
 
@@ -68,11 +69,11 @@ class AssignedProposal(NamedTuple):
     id: JobId
     title: str
     reviewers: list[AssignedReviewer]
-    """Reviewers of the proposal; reviewers whose opinion is missing come first."""
+    """The proposal's reviewers; those whose opinion is missing come first."""
 
 
 class ReviewerLoad(NamedTuple):
-    """Load of a reviewer in one call."""
+    """A reviewer's load in one call."""
 
     assigned: int
     waiting: int
@@ -86,7 +87,7 @@ class CallConflicts(NamedTuple):
 
 
 class PgAssignedTables(Store):
-    """Assignment tables for people who run calls: titles are not masked."""
+    """Assignment tables for officers and owners; titles are not masked."""
 
     async def page(self, tenant: TenantId, batch: BatchId, view: AssignedView) -> TablePage[AssignedProposal]:
         only = " AND ".join(_ONLY[item] for item in view.only) or "true"
@@ -99,12 +100,12 @@ class PgAssignedTables(Store):
         return TablePage.of(rows, proposals)
 
     async def loads(self, tenant: TenantId, batch: BatchId) -> dict[str, ReviewerLoad]:
-        """Return the load of each reviewer with assignments in the call, by member id."""
+        """Return the load of each reviewer who has assignments in the call, by member id."""
         rows = await self._database.fetch(_LOADS, tenant, batch)
         return {row["member"]: from_row(ReviewerLoad, row) for row in rows}
 
-    async def conflicts(self, tenant: TenantId, batch: BatchId, most: int) -> CallConflicts:
-        """Return at most `most` conflicts, in the order of the rows."""
-        rows = await self._database.fetch(_CONFLICTS, tenant, batch, most)
+    async def conflicts(self, tenant: TenantId, batch: BatchId, limit: int) -> CallConflicts:
+        """Return up to `limit` conflicts, in row order."""
+        rows = await self._database.fetch(_CONFLICTS, tenant, batch, limit)
         listed = [(from_row(ConflictOfInterest, row), row["title"]) for row in rows]
         return CallConflicts(listed, rows[0]["known"] if rows else 0)

@@ -1,4 +1,4 @@
-"""Assignments of reviewers, and conflicts of interest that prevent them."""
+"""Storage of reviewers' assignments, and of the conflicts of interest that prevent them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -17,21 +17,21 @@ from orchestrator.store.members import COULD_READ_REPORTS
 from orchestrator.store.open_calls import hold_call_open
 
 OPINION_GIVEN = "CASE WHEN blind_at IS NULL THEN 'none' WHEN revised_at IS NULL THEN 'blind' ELSE 'revised' END"
-"""SQL expression for the state of an opinion, in a query that joins opinions to assignments."""
+"""SQL expression for an opinion's state, in a query that joins opinions to assignments."""
 WITHOUT_OPINION = """NOT EXISTS (
     SELECT FROM opinions WHERE opinions.evaluation = assignments.evaluation AND opinions.member = assignments.member
 )"""
-"""SQL condition for an assignment without an opinion. Assignments with an opinion stay."""
+"""SQL condition for an assignment without an opinion. Only these assignments can end; one with an opinion is kept."""
 
 READABLE = "NOT (jobs.state = 'failed' AND coalesce(jobs.request -> 'idea', 'null') = 'null')"
-"""SQL condition for a proposal whose text can be read, now or once its document has been read. A document that could
+"""SQL condition for a proposal whose text is known or still being extracted from its document. A document that could
 not be read has no text, so it is not reviewed."""
 
 TITLE_FOR_REVIEWERS = """CASE WHEN jobs.blind THEN coalesce((
     SELECT nullif(report #>> '{idea,title}', '') FROM evaluations WHERE evaluations.id = jobs.run_id
 ), concat_ws(' ', 'Proposal', jobs."row")) ELSE jobs.subject END"""
-"""SQL expression for the title of a proposal as reviewers see it: the title of a proposal judged blind is masked or,
-until its report exists, replaced by its number."""
+"""SQL expression for a proposal's title as reviewers see it. In blind mode the title is masked; until the report
+exists, the row number is shown instead."""
 
 _QUEUE = f"""
     SELECT evaluation, jobs.batch, jobs."row", jobs.state, member, assignments.at, batches.opinions_due AS due,
@@ -68,7 +68,7 @@ _PROPOSALS = f"""
       AND ($3::text[] IS NULL OR jobs.id = ANY($3))
     ORDER BY "row", id
 """
-# The text of a proposal is that of its request, or of the report of its run.
+# A proposal's text comes from its request or, for documents, from its report.
 _VERSIONS = f"""
     SELECT jobs.id, concat_ws(E'\\n', evaluations.id, jobs.subject, applicants.name, applicants.institution) AS version
     FROM jobs LEFT JOIN evaluations ON evaluations.id = jobs.run_id
@@ -84,7 +84,7 @@ _CONFLICTS = """
     SELECT conflicts.* FROM conflicts JOIN jobs ON jobs.id = conflicts.evaluation
     WHERE jobs.tenant = $1 AND jobs.batch = $2 ORDER BY jobs."row", conflicts.evaluation, conflicts.member
 """
-# A conflict that a person declared or cleared is not overwritten by one that the search finds.
+# A detected conflict does not overwrite one that a person has declared or cleared.
 _ADD_FOUND = """
     INSERT INTO conflicts (evaluation, member, source, reason, at)
     SELECT id, $2, $3, $4, $5 FROM jobs WHERE id = $1 FOR KEY SHARE ON CONFLICT DO NOTHING
@@ -101,8 +101,8 @@ _CLEAR = """
     UPDATE conflicts SET cleared = $4 FROM jobs
     WHERE jobs.id = evaluation AND jobs.tenant = $1 AND evaluation = $2 AND member = $3 RETURNING conflicts.*
 """
-# Inserts only the planned pairs that are still possible: since the plan was made, the proposal may have been erased, a
-# conflict declared, or the reviewer removed from the tenant or the call.
+# Inserts only the planned pairs that are still allowed. Since planning, the proposal may have been erased, a conflict
+# declared, or the reviewer removed from the tenant or the call.
 _ASSIGN = f"""
     INSERT INTO assignments (evaluation, member, reason, at)
     SELECT jobs.id, members.id, pairs.reason, $3
@@ -150,15 +150,15 @@ _WITHDRAW = f"""
 
 
 class ProposalText(NamedTuple):
-    """Proposal in the form searched for conflicts of interest."""
+    """A proposal in the form in which it is searched for conflicts of interest."""
 
     id: JobId
     title: str
     text: str | None
-    """Text of the proposal; None if it is in a document that has not been read yet."""
+    """The proposal's text; None if it is still to be extracted from a document."""
     beside: Sequence[str] = ()
-    """Texts besides this one that may name people: fields above it, words masked in it, and the applicant's name and
-    institution."""
+    """Further text that may name people: fields above the proposal's text, words masked in it, and the applicant's name
+    and institution."""
 
 
 class PgAssignments(LoggedStore):
@@ -175,43 +175,48 @@ class PgAssignments(LoggedStore):
         limit: int = 10_000,
         masked: bool = False,
     ) -> list[Assignment]:
-        """Return assignments, optionally only those of a member or a call; those that need an opinion come first. With
-        `masked`, titles are as reviewers see them, without the reasons for the assignments."""
+        """Return assignments, optionally limited to a member or a call; those that still need an opinion come first.
+        With `masked`, titles are shown as reviewers see them, and reasons for assignments are omitted."""
         return await self._database.select(Assignment, _QUEUE, tenant, member, batch, limit, masked)
 
     async def blind_given(self, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool | None:
-        """Return whether the reviewer has given a first opinion on a proposal; None if it is not assigned to them."""
+        """Return whether a reviewer has given a first opinion on a proposal; None if the proposal is not assigned to
+        them."""
         row = await self._database.fetch_one(_BLIND_GIVEN, tenant, evaluation, member)
         return None if row is None else row["blind_given"]
 
     async def proposals(
         self, tenant: TenantId, batch: BatchId, only: Sequence[JobId] | None = None
     ) -> list[ProposalText]:
-        """Return the proposals that can be reviewed, or `only` some of them; documents that could not be read are left
-        out."""
+        """Return a call's reviewable proposals, or only those in `only`. Documents that could not be read are
+        skipped."""
         return await self._database.select(ProposalText, _PROPOSALS, tenant, batch, only)
 
     async def versions(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the proposals that `proposals` returns, in the same order, each with a value that changes whenever the
-        content that it returns for the proposal changes."""
+        """Return a version string for each proposal that `proposals` returns, in the same order. It changes whenever
+        the proposal's content changes."""
         return {row["id"]: row["version"] for row in await self._database.fetch(_VERSIONS, tenant, batch)}
 
     async def titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the titles of the proposals that `proposals` returns, in the same order, without their texts."""
+        """Return the titles of a call's proposals by id, in row order. Unlike `proposals`, include documents that could
+        not be read."""
         return {row["id"]: row["title"] for row in await self._database.fetch(_TITLES, tenant, batch)}
 
     async def not_blind(self, tenant: TenantId, batch: BatchId) -> dict[MemberId, dt.datetime]:
-        """Return the reviewers who could read reports of the call in an earlier role, with the time until which they
-        could. No proposals of the call are assigned to them."""
+        """Return the reviewers who had access to the call's reports in an earlier role, each with the time at which
+        that access ended. They are assigned no proposals in this call."""
         rows = await self._database.fetch(_NOT_BLIND, tenant, batch)
         return {MemberId(row["id"]): row["read_reports_until"] for row in rows}
 
     async def conflicts(self, tenant: TenantId, batch: BatchId) -> list[ConflictOfInterest]:
-        """Return the conflicts of a call, including cleared conflicts."""
+        """Return a call's conflicts of interest, including cleared ones."""
         return await self._database.select(ConflictOfInterest, _CONFLICTS, tenant, batch)
 
-    async def keep_found(self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime) -> None:
-        """Store detected conflicts, each as evaluation, reviewer, source, and words of the proposal."""
+    async def store_detected_conflicts(
+        self, conflicts: Sequence[tuple[JobId, MemberId, str, str]], now: dt.datetime
+    ) -> None:
+        """Store detected conflicts. Each is a tuple of evaluation, reviewer, source, and the words of the proposal that
+        matched."""
 
         async def work(connection: Connection) -> None:
             await connection.executemany(
@@ -231,8 +236,8 @@ class PgAssignments(LoggedStore):
         by: ActBy,
         source: Literal["declared", "declined"] = "declared",
     ) -> ConflictOfInterest | None:
-        """Declare a conflict of interest, or that the member declined the review, and end the assignment unless it has
-        an opinion. Return None if the proposal or the member does not exist."""
+        """Record a conflict of interest, or that the member declined the review. The assignment ends unless it has an
+        opinion. Return None if the proposal or the member does not exist."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         values = (tenant, evaluation, member, storable_text(reason))
         declared = await select_one(connection, ConflictOfInterest, _DECLARE, *values, by.at, source)
@@ -249,7 +254,7 @@ class PgAssignments(LoggedStore):
     async def clear(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, reason: str, by: ActBy
     ) -> ConflictOfInterest | None:
-        """Clear a conflict of interest that does not apply. Return None if there is none."""
+        """Mark a conflict of interest as not applicable. Return None if there is no such conflict."""
         await hold_call_open(connection, tenant, evaluation)
         values = (tenant, evaluation, member, storable_text(reason))
         cleared = await select_one(connection, ConflictOfInterest, _CLEAR, *values)
@@ -267,9 +272,9 @@ class PgAssignments(LoggedStore):
         pairs: Mapping[tuple[JobId, MemberId], str],
         by: ActBy,
     ) -> list[tuple[JobId, MemberId]]:
-        """Create the assignments that are new and still allowed, each with its reason, and return them. A pair is left
-        out if there is now a conflict, or if the reviewer could read the reports. For the same reasons, or if the
-        member is no longer a reviewer, existing assignments of the call end unless they have an opinion."""
+        """Create the new assignments that are still allowed, and return them. `pairs` maps each to its reason. A pair
+        is skipped if the reviewer has a conflict, or could read the call's reports in another role. Existing
+        assignments without an opinion end on the same grounds, or if the member is no longer a reviewer."""
         await hold_call_open(connection, tenant, batch, alone=True)
         ended = await connection.fetch(_END_BARRED, tenant, batch)
         evaluations, members = [evaluation for evaluation, _ in pairs], [member for _, member in pairs]
@@ -290,7 +295,7 @@ class PgAssignments(LoggedStore):
     async def withdraw(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId, by: ActBy
     ) -> bool:
-        """Withdraw an assignment; return False if there is none, or if it has an opinion."""
+        """Withdraw an assignment. Return False if it does not exist or already has an opinion."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         if await connection.fetchrow(_WITHDRAW, tenant, evaluation, member) is None:
             return False

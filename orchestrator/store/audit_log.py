@@ -1,4 +1,4 @@
-"""Audit log of people's acts in PostgreSQL, where database rules prevent changes and deletions of entries."""
+"""Audit log of people's actions in PostgreSQL. Database rules prevent its entries from being changed or deleted."""
 
 import datetime as dt
 import json
@@ -49,7 +49,7 @@ _FORGET = """
       AND entry.tenant = $1 AND entry.number = audit_contents.number AND entry.act <> 'erased'
     RETURNING entry.number
 """
-# Content about resources that were deleted at the end of the retention period. Erasures delete content themselves.
+# Content about resources that were deleted when their retention period ended. Erasures delete content themselves.
 _EXPIRED_CONTENT = """
     SELECT words.tenant, array_agg(DISTINCT words.about) AS things
     FROM audit_contents AS words JOIN tenants ON tenants.id = words.tenant
@@ -70,8 +70,8 @@ class PgAuditLog(Store):
     async def append(
         self, connection: Connection, /, tenant: TenantId, by: ActBy, act: AuditedAct, about: str, **content: Any
     ) -> AuditTip:
-        """Append an entry in the transaction of the act itself, so that either both or neither are stored. The values
-        in `content` must be serialisable as JSON."""
+        """Append an entry in the same transaction as the action it records, so that both are stored or neither is. The
+        values in `content` must be JSON-serialisable."""
         await connection.execute(_BEGIN, tenant, FIRST)
         tip = await connection.fetchrow(_TIP, tenant)
         if tip is None:  # cannot happen: `_BEGIN` has just created it
@@ -100,7 +100,7 @@ class PgAuditLog(Store):
         return AuditTip(tenant=tenant, number=entry.number, hash=entry.hash)
 
     record = in_transaction(append)
-    """Append an entry in its own transaction, for an act that does not change the database."""
+    """Append an entry in its own transaction, for an action that does not change the database."""
 
     async def erase_within(
         self,
@@ -112,9 +112,9 @@ class PgAuditLog(Store):
         things: Sequence[str] | None,
         **more: list[str],
     ) -> AuditTip:
-        """Delete the content of all entries about these resources (None: all resources), in the transaction that
-        deletes the resources themselves, and record the erasure. The hashes of the entries stay. `more` is added to
-        the entry."""
+        """Delete the content of all log entries about these resources (None: all resources) and record the erasure.
+        Runs in the transaction that deletes the resources themselves. The entries' hashes are kept. `more` is added to
+        the new entry's content."""
         numbers = await self._forget(connection, tenant, things)
         content = {"things": list(things or ()), "entries": numbers, **more}
         return await self.append(connection, tenant, by, "erased", about, **content)
@@ -124,22 +124,22 @@ class PgAuditLog(Store):
     async def erase_late(
         self, connection: Connection, tenant: TenantId, by: ActBy, about: str, things: Sequence[str]
     ) -> None:
-        """Delete the content of entries written since an earlier erasure of these resources. If any is deleted, record
-        another erasure."""
+        """Delete content that was logged about these resources after their erasure. If there was any, record another
+        erasure."""
         if numbers := await self._forget(connection, tenant, things):
             content = {"things": list(things), "entries": numbers}
             await self.append(connection, tenant, by, "erased", about, **content)
 
     async def _forget(self, connection: Connection, tenant: TenantId, things: Sequence[str] | None) -> list[int]:
-        """Delete the content of the entries about these resources, and return the entries' numbers."""
+        """Delete the content of the entries about these resources (None: all), and return the entries' numbers."""
         await connection.execute(_BEGIN, tenant, FIRST)
         await connection.fetchrow(_TIP, tenant)
         rows = await connection.fetch(_FORGET, tenant, None if things is None else list(things))
         return sorted(row["number"] for row in rows)
 
     async def purge(self, now: dt.datetime) -> int:
-        """Delete the audit content of evaluations, calls and rankings whose retention period has ended; return
-        the number of affected tenants."""
+        """Delete audit content about evaluations, calls and rankings whose retention period has ended. Return the
+        number of tenants affected."""
         rows = await self._database.fetch(_EXPIRED_CONTENT, now)
         for row in rows:
             await self._purge(TenantId(row["tenant"]), ActBy(_RETENTION, now), "retention", row["things"])
@@ -150,7 +150,7 @@ class PgAuditLog(Store):
         return await self._database.select_one(AuditTip, query, tenant) or AuditTip(tenant=tenant, number=0, hash=FIRST)
 
     async def entries(self, tenant: TenantId, *, after: int = 0, limit: int = 500) -> list[AuditEntry]:
-        """Return the entries in order, starting after the number `after`."""
+        """Return the entries whose number is greater than `after`, in order."""
         return await self._database.select(AuditEntry, _ENTRIES, tenant, after, limit)
 
     async def newest(
@@ -163,18 +163,18 @@ class PgAuditLog(Store):
         before: int | None = None,
         limit: int = 50,
     ) -> list[AuditEntry]:
-        """Return entries below the number `before`, newest first, optionally restricted to an actor, an act or a
-        subject."""
+        """Return entries, newest first, optionally filtered by actor, action or subject. With `before`, only entries
+        with a smaller number."""
         return await self._database.select(AuditEntry, _NEWEST, tenant, actor, act, about, before, limit)
 
     async def actors(self, tenant: TenantId) -> list[str]:
-        """Return the ids of all actors in the audit log."""
+        """Return the ids of all actors in a tenant's audit log."""
         rows = await self._database.fetch("SELECT DISTINCT actor FROM audit_log WHERE tenant = $1 ORDER BY 1", tenant)
         return [row["actor"] for row in rows]
 
 
 class LoggedStore(Store):
-    """Store whose acts are recorded in the audit log, in the same transactions."""
+    """Base class for stores that record people's actions in the audit log, in the same transactions."""
 
     def __init__(self, database: Database, audit_log: PgAuditLog) -> None:
         super().__init__(database)

@@ -1,4 +1,4 @@
-"""Reviewers' bids: which of a call's proposals they would review. Titles are shown as reviewers may see them."""
+"""Reviewers' bids: which of a call's proposals they would like to review. Titles are masked in blind mode."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -38,9 +38,9 @@ _ALL_ASKED = f"""
           )
       )
 """
-"""SQL for the pairs of a call that asks for bids and a reviewer who is asked."""
+"""SQL for pairs of a call with open bidding and a reviewer who is asked to bid on it."""
 _ASKED = f"{_ALL_ASKED} AND members.id = $2"
-"""SQL for the calls that ask a reviewer for bids."""
+"""SQL for the calls on which a reviewer is asked to bid."""
 _REVIEWERS = f"SELECT members.id FROM {_ALL_ASKED} AND batches.id = $2 ORDER BY members.id"
 _CALLS = f"""
     SELECT batches.id, {CALL_TITLE} AS name, (
@@ -60,8 +60,8 @@ _POSSIBLE = f"""
         SELECT FROM conflicts WHERE conflicts.evaluation = jobs.id AND conflicts.member = $2 AND cleared IS NULL
     )
 """
-"""SQL condition for the proposals that a reviewer may bid on: those without a conflict of interest that were searched
-for conflicts with the reviewer's current details."""
+"""SQL condition for the proposals that a reviewer may bid on. They have been checked for conflicts with the reviewer's
+current details, and have none."""
 _PROPOSALS = f"""
     SELECT jobs.id AS evaluation, jobs."row", {TITLE_FOR_REVIEWERS} AS title, bids.bid
     FROM jobs JOIN bid_searches ON bid_searches.evaluation = jobs.id AND bid_searches.member = $2
@@ -72,8 +72,8 @@ _COUNTS = f"""
     SELECT count(*) AS proposals, count(bids.bid) AS given
     FROM jobs LEFT JOIN bids ON bids.evaluation = jobs.id AND bids.member = $2 WHERE {_POSSIBLE}
 """
-# NOT IN is computed with a hash table. For NOT EXISTS, the server compares all pairs of proposals if it expects few
-# rows, as it does after the first search for a reviewer.
+# NOT IN uses a hash table. With NOT EXISTS, the server compares all pairs of proposals if it expects few rows, as it
+# does after the first check for a reviewer.
 _UNSEARCHED = f"""
     SELECT jobs.id FROM jobs
     WHERE jobs.tenant = $1 AND jobs.batch = $3 AND jobs.kind = 'evaluation' AND jobs.state <> 'cancelled' AND {READABLE}
@@ -102,12 +102,12 @@ _ALL = """
 
 
 class CallForBids(NamedTuple):
-    """Call that asks a reviewer for bids."""
+    """A call on which a reviewer is asked to bid."""
 
     id: BatchId
     name: str
     given: int
-    """Number of bids of the reviewer."""
+    """Number of bids that the reviewer has given."""
 
 
 class PgBids(LoggedStore):
@@ -121,8 +121,8 @@ class PgBids(LoggedStore):
 
     @in_transaction
     async def set_open(self, connection: Connection, tenant: TenantId, batch: BatchId, wanted: bool, by: ActBy) -> None:
-        """Ask the reviewers of a call for bids, also by email, or stop asking. Bids already given are kept. Raises
-        ReviewRefused if the call is signed off."""
+        """Open or close bidding on a call. Opening it also emails the reviewers; closing it keeps the bids already
+        given. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, batch, alone=True)
         values = (tenant, batch, by.at) if wanted else (tenant, batch)
         if await connection.fetchrow(_OPEN if wanted else _CLOSE, *values) is None:
@@ -130,33 +130,33 @@ class PgBids(LoggedStore):
         await self._log.append(connection, tenant, by, "bidding opened" if wanted else "bidding closed", batch)
         if wanted:
             asked = [row["id"] for row in await connection.fetch(_REVIEWERS, tenant, batch)]
-            await self._mails.add_bids_asked(connection, tenant, batch, asked)
+            await self._mails.queue_bid_requests(connection, tenant, batch, asked)
 
     async def calls(self, tenant: TenantId, member: MemberId) -> list[CallForBids]:
-        """Return the calls that ask a reviewer for bids."""
+        """Return the calls on which a reviewer is asked to bid."""
         return await self._database.select(CallForBids, _CALLS, tenant, member)
 
     async def unsearched(self, tenant: TenantId, member: MemberId, batch: BatchId) -> list[JobId]:
-        """Return the proposals that have not been searched for conflicts with the reviewer's current details."""
+        """Return the proposals not yet checked for conflicts with the reviewer's current details."""
         return [row["id"] for row in await self._database.fetch(_UNSEARCHED, tenant, member, batch)]
 
     async def mark_searched(
         self, tenant: TenantId, member: MemberId, similarities: Mapping[JobId, float], changed_at: dt.datetime
     ) -> None:
-        """Record that proposals were searched for conflicts with the reviewer's details as stored at `changed_at`, with
-        the similarity of each to the reviewer's expertise."""
+        """Record that proposals were checked for conflicts with the reviewer's details, in the version stored at
+        `changed_at`. `similarities` holds each proposal's similarity to the reviewer's expertise."""
         values = list(similarities), list(similarities.values())
         await self._database.fetch(_SEARCHED, tenant, member, *values, changed_at)
 
     async def proposals(
         self, tenant: TenantId, member: MemberId, batch: BatchId, limit: int | None = None, offset: int = 0
     ) -> list[BiddableProposal]:
-        """Return the proposals that a reviewer may bid on, the most similar to their expertise first; empty if the call
-        does not ask them."""
+        """Return the proposals that a reviewer may bid on, the best match to their expertise first. Empty if they are
+        not asked to bid."""
         return await self._database.select(BiddableProposal, _PROPOSALS, tenant, member, batch, limit, offset)
 
     async def counts(self, tenant: TenantId, member: MemberId, batch: BatchId) -> tuple[int, int]:
-        """Return the number of proposals that a reviewer may bid on, and the number of these with a bid."""
+        """Return how many proposals a reviewer may bid on, and how many of those they have bid on."""
         (row,) = await self._database.fetch(_COUNTS, tenant, member, batch)
         return row["proposals"], row["given"]
 
@@ -171,9 +171,9 @@ class PgBids(LoggedStore):
         reason: str,
         by: ActBy,
     ) -> None:
-        """Store bids, and declare the conflicts of interest among them, with the reason; None withdraws a bid. Raises
-        ReviewRefused, and stores nothing, if the call does not ask the reviewer for bids or a proposal is not among
-        those they may bid on."""
+        """Store a reviewer's bids. None withdraws a bid; "conflict" declares a conflict of interest, with `reason`.
+        Raises ReviewRefused and stores nothing if the reviewer may not bid on one of the proposals, or is not asked to
+        bid."""
         conflicts = [evaluation for evaluation, bid in bids.items() if bid == "conflict"]
         given = {evaluation: bid for evaluation, bid in bids.items() if bid not in (None, "conflict")}
         await hold_call_open(connection, tenant, batch, alone=bool(conflicts))
@@ -182,7 +182,7 @@ class PgBids(LoggedStore):
             raise ReviewRefused(
                 f"You cannot bid on {', '.join(refused[:5])}: bidding is closed, or the list of proposals has changed. "
                 "Nothing was stored.",
-                "Read the list of proposals again.",
+                "Reload the list of proposals.",
             )
         await connection.execute(_WITHDRAW, [evaluation for evaluation in bids if evaluation not in given], member)
         await connection.execute(_GIVE, list(given), member, list(given.values()), by.at)
@@ -193,5 +193,6 @@ class PgBids(LoggedStore):
             await self._assignments.declare_within(connection, tenant, evaluation, member, reason, by)
 
     async def all(self, tenant: TenantId, batch: BatchId) -> list[GivenBid]:
-        """Return the bids of a call. A conflict of interest is not a bid."""
+        """Return all bids on a call's proposals. Conflicts of interest are not stored as bids, so they are not
+        included."""
         return [from_row(GivenBid, row) for row in await self._database.fetch(_ALL, tenant, batch)]

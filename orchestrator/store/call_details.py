@@ -1,5 +1,5 @@
-"""Details of a call other than its proposals: its name, tags and deadline for opinions, its terms as a funding call,
-and the rules by which it is judged."""
+"""A call's details other than its proposals: name, tags, deadline for opinions, terms of funding, and evaluation
+rules."""
 
 import datetime as dt
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ from orchestrator.store.job_sql import PRIORITY
 from orchestrator.store.json_columns import storable_text, to_json_column
 from orchestrator.store.open_calls import hold_call_open
 
-# An empty batch has nothing whose end could be announced.
+# `told` is true because an empty batch has no evaluations whose end could be announced.
 _CREATE = """
     INSERT INTO batches (id, tenant, name, rows, tags, opinions_due, submitted_by, told)
     VALUES ($1, $2, $3, 0, $4, $5, $6, true) ON CONFLICT (id) DO NOTHING RETURNING id
@@ -65,43 +65,44 @@ _RULES = f"""
 
 
 class Basis(Frozen):
-    """Basis of the program's scores of some proposals of a call; scores with different bases are not comparable."""
+    """The method, models and mode with which some of a call's proposals were scored. Scores obtained in different ways
+    are not comparable."""
 
     method: str
     blind: bool
     models: str | None
-    """Language models that were used."""
+    """Names of the language models used."""
     proposals: int
 
 
 class CallRules(Frozen):
-    """Rules by which the first proposal of a call is judged. They apply to all proposals, unless some parts or rows
-    were sent with different rules."""
+    """The evaluation rules for a call, read from its first proposal. They apply to all proposals unless some rows were
+    submitted with different rules."""
 
     method: str
     cutoff: dt.date | None
-    """Last publication date of literature used."""
+    """Latest publication date of the literature that is considered."""
     blind: bool
     max_usd: float | None
     """Budget per proposal."""
     priority: Priority
     board: int | None = None
-    """Number of reviewers on InnoEval's boards, if it was specified."""
+    """Number of reviewers on each InnoEval board, if it was specified."""
     board_models: tuple[str, ...] = ()
-    """Models among which the boards' reviewers are distributed, if they were chosen."""
+    """Models that the boards' reviewers use in turn, if they were specified."""
     criteria: tuple[str, ...] = ()
     """Names of the call's own criteria."""
 
 
-class CallChangedMeanwhile(ReviewRefused):
-    """Raised if the details of a call on which a change is based have been changed since; the change was not made."""
+class StaleCallDetails(ReviewRefused):
+    """Raised if a call's details were modified after the caller read them. The caller's update is not applied."""
 
     def __init__(self, current: CallDetails) -> None:
         why = "These details have not been changed since the call was made; their version is 0."
         if current.changed_at is not None:
             when = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
             why = f"{current.changed_by} changed this call on {when}, after you read it."
-        super().__init__(why, "Check the current version, and save again.")
+        super().__init__(why, "Check the current version, then save again.")
         self.args = (current,)
         self.current = current
 
@@ -117,8 +118,8 @@ class PgCallDetails(LoggedStore):
         record: IdempotencyRecord | None = None,
     ) -> BatchId:
         """Create a call without proposals and return its id, or the id of the call that the same request created
-        before. `details` has `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes nothing.
-        Raises IdempotencyKeyReused."""
+        earlier. `details` has the keys `name`, `tags`, `opinions_due` and `terms`. Creating the same call again changes
+        nothing. Raises IdempotencyKeyReused if the idempotency key belongs to a different request."""
         name, tags, due = storable_text(details["name"]), list(map(storable_text, details["tags"])), "opinions_due"
 
         async def work(connection: Connection) -> BatchId:
@@ -142,10 +143,10 @@ class PgCallDetails(LoggedStore):
         by: ActBy,
         version: int | None = None,
     ) -> bool:
-        """Change `name`, `tags`, `opinions_due` or `terms` of a call; fields missing from `details` stay unchanged.
-        Return False if the call does not exist. Raises ReviewRefused if the call is signed off, or if criteria or
-        review form would change although reviews have been given; CallChangedMeanwhile unless `version` is the current
-        version, or None."""
+        """Change a call's `name`, `tags`, `opinions_due` or `terms`; fields missing from `details` stay unchanged.
+        Return False if the call does not exist. Raises ReviewRefused if the call is signed off, or if the criteria or
+        the review form would change although reviews have been submitted. Raises StaleCallDetails if `version` is
+        neither None nor the current version."""
         name, tags = details.get("name"), details.get("tags", ())
         values = (
             *("name" in details, None if name is None else storable_text(name)),
@@ -157,7 +158,7 @@ class PgCallDetails(LoggedStore):
         if version is not None and version != current.version:
             if not await connection.fetchval(_EXISTS, tenant, batch):
                 return False
-            raise CallChangedMeanwhile(current)
+            raise StaleCallDetails(current)
         terms: CallTerms = details.get("terms", current.terms)
         asked = (terms.criteria, terms.form) != (current.terms.criteria, current.terms.form)
         if asked and await connection.fetchval(_REVIEWED, batch):
@@ -175,8 +176,8 @@ class PgCallDetails(LoggedStore):
     async def archive(
         self, connection: Connection, tenant: TenantId, batch: BatchId, by: ActBy, *, archived: bool
     ) -> None:
-        """Leave a call out of the console's list, or show it there again; nothing else changes, even after sign-off.
-        Does nothing for a call that is not finished."""
+        """Hide a call from the console's list, or show it there again. Nothing else changes, so this is allowed after
+        sign-off. A call that is still open or running cannot be hidden."""
         if await connection.fetchrow(_ARCHIVE, tenant, batch, archived, by.at) is not None:
             await self._log.append(connection, tenant, by, "call archived" if archived else "call unarchived", batch)
 
@@ -187,30 +188,30 @@ class PgCallDetails(LoggedStore):
         await connection.execute(_KEEP_TERMS, batch, version, to_json_column(terms), who, by.at)
 
     async def get(self, tenant: TenantId, batch: BatchId) -> CallDetails:
-        """Return the terms of a call; empty terms in version 0 if there are none."""
+        """Return a call's terms; if none are stored, empty terms with version 0."""
         return await self._database.select_one(CallDetails, _DETAILS, tenant, batch) or _NO_DETAILS
 
     async def terms_of(self, tenant: TenantId, evaluation: JobId) -> CallTerms:
-        """Return the terms of a proposal's call; empty terms if there are none."""
+        """Return the terms of the call that a proposal belongs to; empty terms if none are stored."""
         details = await self._database.select_one(CallDetails, _TERMS_OF, tenant, evaluation)
         return (details or _NO_DETAILS).terms
 
     async def names(self, tenant: TenantId, batches: Collection[BatchId]) -> dict[BatchId, str]:
-        """Return the names of calls; calls without a name are missing."""
+        """Return call names by id; calls without a name are omitted."""
         query = "SELECT id, name FROM batches WHERE tenant = $1 AND id = ANY($2) AND name <> ''"
         return {row["id"]: row["name"] for row in await self._database.fetch(query, tenant, list(batches))}
 
     async def bases(self, tenant: TenantId, batch: BatchId) -> list[Basis]:
-        """Return the bases of the program's scores of a call, the most frequent first."""
+        """Return the ways in which a call's proposals were scored, the most frequent first."""
         return await self._database.select(Basis, _BASES, tenant, batch)
 
     async def rules(self, tenant: TenantId, batch: BatchId) -> CallRules | None:
-        """Return the rules of a call, read from one of its proposals; None for a call without proposals."""
+        """Return a call's evaluation rules, read from its first proposal; None for a call without proposals."""
         return await self._database.select_one(CallRules, _RULES, tenant, batch)
 
 
 def _content(details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details as an entry of the audit log states them."""
+    """Return the details in the form in which the audit log stores them."""
     return {
         key: value.model_dump(mode="json", exclude_defaults=True)
         if isinstance(value, CallTerms)

@@ -1,4 +1,4 @@
-"""Stages of calls, from the numbers of their proposals and reviews."""
+"""The stage that each call has reached, derived from the numbers of its proposals and reviews."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ class PgCallProgress(Store):
     async def of(
         self, tenant: TenantId, due: Mapping[BatchId, dt.date | None], today: dt.date
     ) -> dict[BatchId, CallProgress]:
-        """Return the stages of calls. `due` holds the last day for the reviews of each call."""
+        """Return the stage of each call in `due`, which maps calls to the last day for reviews."""
         counts = {row["batch"]: row for row in await self._database.fetch(_COUNTS, tenant, list(due))}
         return {
             row["id"]: call_progress(

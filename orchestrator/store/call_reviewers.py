@@ -1,8 +1,8 @@
-"""Reviewers of a call: members chosen for it or invited to it. If no member was chosen, all reviewers of the tenant are
-asked.
+"""Reviewers of a call: members chosen for it or invited to it. If none were chosen, all of the tenant's reviewers take
+part.
 
-A choice remains in force even if few or none of the chosen members are still reviewers: a call never becomes open to
-all reviewers by itself."""
+A choice stays in force even if few or none of the chosen members are still reviewers: a call never opens to all
+reviewers by itself."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -52,13 +52,13 @@ _BY_ADDRESS = "SELECT id FROM members WHERE tenant = $1 AND lower(email) = lower
 
 
 class ChosenReviewers(NamedTuple):
-    """Changes made by a choice of reviewers."""
+    """The changes made when a call's reviewers were chosen."""
 
     added: list[MemberId]
     removed: list[MemberId]
-    """Members who were chosen before and are not chosen now."""
+    """Members who were chosen before but no longer are."""
     ended: list[tuple[JobId, MemberId]]
-    """Assignments that ended, because they had no opinion and their reviewer is no longer asked."""
+    """Assignments that ended, because they had no opinion and their reviewer is no longer chosen."""
 
 
 class PgCallReviewers(LoggedStore):
@@ -67,8 +67,8 @@ class PgCallReviewers(LoggedStore):
         self._members = members
 
     async def chosen(self, tenant: TenantId, batch: BatchId) -> frozenset[MemberId] | None:
-        """Return the chosen members, including those who have left or are no longer reviewers; None if no member was
-        chosen, so that all reviewers are asked."""
+        """Return the chosen members, including any who have left or are no longer reviewers. None if no member was
+        chosen, which means that all reviewers take part."""
         return frozenset(row["member"] for row in await self._database.fetch(_CHOSEN, tenant, batch)) or None
 
     async def ending(
@@ -82,9 +82,9 @@ class PgCallReviewers(LoggedStore):
     async def choose(
         self, connection: Connection, tenant: TenantId, batch: BatchId, reviewers: Sequence[MemberId] | None, by: ActBy
     ) -> ChosenReviewers:
-        """Set the chosen reviewers, replacing any earlier choice; None removes the choice. Assignments of other people
-        end if they have no opinion. Raises ReviewRefused if the call is signed off or missing, or if none of the chosen
-        members is a reviewer."""
+        """Set the call's reviewers, replacing any earlier choice; None removes the choice. Other members' assignments
+        end if they have no opinion. Raises ReviewRefused if the call is signed off or does not exist, or if none of the
+        chosen members is a reviewer."""
         await self._hold(connection, tenant, batch)
         return await self._choose(connection, tenant, batch, reviewers, by)
 
@@ -92,10 +92,11 @@ class PgCallReviewers(LoggedStore):
     async def invite(
         self, connection: Connection, tenant: TenantId, batch: BatchId, id: MemberId, new: NewMember, by: ActBy
     ) -> Member:
-        """Invite a person as a reviewer of the call, and add them to the chosen reviewers. If there was no choice
-        before, the reviewers who have proposals of the call are chosen with them. An existing reviewer stays unchanged.
-        The person is notified of the call. Raises ReviewRefused in the same cases as `choose`, and if a member of
-        another role has the address, or the person could read the reports of the call in another role."""
+        """Invite a person to review the call, and add them to its chosen reviewers. If no reviewers were chosen before,
+        those with assignments in the call are chosen as well. If the person is already a reviewer, their membership is
+        unchanged. They are notified about the call. Raises ReviewRefused in the same cases as `choose`. Also raises it
+        if the address belongs to a member with another role, or if the person could read the call's reports in another
+        role."""
         await self._hold(connection, tenant, batch)
         before = [row["member"] for row in await connection.fetch(_CHOSEN, tenant, batch)]
         if not before:
@@ -116,7 +117,7 @@ class PgCallReviewers(LoggedStore):
             raise ReviewRefused(f"The call {batch} does not exist.")
 
     async def _known(self, connection: Connection, tenant: TenantId, new: NewMember) -> Member:
-        """Return the member with this address. Raises ReviewRefused unless they are a reviewer."""
+        """Return the member with this email address. Raises ReviewRefused if they are not a reviewer."""
         id = await connection.fetchval(_BY_ADDRESS, tenant, new.email)
         member = None if id is None else await self._members.get_within(connection, tenant, id)
         if member is None:
@@ -124,17 +125,17 @@ class PgCallReviewers(LoggedStore):
         if member.role != "reviewer":
             article = "an" if member.role[0] in "ao" else "a"
             raise ReviewRefused(
-                f"{new.email} is the address of {member.name}, {article} {member.role} and not a reviewer."
+                f"{new.email} belongs to {member.name}, who is {article} {member.role}, not a reviewer."
             )
         return member
 
     async def _check_blind(self, connection: Connection, tenant: TenantId, batch: BatchId, member: Member) -> None:
-        """Raise ReviewRefused if the member could read the call's reports, because no proposals of the call would be
-        assigned to them."""
+        """Raise ReviewRefused if the member could read the call's reports, because they could not be assigned any of
+        its proposals."""
         if until := await connection.fetchval(_NOT_BLIND, tenant, batch, member.id):
             raise ReviewRefused(
-                f"{member.name} could read the reports of this call until {until:%Y-%m-%d}, in another role, so a "
-                "first opinion would not be blind. No invitation was sent."
+                f"{member.name} could read this call's reports in another role until {until:%Y-%m-%d}, so a first "
+                "opinion would not be blind. No invitation was sent."
             )
 
     async def _choose(

@@ -1,4 +1,4 @@
-"""Figures of all proposals of a call, in columns, for plots."""
+"""Figures for all of a call's proposals, as columns for plots."""
 
 import datetime as dt
 import json
@@ -46,16 +46,17 @@ class CallSeries(NamedTuple):
     scores: list[float]
     """Scores, 0 to 1, of the proposals that have a score."""
     ended: list[dt.datetime]
-    """End times of the proposals that have ended; the two fields below refer to the same proposals."""
+    """End times of the proposals that have ended. `costs` and `seconds` list the same proposals in the same order."""
     costs: list[float | None]
     """Costs in US dollars; None if unknown."""
     seconds: list[float | None]
     fits: dict[FitLevel | None, int]
-    """Number of reports by corpus fit; the key None counts reports that do not state it."""
+    """Number of reports by corpus fit; reports that do not state it are counted under None."""
 
 
 class RankSeries(NamedTuple):
-    """Ranks in a ranking, best first, of the call's proposals that it contains."""
+    """The ranks of a call's proposals in one ranking, best first. Proposals that the ranking does not contain are
+    omitted."""
 
     ranks: list[int]
     lows: list[float]
@@ -65,17 +66,16 @@ class RankSeries(NamedTuple):
     """Ids of the best 50 proposals; `titles` holds their titles."""
     titles: list[str]
     cut: int | None
-    """Cutoff with which the ranking was started."""
+    """The cutoff specified when the ranking was started."""
 
 
 class WordSeries(NamedTuple):
-    """Most frequent words and corpus fit of the call's proposals that have a report, as columns in the order of
-    their runs."""
+    """The most frequent words and the corpus fit of each report in a call, as columns sorted by run id."""
 
     runs: list[str]
     fits: list[FitLevel | None]
     words: list[Sequence[str]]
-    """Words of each proposal, the most frequent first."""
+    """Each proposal's words, the most frequent first."""
 
 
 class PgCallSeries(Store):
@@ -89,6 +89,6 @@ class PgCallSeries(Store):
         return WordSeries(row["runs"], row["fits"], json.loads(row["words"]))
 
     async def ranks(self, tenant: TenantId, batch: BatchId, ranking: str) -> RankSeries:
-        """Return the ranks of the call's proposals; empty if the ranking contains none of them or does not exist."""
+        """Return the ranks of a call's proposals; empty if the ranking does not exist or contains none of them."""
         (ranks,) = await self._database.select(RankSeries, _RANKS, tenant, batch, ranking)
         return ranks

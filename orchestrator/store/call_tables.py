@@ -1,4 +1,4 @@
-"""Proposals of a call as a table that the database searches, filters, sorts and paginates."""
+"""A call's proposals as a table that the database searches, filters, sorts and paginates."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -63,7 +63,8 @@ PROPOSALS = """
         WHERE tenant = $1 AND batch = $2 AND kind = 'evaluation'
     )
 """
-"""SQL that defines `proposals`: those of a tenant ($1) and a batch ($2), with their ranks in a ranking ($3, or '')."""
+"""SQL that defines `proposals`: the proposals in a tenant's ($1) batch ($2), with their ranks in a ranking ($3, or
+'')."""
 # Rows are sorted without their wide columns: figures and problems are read only for the rows of the page.
 _PAGE_OF = f"""{PROPOSALS}, page AS (
     SELECT id, "row", state, subject, source_name, flags, cost_usd, seconds, finished_at, outcome, run,
@@ -107,7 +108,7 @@ _SAVE_VIEW = """
 
 
 class TableView(Frozen, defer_build=False):
-    """Filter, order and page of a table, from the parameters of its URL."""
+    """A table's filters, sort order and page, taken from its URL parameters."""
 
     q: str = Field(default="", max_length=200)
     outcome: tuple[EvaluationOutcome, ...] = Field(default=(), max_length=len(OUTCOMES))
@@ -115,27 +116,27 @@ class TableView(Frozen, defer_build=False):
     fit: tuple[Literal["good", "partial", "poor"], ...] = Field(default=(), max_length=3)
     flagged: bool = False
     score_from: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
-    """Minimum score of the proposals shown, from 0 to 100."""
+    """Minimum score, from 0 to 100, of the proposals to show."""
     score_to: float | None = Field(default=None, ge=0, le=100, allow_inf_nan=False)
-    """Exclusive upper limit of the scores shown; 100 includes all scores."""
+    """Exclusive upper limit for scores; 100 also includes a score of 100."""
     ended_from: AwareDatetime | None = None
-    """Earliest end time of the proposals shown."""
+    """Earliest end time of the proposals to show."""
     ended_to: AwareDatetime | None = None
-    """Exclusive upper limit of the end times shown."""
+    """Exclusive upper limit for end times."""
     field: str = Field(default="", max_length=200)
-    """Name of the field of research whose proposals are shown; empty for all."""
+    """Field of research whose proposals are shown; empty for all."""
     sort: str = Field(default="row", pattern=_SORT)
-    """Sort column, or `part:` and the name of a part of the reports."""
+    """Column to sort by, or `part:` followed by the name of a part score."""
     down: bool = False
     """True to sort in descending order."""
     page: int = Field(default=1, ge=1, le=10_000)
     hide: tuple[str, ...] = Field(default=(), max_length=40)
-    """Columns that are hidden."""
+    """Columns to hide."""
     show: tuple[Literal["cost", "seconds"], ...] = Field(default=(), max_length=2)
-    """Columns that are hidden unless they are named here."""
+    """Optional columns to show."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
     band: tuple[Band | Literal["unranked"], ...] = Field(default=(), max_length=4)
-    """Bands to show, at the ranking's own cutoff, or `unranked` for proposals that the ranking does not contain."""
+    """Bands to show, at the ranking's own cutoff; `unranked` stands for proposals that the ranking does not contain."""
 
 
 class ProposalRank(Frozen):
@@ -155,7 +156,7 @@ class TableRow(Frozen):
     source: str
     flags: tuple[str, ...]
     figures: ReportFigures | None
-    """Figures of the report; None if there is no report."""
+    """Figures from the report; None if there is no report."""
     problem: Problem | None
     cost_usd: float | None
     seconds: float | None
@@ -175,12 +176,12 @@ class TableRow(Frozen):
     requested: float | None
     """Amount that the applicant asked for."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """Columns of the proposal's row that are not part of its text; only if all rows are read."""
+    """Columns of the proposal's spreadsheet row that are not part of its text. Filled only by `all`."""
 
 
 class CallOutcomes(Frozen):
     counts: dict[EvaluationOutcome, int]
-    """Number of proposals by outcome; outcomes without proposals are missing."""
+    """Number of proposals by outcome; outcomes without proposals are omitted."""
     poorly_covered: int
     """Number of proposals whose field the corpus covers poorly."""
     certain: int
@@ -191,7 +192,7 @@ class PgCallTables(Store):
     async def page(
         self, tenant: TenantId, batch: BatchId, view: TableView, of_field: Sequence[str] | None = None
     ) -> TablePage[TableRow]:
-        """Return a page of the table. `of_field` holds the run ids of the proposals in the field that the view names;
+        """Return one page of the table. `of_field` holds the run ids of the proposals in the view's field of research;
         None for all fields."""
         part = view.sort.removeprefix("part:") if view.sort.startswith("part:") else ""
         order = "(shares ->> $9)::float8" if part else _ORDERS[view.sort]
@@ -239,7 +240,7 @@ class PgCallTables(Store):
         )
 
     async def counts(self, tenant: TenantId, batch: BatchId) -> dict[EvaluationOutcome, int]:
-        """Return the number of proposals by outcome; outcomes without proposals are missing."""
+        """Return the number of proposals by outcome; outcomes without proposals are omitted."""
         return (await self.outcomes(tenant, batch)).counts
 
     async def views(self, tenant: TenantId) -> dict[str, str]:

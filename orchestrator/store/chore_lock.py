@@ -1,4 +1,4 @@
-"""Advisory locks, on a dedicated connection, that let only one process at a time run a chore of the whole service."""
+"""Advisory locks on a dedicated connection, which ensure that only one process at a time runs a service-wide chore."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -17,9 +17,9 @@ class PgChoreLock:
     """Implements `orchestrator.execution.chores.ChoreLock`; use as an async context manager.
 
     One transaction, on one connection outside the pool, holds all locks of a process, so that chores never wait for
-    each other's connections. Transaction locks also work with a transaction pooler. The locks are released together
-    once no chore runs in this process; until then, no other process can run any of these chores. If the connection is
-    lost, another process may start the same chore, so concurrent runs of a chore must do no harm."""
+    each other's connections. Transaction-level locks also work through a transaction pooler. The locks are released
+    together once no chore runs in this process; until then, no other process can run any of these chores. If the
+    connection is lost, another process may start the same chore, so concurrent runs of a chore must do no harm."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -69,7 +69,8 @@ class PgChoreLock:
                 await self._release()
 
     async def _release(self) -> None:
-        """End the transaction, which releases all locks. If that fails, close the connection to the same effect."""
+        """End the transaction, which releases all locks. If that fails, close the connection, which has the same
+        effect."""
         transaction, self._transaction = self._transaction, None
         if transaction is None or self._connection is None or self._connection.is_closed():
             return

@@ -1,4 +1,4 @@
-"""Claims on work that several processes might start, as rows that expire unless they are renewed."""
+"""Claims on work that several processes might start, stored as rows that expire unless they are renewed."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ _UNCLAIMED = """
 
 
 class PgClaims(Store):
-    """Implementation of `workers.outbound.claims.Claims`, using the clock of the database server."""
+    """Implements `workers.outbound.claims.Claims`, using the database server's clock."""
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
         return await self._database.fetch_one(_CLAIM, key, claimant, dt.timedelta(seconds=seconds)) is not None
@@ -61,17 +61,18 @@ class PgClaims(Store):
     async def find_or_claim_row(
         self, find: str, key: str, values: Sequence[object], claimant: str, seconds: float
     ) -> asyncpg.Record | Claimed:
-        """Return the row that `find` selects. If there is none, claim its key and return "claimed", or return
-        "elsewhere" if another claimant holds it.
+        """Return the row that `find` selects. If there is none, claim the key and return "claimed", or return
+        "elsewhere" if another claimant holds the key.
 
-        `find` is a trusted query that selects a row with a column `key`, which is $1; `values` are $2 and so on."""
+        `find` is a trusted query for a row with a column `key`. Its parameter $1 is the key; `values` are $2 and up."""
         statement = _FIND_OR_CLAIM.format(find=find, claimant=f"${len(values) + 2}", seconds=f"${len(values) + 3}")
         row = await self._database.fetch_one(statement, key, *values, claimant, dt.timedelta(seconds=seconds))
         if row is None or (not row["claimed"] and row["key"] is None):
             return "elsewhere"
         if not row["claimed"]:
             return row
-        # Between the statement's snapshot and its claim, another claimant may have written the row and ended its claim.
+        # Between this statement's snapshot and its claim, another claimant may have written the row and released its
+        # claim.
         late = await self._database.fetch_one(find, key, *values)
         if late is None:
             return "claimed"

@@ -25,7 +25,7 @@ from orchestrator.store.rows import Row, from_row
 _LOG = logging.getLogger(__name__)
 _LOGGED_CHARS = 400
 _MIGRATION_SECONDS = 7_200.0
-"""Timeout in seconds for migrating the tables of an earlier version, at the first start of a new one."""
+"""Timeout in seconds for migrations, which run at the first start after an upgrade."""
 _OUTAGE_SECONDS: ContextVar[float] = ContextVar("outage_seconds", default=math.inf)
 """Maximum seconds that work waits for an unreachable server, if less than `patience_seconds`."""
 _MIGRATION_POLL_SECONDS = 5.0
@@ -34,7 +34,7 @@ P = ParamSpec("P")
 S = TypeVar("S", bound="Store")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 StartServer: TypeAlias = Callable[[], Awaitable[str]]
-"""Function that ensures that a server is running and returns its URL."""
+"""A function that makes sure that a server is running, and returns its URL."""
 
 
 class DatabaseHealth(Frozen):
@@ -57,9 +57,9 @@ class Outage(NamedTuple):
 
 
 @contextmanager
-def at_most_in_an_outage(seconds: float) -> Iterator[None]:
-    """Within this context, stop trying to reach an unreachable database server after this many seconds, so that callers
-    learn of an outage quickly. The time limits of statements stay as they are."""
+def limit_outage_wait(seconds: float) -> Iterator[None]:
+    """Stop trying to reach an unreachable database server after this many seconds, so that callers learn about an
+    outage quickly. Statement timeouts are unchanged."""
     token = _OUTAGE_SECONDS.set(seconds)
     try:
         yield
@@ -109,7 +109,8 @@ class Database:
         await self.close()
 
     async def connect(self) -> None:
-        """Create the pool and check that the server responds. Raises StorageError, ConfigurationError."""
+        """Create the pool and check that the server responds. Raises StorageError if it does not, and
+        ConfigurationError if the URL is unusable."""
         if self._pool is None:
             self._pool = asyncpg.create_pool(
                 min_size=0,
@@ -145,8 +146,8 @@ class Database:
             await self.run(work, _MIGRATION_SECONDS)
 
     async def await_schema(self, seconds: float = _MIGRATION_SECONDS) -> None:
-        """Wait until the tables are at the latest revision, for a role that may not migrate them. Raises
-        ConfigurationError after `seconds`, and at once for the tables of a newer version."""
+        """Wait until another role has migrated the tables to the latest revision. Raises ConfigurationError if that
+        takes longer than `seconds`, and immediately if the tables belong to a newer version of assayer."""
         ends_at, latest = time.monotonic() + seconds, migrator.latest_revision()
         while (revision := await self.run(migrator.current_revision)) != latest:
             migrator.refuse_newer_schema(revision)
@@ -159,14 +160,14 @@ class Database:
             await asyncio.sleep(min(_MIGRATION_POLL_SECONDS, seconds))
 
     async def grant_serving(self, role: str) -> None:
-        """Give an existing role the rights that the service needs. Raises ConfigurationError if there is no such
-        role."""
+        """Grant an existing role the privileges that the service needs. Raises ConfigurationError if the role does not
+        exist."""
         await self._check_role(role)
         await self.run(partial(migrator.grant_serving, role=role))
 
     async def grant_scaling(self, role: str) -> None:
-        """Give an existing role the rights to measure the queue's depth. Raises ConfigurationError if there is no such
-        role."""
+        """Grant an existing role the privileges needed to measure the queue's depth. Raises ConfigurationError if the
+        role does not exist."""
         await self._check_role(role)
         await self.run(partial(migrator.grant_scaling, role=role))
 
@@ -202,16 +203,15 @@ class Database:
 
     @contextmanager
     def errors_translated(self) -> Iterator[None]:
-        """Convert the driver's errors to StorageError or ConfigurationError, for work on unpooled connections."""
+        """Convert driver errors to StorageError or ConfigurationError, for work on unpooled connections."""
         try:
             yield
         except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
 
     async def run(self, work: Callable[[Connection], Awaitable[T]], seconds: float | None = None) -> T:
-        """Run the work on a connection, and run it again on another if the connection is lost. Repeating the work must
-        therefore leave the same rows. `seconds` limits the total time, for work with many statements; by default it is
-        `patience_seconds` in the settings."""
+        """Run the work on a connection, and rerun it on another one if the connection is lost. The work must therefore
+        be idempotent. `seconds` limits the total time; the default is `patience_seconds` in the settings."""
         patience = self._settings.patience_seconds if seconds is None else seconds
         outage = min(patience, _OUTAGE_SECONDS.get())
         last: Exception = TimeoutError(f"no free connection for {patience:g} s")
@@ -255,8 +255,8 @@ class Database:
         await self.run(lambda connection: connection.fetch(query, *values))
 
     async def execute_in_chunks(self, query: str, *values: Any) -> int:
-        """Repeat a query that returns the rows it has changed, until it returns none. Return the total number of
-        rows."""
+        """Repeat a query that changes some rows and returns them, until it returns none. Return the total number of
+        changed rows."""
         total = 0
         while rows := await self.fetch(query, *values):
             total += len(rows)
@@ -270,10 +270,10 @@ class Database:
                 try:
                     if self._lost_at is not None:
                         await connection.fetchval("SELECT 1")
-                        self._note_reached()
+                        self._mark_reached()
                     return await work(connection)
                 except TimeoutError as error:
-                    if await self._answers(connection):
+                    if await self._server_responds(connection):
                         raise StorageError(
                             f"{self._address[0].upper()}{self._address[1:]} took too long to execute a statement.",
                             "The log has the statement. The server may be overloaded, or an index missing.",
@@ -281,37 +281,38 @@ class Database:
                     raise
                 except asyncpg.InterfaceError as error:
                     if _is_closed(connection):
-                        raise self._lost(error) from error
+                        raise self._mark_lost(error) from error
                     raise
         except RETRYABLE_ERRORS as error:
-            raise self._lost(error) from error
+            raise self._mark_lost(error) from error
         except DRIVER_ERRORS as error:
             raise translate_error(error, self._address) from error
 
-    async def _answers(self, connection: Connection) -> bool:
-        """Return True if the server still responds. A timed-out statement was then merely slow, and repeating it would
-        not help."""
+    async def _server_responds(self, connection: Connection) -> bool:
+        """Return whether the server still responds. If it does, a timed-out statement was merely slow, and repeating it
+        would not help."""
         try:
             return bool(await connection.fetchval("SELECT true", timeout=self._settings.connect_seconds))
         except DRIVER_ERRORS:
             return False
 
-    def _lost(self, error: Exception) -> _ConnectionLost:
+    def _mark_lost(self, error: Exception) -> _ConnectionLost:
         if self._lost_at is None:
             self._lost_at = time.monotonic()
         return _ConnectionLost(error)
 
-    def _note_reached(self) -> None:
+    def _mark_reached(self) -> None:
         if self._lost_at is not None:
             now = time.monotonic()
             self.last_outage, self._lost_at = Outage(now - self._lost_at, now), None
 
     async def _connect(self, *_: object, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection for the pool, which passes additional arguments."""
+        """Open a connection for the pool, which passes extra arguments."""
         return await self._connect_to(None, **arguments)
 
     async def _connect_to(self, url: str | None, **arguments: Any) -> "asyncpg.Connection[asyncpg.Record]":
-        """Open a connection to `url` or, if None, to the configured URL or the server that `start_server` starts."""
+        """Open a connection to `url`; if it is None, to the configured URL or to the server that `start_server`
+        starts."""
         url = url or self._url or (await self._start_server() if self._start_server else "")
         try:
             connection: asyncpg.Connection[asyncpg.Record] = await asyncpg.connect(
@@ -327,15 +328,14 @@ class Database:
 
 
 class Store:
-    """Access to some tables of a database."""
+    """Base class for access to some of the database's tables."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
 
 async def select_one(connection: Connection, model: type[Row], query: str, *values: Any) -> Row | None:
-    """Run a query on a connection, in the caller's transaction, and return its row, converted by `from_row`; None if
-    there is no row."""
+    """Run a query in the caller's transaction and return its row, converted by `from_row`; None if there is no row."""
     row = await connection.fetchrow(query, *values)
     return None if row is None else from_row(model, row)
 
@@ -343,8 +343,8 @@ async def select_one(connection: Connection, model: type[Row], query: str, *valu
 def in_transaction(
     method: Callable[Concatenate[S, Connection, P], Awaitable[T]],
 ) -> Callable[Concatenate[S, P], Coroutine[Any, Any, T]]:
-    """Decorate a store's method so that it runs in its own transaction, and again if the connection is lost. The
-    connection is passed as the method's first argument."""
+    """Decorate a store's method so that it runs in its own transaction, and is rerun if the connection is lost. The
+    method receives the connection as its first argument."""
 
     @wraps(method)
     async def run(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -358,15 +358,15 @@ def in_transaction(
 
 
 def _log_timeout(query: LoggedQuery) -> None:
-    """Log a statement that timed out, because the error does not identify it."""
+    """Log the statement that timed out, because the error does not identify it."""
     if isinstance(query.exception, TimeoutError):
         statement = " ".join(query.query.split())[:_LOGGED_CHARS]
         _LOG.warning("a statement timed out after %.1f s: %s", query.elapsed, statement)
 
 
 def _is_closed(connection: Connection) -> bool:
-    """Return True if a connection is closed. A connection lost during a transaction leaves the pool and raises when
-    queried, which counts as closed."""
+    """Return whether a connection is closed. A connection lost during a transaction leaves the pool and raises an error
+    here, which also counts as closed."""
     try:
         return connection.is_closed()
     except asyncpg.InterfaceError:

@@ -1,4 +1,4 @@
-"""Classification of database errors: whether to retry, and messages that do not reveal the password."""
+"""Classification of database errors: which to retry, and messages that do not reveal the password."""
 
 from urllib.parse import parse_qs, urlsplit
 
@@ -25,7 +25,7 @@ RETRYABLE_ERRORS: tuple[type[Exception], ...] = (
     asyncpg.DeadlockDetectedError,
     asyncpg.SerializationError,
 )
-"""Errors after which the same work can succeed on another connection. All work in this package can be repeated."""
+"""Errors after which the same work may succeed on another connection. All work in this package is safe to repeat."""
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
@@ -41,18 +41,22 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     (
         (asyncpg.InsufficientPrivilegeError,),
         "denied the user permission",
-        "The owner of the tables grants a role its rights: `assayer admin migrate --serving-role ROLE`.",
+        "As the owner of the tables, grant the role its privileges: `assayer admin migrate --serving-role ROLE`.",
     ),
     (
         (asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError),
-        "has no tables of assayer",
+        "does not contain assayer's tables",
         "Every command creates them when it starts. Check that ASSAYER_DATABASE__URL names the right database.",
     ),
-    ((asyncpg.DiskFullError,), "has no disk space left", "Free some space on the database's disk and start again."),
+    (
+        (asyncpg.DiskFullError,),
+        "has no disk space left",
+        "Free some space on the database server's disk, then restart.",
+    ),
     (
         (asyncpg.TooManyConnectionsError,),
         "has no free connection",
-        "Lower ASSAYER_DATABASE__MAX_CONNECTIONS, or raise max_connections of the server.",
+        "Lower ASSAYER_DATABASE__MAX_CONNECTIONS, or raise the server's max_connections.",
     ),
     (
         (asyncpg.ReadOnlySQLTransactionError,),
@@ -61,20 +65,19 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], str, str], ...] = (
     ),
     (
         (TimeoutError,),
-        "did not answer in time",
+        "did not respond in time",
         "It may be overloaded or behind a firewall. Check ASSAYER_DATABASE__URL.",
     ),
     (
         RETRYABLE_ERRORS,
         "is unreachable",
-        "Check that PostgreSQL is running there. ASSAYER_DATABASE__URL sets the address.",
+        "Check that PostgreSQL is running at this address, which ASSAYER_DATABASE__URL sets.",
     ),
 )
 
 
 def safe_address(url: str) -> str:
-    """Return the address in a URL without user and password, or "the database" if the parts cannot be separated
-    safely."""
+    """Return a URL's address without the user and password, or "the database" if they cannot be removed reliably."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -91,12 +94,12 @@ def translate_error(error: Exception, address: str) -> AssayerError:
     if isinstance(error, ValueError) and not isinstance(error, asyncpg.DataError):
         # Its text may quote the URL, so it is not repeated here.
         return ConfigurationError(
-            "The address of the database is not a valid URL.",
+            "The database address is not a valid URL.",
             "ASSAYER_DATABASE__URL must have the form postgresql://user:password@host:5432/name; "
             "special characters in the password must be percent-encoded.",
         )
     if isinstance(error, asyncpg.CharacterNotInRepertoireError):
-        # PostgreSQL cannot store NUL. Stored texts have it replaced, but search values arrive as they were sent.
+        # PostgreSQL cannot store NUL. It is replaced in stored text, but search values arrive as they were sent.
         return InputError("A value contains a NUL character (code 0), which PostgreSQL cannot store.", "Remove it.")
     detail = " ".join(str(error).split()) or type(error).__name__
     for kinds, meaning, hint in _KINDS:

@@ -1,4 +1,4 @@
-"""Decisions of a call's officers: scores that override the opinions, and the sign-off of the call."""
+"""Officers' decisions on a call: scores that override the one computed from opinions, and the call's sign-off."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ _MISSING = f"""
     WHERE jobs.batch = $1 AND {WITHOUT_OPINION} AND {READABLE}
 """
 _UNFINISHED = "SELECT count(*) FROM jobs WHERE batch = $1 AND state IN ('queued', 'running')"
-# A call in which nothing was decided is signed off as a whole.
+# If no proposal has a decision, none is needed for the sign-off.
 _UNDECIDED = """
     SELECT CASE WHEN count(decisions.evaluation) = 0 THEN 0 ELSE count(*) - count(decisions.evaluation) END
     FROM jobs LEFT JOIN decisions ON evaluation = jobs.id
@@ -38,7 +38,7 @@ _SIGN = """
     INSERT INTO sign_offs (batch, by, name, note, missing_opinions, at, audit_number, audit_hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING *
 """
-# Opinions and judgements belong to members with an assignment, because an assignment with an opinion never ends.
+# Assignments cover everyone with an opinion or judgement, because an assignment with an opinion never ends.
 _KEEP_NAMES = """
     INSERT INTO signed_names (batch, member, name)
     SELECT $1, members.id, members.name FROM members WHERE members.tenant = $2 AND members.id IN (
@@ -60,19 +60,19 @@ _SIGN_OFF_OF = "SELECT sign_offs.* FROM sign_offs JOIN jobs USING (batch) WHERE 
 
 
 class SignedDespite(NamedTuple):
-    """Missing opinions and unfinished evaluations that a sign-off deliberately accepts."""
+    """The kinds of incompleteness that a sign-off deliberately accepts."""
 
     missing: bool = False
-    """True if assigned opinions are allowed to be missing."""
+    """True to accept missing opinions."""
     unfinished: bool = False
-    """True if evaluations are allowed to be unfinished; they still end, but can no longer be cancelled or rerun."""
+    """True to accept unfinished evaluations. They continue to run, but can no longer be cancelled or rerun."""
     undecided: bool = False
-    """True if proposals are allowed to have no decision although others have one."""
+    """True to accept proposals without a decision although others have one."""
 
 
 def _check_complete(missing: int, unfinished: int, undecided: int, despite: SignedDespite) -> None:
-    """Raise ReviewRefused if opinions are missing, evaluations unfinished or proposals undecided, unless `despite`
-    allows it."""
+    """Raise ReviewRefused if opinions are missing, evaluations are unfinished or proposals have no decision, unless
+    `despite` accepts it."""
     faults, ways = list[str](), list[str]()
     if missing and not despite.missing:
         faults.append(f"{missing:,} assigned {'opinion is' if missing == 1 else 'opinions are'} missing.")
@@ -92,8 +92,8 @@ class PgDecisions(LoggedStore):
     async def override(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, score: int, reason: str, by: ActBy
     ) -> ScoreOverride | None:
-        """Store an override, replacing any earlier one, which stays in the audit log. Return None if the evaluation
-        does not exist. Raises ReviewRefused if the call is signed off."""
+        """Set a score that overrides the computed one, replacing any earlier override (which remains in the audit log).
+        Return None if the evaluation does not exist. Raises ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation)
         stored = storable_text(reason)
         values = (tenant, evaluation, score, stored, by.actor.id, storable_text(by.actor.name), by.at)
@@ -110,10 +110,10 @@ class PgDecisions(LoggedStore):
     async def sign_off(
         self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, by: ActBy
     ) -> SignOff | None:
-        """Sign off a call, which can then no longer be changed or get more rows. The current names of its people are
-        stored with it, and documents kept for reruns are deleted. Return None if the batch does not exist. Raises
-        ReviewRefused if opinions are missing, evaluations unfinished or proposals undecided, unless `despite` allows
-        it, and if the call was already signed off."""
+        """Sign off a call; from then on it cannot be changed or receive more rows. The current names of its people are
+        stored with it. Return None if the batch does not exist. Raises ReviewRefused if the call is already signed off.
+        Also raises it if opinions are missing, evaluations are unfinished or proposals have no decision, unless
+        `despite` accepts it."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
         await hold_call_open(connection, tenant, batch, alone=True)
@@ -141,6 +141,6 @@ class PgDecisions(LoggedStore):
         return await self._database.select_one(SignOff, _SIGN_OFF_OF, tenant, evaluation)
 
     async def signed_names(self, tenant: TenantId, batch: BatchId) -> dict[str, str]:
-        """Return the names that a call's people had at its sign-off, by member id; empty before sign-off."""
+        """Return the names that a call's people had when it was signed off, by member id; empty before sign-off."""
         rows = await self._database.fetch(_SIGNED_NAMES, tenant, batch)
         return {row["member"]: row["name"] for row in rows}

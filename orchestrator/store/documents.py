@@ -1,5 +1,5 @@
-"""Documents of jobs in a file store. The database records each file before it is written and until it is deleted, so
-that no file outlives its job even if a process dies in between."""
+"""Jobs' documents in a file store. The database records each file before it is written and until it is deleted, so that
+no file outlives its job even if a process dies in between."""
 
 import asyncio
 import datetime as dt
@@ -27,7 +27,8 @@ _FORGET = "DELETE FROM document_files WHERE file = ANY($1::text[])"
 
 
 class DocumentFiles(Protocol):
-    """Store of files that are written completely or not at all. All methods raise StorageError."""
+    """A file store that writes each file completely or not at all. All methods raise StorageError if the store
+    fails."""
 
     async def read(self, name: str) -> bytes | None: ...
 
@@ -43,9 +44,9 @@ class PgDocuments(Store):
         super().__init__(database)
         self._files = files
 
-    async def written(self, jobs: Sequence[NewJob]) -> list[NewJob]:
-        """Write the documents of jobs to files, and return the jobs with the files' names instead of the documents.
-        Raises StorageError."""
+    async def write_documents(self, jobs: Sequence[NewJob]) -> list[NewJob]:
+        """Write jobs' documents to files, and return the jobs with file names instead of the documents. Raises
+        StorageError if a file cannot be written."""
         names = {job.id: self._name() for job in jobs if job.document is not None}
         if not names:
             return list(jobs)
@@ -68,19 +69,20 @@ class PgDocuments(Store):
         return [task.result() for task in tasks]
 
     async def release(self, files: Sequence[str]) -> None:
-        """Mark files for deletion if they were written for jobs that were not accepted; files of jobs stay."""
+        """Mark files for deletion unless a job uses them, for example if the jobs were not accepted."""
         await self._database.execute(_RELEASE, list(files))
 
     async def read(self, file: str) -> bytes:
-        """Return the content of a document. Raises StorageError, and FullTextError if the document no longer exists."""
+        """Return a document's content. Raises FullTextError if the document no longer exists, and StorageError if the
+        file store fails."""
         document = await self._files.read(file)
         if document is None:
             raise FullTextError("The document is no longer in the document store.", "Submit it again.")
         return document
 
     async def sweep(self) -> int:
-        """Delete the files marked for deletion, and return their number. If the file store fails, the remaining files
-        stay recorded. Raises StorageError."""
+        """Delete the files marked for deletion, and return their number. Raises StorageError if the file store fails;
+        the remaining files stay marked."""
         deleted = 0
         while rows := await self._database.fetch(_RELEASED, _SOME):
             names = [row["file"] for row in rows]
@@ -91,15 +93,16 @@ class PgDocuments(Store):
         return deleted
 
     async def sweep_soon(self) -> None:
-        """Delete the files of erased documents now or, if the file store fails, with a later sweep."""
+        """Delete the files marked for deletion. If the file store fails, log a warning and leave them to a later
+        sweep."""
         try:
             await self.sweep()
         except StorageError as error:
             _LOG.warning("erased documents could not be deleted yet and will be deleted later: %s", error)
 
     async def release_abandoned(self, now: dt.datetime, seconds: float) -> None:
-        """Mark for deletion the files that are older than `seconds` and have no job, because the process that wrote
-        them died before it submitted the job."""
+        """Mark for deletion files older than `seconds` that no job uses: the process that wrote them died before it
+        submitted the job."""
         await self._database.execute(_RELEASE_ABANDONED, now - dt.timedelta(seconds=seconds))
 
     def _name(self) -> str:

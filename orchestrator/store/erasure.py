@@ -1,4 +1,4 @@
-"""Find and erase all data that a tenant has stored about an applicant or a batch."""
+"""Search for and erasure of all data that a tenant has stored about an applicant or a batch."""
 
 from collections.abc import Sequence, Set
 from functools import partial
@@ -27,8 +27,8 @@ def _has_name(column: str) -> str:
     return source_matches(column, "$2")
 
 
-# Comparisons, scores and rankings contain whole ideas. They are found by the sender's name for an idea, or by the id of
-# an idea whose evaluation is found here. Lists of items name ideas by `id`, `reference` or `source`.
+# Comparisons, scores and rankings contain complete ideas. They are found by the sender's name for an idea, or by the id
+# of an idea whose evaluation matches. Item lists name ideas by `id`, `reference` or `source`.
 _FOUND = f"""
     WITH {APPLICANT}
     SELECT id, kind, state, subject, batch, "row", cost_usd, size AS ranked, coalesce(taken, 0) AS taken, standing
@@ -86,11 +86,11 @@ class JobToErase(Frozen):
     row: int | None
     cost_usd: float | None
     ranked: int | None
-    """Number of ideas ranked by a finished ranking; None otherwise."""
+    """Number of ideas in a finished ranking; None for other jobs."""
     standing: int | None
-    """Number of the ranked ideas that had not been erased before."""
+    """Number of ranked ideas that have not been erased yet."""
     taken: int
-    """Number of the ranked ideas that belong to the applicant."""
+    """Number of ranked ideas that belong to the applicant."""
 
     @property
     def left(self) -> int | None:
@@ -99,7 +99,8 @@ class JobToErase(Frozen):
 
     @property
     def stays(self) -> bool:
-        """True if the job is a ranking that remains useful without the applicant."""
+        """True if the job is a finished ranking that is kept, because enough proposals remain without the
+        applicant's."""
         return (
             self.kind == "ranking" and self.state == "succeeded" and self.left is not None and self.left >= LEAST_LEFT
         )
@@ -113,12 +114,12 @@ class PgErasures(LoggedStore):
     async def find(
         self, tenant: TenantId, source: str | None, batch: BatchId | None, ideas: Set[str] = frozenset()
     ) -> list[JobToErase]:
-        """Return the evaluations to which their sender gave this name, or those of the batch, and all other jobs that
-        contain their ideas or `ideas`, oldest first."""
+        """Return the jobs that an erasure would affect, oldest first. These are the evaluations named `source` by their
+        sender or belonging to `batch`, and all other jobs that contain their ideas or `ideas`."""
         return await self._database.select(JobToErase, _FOUND, tenant, stored_name(source), batch, list(ideas))
 
     async def refused_rows(self, tenant: TenantId, source: str | None) -> int:
-        """Return the number of batch rows with this name that were rejected because they have no usable idea."""
+        """Return the number of batch rows with this name that were rejected because they contain no usable idea."""
         row = await self._database.fetch_one(_REFUSED, tenant, stored_name(source))
         return 0 if row is None else int(row["rows"])
 
@@ -134,13 +135,13 @@ class PgErasures(LoggedStore):
         taken_out_of: Sequence[JobId] = (),
         ideas: Set[str] = frozenset(),
     ) -> ErasureBegun:
-        """Erase these jobs, the rejected rows with the name `source`, and the batch with everything that it contains at
-        that time. Unfinished jobs are cancelled without a message to webhooks.
+        """Erase these jobs, the rejected rows named `source`, and the batch with everything it contains by then.
+        Unfinished jobs are cancelled without notifying webhooks.
 
-        `ranking` is the job, if it is a ranking that is deleted on its own and not with an applicant; raises
-        ReviewRefused if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds
-        finished rankings that stay, without the applicant, even if the call is signed off. `ideas` holds the idea ids
-        of evaluations deleted earlier."""
+        `ranking` names a ranking that is deleted on its own, not as part of an applicant's data. Raises ReviewRefused
+        if a call that it ranks is signed off, because decisions may be based on it. `taken_out_of` holds finished
+        rankings that are kept without the applicant, even after sign-off. `ideas` holds the idea ids of evaluations
+        deleted earlier."""
         # The log entry comes first: if the erasure is interrupted, the log states more than was done, never less.
         beginning = ErasureBeginning(self._log, tenant, by, source, batch, jobs, ranking, taken_out_of, ideas)
         begun = await self._database.run(beginning.announce)
@@ -156,7 +157,7 @@ class PgErasures(LoggedStore):
         if source is not None:
             await self._database.run(partial(steps.forget_refused, source))
         if batch is not None:
-            # From here on the batch accepts no rows, and parts that were being added have been added.
+            # From here on the batch accepts no more rows, and all rows that were being added are in.
             await self._database.execute(_CLOSE_BATCH, tenant, batch)
             begun.ideas.update(await self._database.run(partial(ideas_of, tenant, None, batch)))
             while rows := await self._database.fetch(_SOME_OF_BATCH, tenant, batch, _AT_ONCE):
@@ -177,8 +178,8 @@ class PgErasures(LoggedStore):
         batch: BatchId | None,
         ideas: Set[str],
     ) -> None:
-        """Erase jobs that were started with these ideas after the search, recorded in a separate log entry. Evaluations
-        submitted under the same name since then stay, because they were not part of the preview."""
+        """Erase jobs that were started with these ideas after the search, with a separate log entry. Evaluations
+        submitted under the same name since then are kept, because they were not part of the preview."""
         others = [item for item in await self.find(tenant, source, None, ideas) if item.kind != "evaluation"]
         begun = [item for item in others if item.id not in known]
         if begun:
@@ -189,9 +190,9 @@ class PgErasures(LoggedStore):
     async def still_stored(
         self, tenant: TenantId, things: Sequence[str], taken_out_of: Sequence[str] = (), proof: int = 0
     ) -> list[str]:
-        """Return which of these job and batch ids still have stored data: the resource itself, the file of a document,
-        a message to a webhook, or content in the audit log. For rankings that the erasure with number `proof` redacted,
-        return those that still hold data on an idea without a rank in them."""
+        """Return the job and batch ids about which data is still stored: the resource itself, a document file, a
+        webhook message, or content in the audit log. `taken_out_of` holds rankings that erasure number `proof`
+        redacted; return those that still contain data about a removed idea."""
         rows = await self._database.fetch(_STILL_STORED, tenant, list(things))
         if taken_out_of:
 

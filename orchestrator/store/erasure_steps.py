@@ -1,4 +1,4 @@
-"""Steps of an erasure. Each step is one transaction, so that no other transaction can write text about the erased
+"""The steps of an erasure. Each is one transaction, so that no other transaction can write text about the erased
 resource in between."""
 
 from collections.abc import Sequence, Set
@@ -24,7 +24,7 @@ from orchestrator.store.retention import erase_batch, erase_jobs
 
 _IDEAS_OF = f"WITH {APPLICANT} SELECT DISTINCT idea FROM direct WHERE idea IS NOT NULL"
 _REFUSED = source_matches("(one ->> 'source')", "$2")
-# Rows that are added concurrently are kept, because the list is filtered in the state that the update sees.
+# Rows added concurrently are kept, because the update filters the current list.
 _FORGET_REFUSED = f"""
     UPDATE batches SET (erased, rejected) = (
         SELECT erased + count(*) FILTER (WHERE {_REFUSED}),
@@ -40,18 +40,18 @@ _CANCEL = finish_statement(
     f"state = 'cancelled', cost_usd = {PAID_SO_FAR}",
     f"id IN (SELECT id FROM jobs WHERE tenant = $1 AND {IS_UNFINISHED} AND id = ANY($2) ORDER BY id FOR UPDATE)",
 )
-# Calls are locked before their jobs, in the same order as in other acts on calls.
+# Calls are locked before their jobs, as in every other action on calls.
 _LOCK_BATCHES_OF = """
     SELECT id FROM batches WHERE id IN (SELECT batch FROM jobs WHERE tenant = $1 AND id = ANY($2))
     ORDER BY id FOR NO KEY UPDATE
 """
-# Messages to webhooks contain titles and names, including the message about a cancellation just now.
+# Webhook messages contain titles and names; this includes those about the cancellations made just now.
 _FORGET_MESSAGES = """
     DELETE FROM deliveries USING webhooks
     WHERE webhooks.id = webhook AND webhooks.tenant = $1 AND payload #>> '{data,id}' = ANY($2)
 """
-# Stored responses list rows that were rejected, duplicated or left out, and those about rankings name evaluations that
-# were left out. A request repeated within a week still gets its response, but with empty lists.
+# Stored responses list rejected, duplicate and skipped rows; those about rankings list skipped evaluations. A request
+# repeated within a week still gets its response, but with empty lists.
 _FORGET_RESPONSES = """
     UPDATE idempotency SET body = convert_to(
         (
@@ -78,14 +78,15 @@ class ErasureBegun(NamedTuple):
     proof: int
     """Number of the audit log entry that records the erasure."""
     ideas: set[str]
-    """Ids of the applicant's or batch's ideas."""
+    """Ids of the ideas in the applicant's evaluations or in the batch."""
     finished: dict[JobId, RankedApplicant]
-    """Rankings that were to be deleted but have finished since the preview; they stay, without the applicant."""
+    """Rankings that would have been deleted but have finished since the preview. They are kept without the
+    applicant."""
 
 
 class ErasureBeginning(NamedTuple):
-    """First step of an erasure: record in the audit log what will be deleted, and cancel an applicant's unfinished
-    jobs so that none of them can finish."""
+    """The first step of an erasure: record in the audit log what will be deleted, and cancel the applicant's unfinished
+    jobs."""
 
     log: PgAuditLog
     tenant: TenantId
@@ -109,7 +110,7 @@ class ErasureBeginning(NamedTuple):
             ideas = self.ideas | await ideas_of(self.tenant, self.source, self.batch, connection)
             finished, cancelled = dict[JobId, RankedApplicant](), list[asyncpg.Record]()
             if self.source is not None:
-                # Rankings that have finished since the preview stay.
+                # Rankings that have finished since the preview are kept.
                 await connection.fetch(_LOCK_BATCHES_OF, self.tenant, self.jobs)
                 cancelled = await connection.fetch(_CANCEL, self.tenant, self.jobs)
                 finished = await self._finished_rankings(connection, ideas)
@@ -182,7 +183,7 @@ class ErasureSteps(NamedTuple):
 async def ideas_of(
     tenant: TenantId, source: str | None, batch: BatchId | None, connection: Connection
 ) -> frozenset[str]:
-    """Return the idea ids of the evaluations with the name `source` or in the batch, if they still exist."""
+    """Return the idea ids of the evaluations that still exist and are named `source` or belong to the batch."""
     if source is None and batch is None:
         return frozenset()
     rows = await connection.fetch(_IDEAS_OF, tenant, stored_name(source), batch, [])
@@ -190,5 +191,5 @@ async def ideas_of(
 
 
 def stored_name(source: str | None) -> str | None:
-    """Return the name without NUL characters, to compare it with stored names."""
+    """Return a name without NUL characters, for comparison with stored names."""
     return None if source is None else source.replace("\x00", "")

@@ -1,4 +1,4 @@
-"""Recent costs of a tenant's own evaluations by a method, and the rate at which they finish."""
+"""The costs of a tenant's recent evaluations with a method, and the rate at which they finish."""
 
 import datetime as dt
 
@@ -8,9 +8,9 @@ from orchestrator.store.database import Store
 
 _PERIOD = dt.timedelta(days=30)
 _MOST = 200
-"""Maximum number of evaluations examined, the newest first."""
+"""Maximum number of evaluations examined; the newest are used."""
 
-# Cached answers count as if they had been requested, because the next ideas will not find theirs in the cache.
+# Cached answers count as if they had been requested, because new ideas will not find theirs in the cache.
 _TAKEN = """
     WITH ended AS (
         SELECT id, started_at FROM jobs
@@ -43,7 +43,8 @@ _PACE = """
 
 class PgEvaluationCosts(Store):
     async def taken(self, tenant: TenantId, method: str) -> list[TakenByEvaluation]:
-        """Return the usage of the tenant's latest 200 evaluations of the last 30 days that produced a report."""
+        """Return what the tenant's evaluations in the last 30 days used: those with a report, at most the latest
+        200."""
         return await self._database.select(TakenByEvaluation, _TAKEN, tenant, method, _PERIOD, _MOST)
 
     async def pace(self, tenant: TenantId, method: str) -> QueuePace:

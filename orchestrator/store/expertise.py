@@ -1,4 +1,4 @@
-"""Expertise of reviewers, and the people and institutions that they are close to."""
+"""Reviewers' expertise, and the people and institutions with which they have a conflict of interest."""
 
 from collections.abc import Collection
 
@@ -48,13 +48,14 @@ _SINCE = """
 
 class PgExpertise(LoggedStore):
     async def of(self, tenant: TenantId, member: MemberId) -> Expertise | None:
-        """Return what is stored about a member, as version 0 if nothing is stored; None if there is no such member."""
+        """Return a member's expertise; empty with version 0 if none is stored, None if the member does not exist."""
         return (await self.of_members(tenant, [member])).get(member)
 
     async def of_members(
         self, tenant: TenantId, members: Collection[MemberId] | None = None
     ) -> dict[MemberId, Expertise]:
-        """Return what is stored about `members`, by member id; if None, about all members with stored data."""
+        """Return the expertise of these members by member id; if `members` is None, of all members for whom it is
+        stored."""
         wanted = None if members is None else list(members)
         rows = await self._database.fetch(_OF, tenant, wanted)
         return {row["member"]: from_row(Expertise, row) for row in rows}
@@ -67,15 +68,16 @@ class PgExpertise(LoggedStore):
 
     @in_transaction
     async def store(self, connection: Connection, tenant: TenantId, new: Expertise, by: ActBy) -> Expertise | None:
-        """Replace what is stored about a member; `new.version` is the version that it replaces. Institutions and people
-        count as declared if the member stores them. Return None if the member does not exist. Raises ReviewRefused if
-        another version was stored meanwhile."""
+        """Replace a member's expertise; `new.version` is the version that it replaces. Institutions and people count as
+        declared if the member saves them personally. Return None if the member does not exist. Raises ReviewRefused if
+        another version has been stored in the meantime."""
         row = await connection.fetchrow(_LOCK, tenant, new.member)
         if row is None:
             return None
         if (row["version"] or 0) != new.version:
             raise ReviewRefused(
-                "This expertise was changed after you read it. Nothing was stored.", "Check the current version first."
+                "This expertise was changed after you opened it. Nothing was saved.",
+                "Check the current version, then save again.",
             )
         papers = json_without_nul(f"[{','.join(paper.model_dump_json() for paper in new.papers)}]")
         lists = [[storable_text(item) for item in part] for part in (new.keywords, new.institutions, new.people)]
@@ -89,7 +91,7 @@ class PgExpertise(LoggedStore):
         return from_row(Expertise, stored)
 
     async def coauthors_since(self, tenant: TenantId, batch: BatchId) -> int | None:
-        """Return the year from which joint papers make co-authors a conflict of interest in a call; None if they are
-        not searched for."""
+        """Return the earliest year in which a joint paper counts as a conflict of interest in a call; None if the call
+        does not check for co-authors."""
         (row,) = await self._database.fetch(_SINCE, tenant, batch, CallTerms().coauthor_years)
         return None if row["years"] == 0 else int(row["year"]) - int(row["years"])

@@ -1,4 +1,4 @@
-"""Recently finished jobs, for the export of traces. Each job is returned only once."""
+"""Recently finished jobs, for exporting traces. Each job is returned only once."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from orchestrator.store.ledger import PgLedger
 from orchestrator.store.rows import from_row
 
 SETTLING_TIME = dt.timedelta(seconds=2)
-"""Delay after which all calls of a finished job are in the ledger. Calls that a cancellation interrupts are recorded
-shortly after it."""
+"""Delay after which all model requests made by a finished job are in the ledger. Requests interrupted by a cancellation
+are recorded shortly after it."""
 
 # Oldest first; jobs that ended more than 10 minutes ago are ignored. MATERIALIZED, because PostgreSQL may evaluate a
 # subquery within IN (…) repeatedly, each time with its own limit.
@@ -30,27 +30,27 @@ _CLAIM = f"""
 
 
 class FinishedJob(NamedTuple):
-    """Finished job with its verdict, its events and its calls."""
+    """A finished job with its verdict, events and model requests."""
 
     job: Job
     traceparent: str | None
     """Trace context of the request (W3C Trace Context)."""
     events: Sequence[JobEvent]
     rows: Sequence[LedgerRow]
-    """Ledger rows of all runs of the job."""
+    """Ledger rows for all of the job's runs."""
 
 
 class PgFinishedJobs(Store):
     def __init__(self, database: Database, settling: dt.timedelta = SETTLING_TIME) -> None:
-        """Create the store; `settling` is the minimum time between a job's end and its return by `claim`."""
+        """Create the store. `settling` is how long after its end a job becomes available to `claim`."""
         super().__init__(database)
         self._settling = settling
         self._events = PgEvents(database)
         self._ledger = PgLedger(database)
 
-    async def claim(self, most: int) -> list[FinishedJob]:
-        """Claim recently finished jobs that have not been claimed yet; `most` is their maximum number."""
-        rows = await self._database.fetch(_CLAIM, most, self._settling)
+    async def claim(self, limit: int) -> list[FinishedJob]:
+        """Claim up to `limit` recently finished jobs that have not been claimed yet."""
+        rows = await self._database.fetch(_CLAIM, limit, self._settling)
         jobs = [(from_row(Job, row), row["traceparent"]) for row in rows]
         return [
             FinishedJob(job, parent, await self._events.all(job.id), await self._ledger.rows_of_job(job.id))

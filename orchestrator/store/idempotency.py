@@ -1,5 +1,4 @@
-"""Idempotent writes: a request that is sent twice is executed once; the second time, the stored response is
-returned."""
+"""Idempotent writes: a repeated request is not executed again, but receives the stored response."""
 
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple, TypeVar
@@ -25,14 +24,14 @@ class IdempotencyRecord(NamedTuple):
 
     key: str
     request: bytes
-    """SHA-256 hash of all parts of the request that distinguish it from others."""
+    """SHA-256 hash of everything that distinguishes the request from others."""
     status: int
     body: bytes
     location: str
 
 
 class RecordedResponse(NamedTuple):
-    """Response to an earlier identical request."""
+    """The stored response to an earlier, identical request."""
 
     status: int
     body: bytes
@@ -54,9 +53,10 @@ async def insert_once(
     insert: Callable[[Connection], Awaitable[T | None]],
     body_of: Callable[[T], bytes] | None = None,
 ) -> T | RecordedResponse | None:
-    """Insert a resource and its record in one transaction. Return what `insert` returns, or the response recorded for
-    the same request. If `insert` returns None, return None and record nothing. `insert` may run more than once.
-    `body_of` returns the body to record, if it depends on what was inserted. Raises IdempotencyKeyReused."""
+    """Insert a resource and its idempotency record in one transaction. Return what `insert` returns, or the response
+    recorded for the same request. If `insert` returns None, return None and record nothing. `insert` may run more than
+    once. `body_of` computes the body to record if it depends on what was inserted. Raises IdempotencyKeyReused if the
+    key belongs to a different request."""
 
     async def attempt(connection: Connection) -> T | RecordedResponse:
         async with connection.transaction():
@@ -78,8 +78,9 @@ async def insert_once(
 async def recorded_response(
     connection: Connection, tenant: TenantId, record: IdempotencyRecord
 ) -> RecordedResponse | None:
-    """Return the response recorded under the same key. If there is none, wait for any concurrent transaction that
-    stores one; if there still is none, store `record` and return None. Raises IdempotencyKeyReused."""
+    """Return the response recorded under the same key, waiting for any concurrent transaction that is storing it. If
+    there is none, store `record` and return None. Raises IdempotencyKeyReused if the key belongs to a different
+    request."""
     if await connection.fetchval(_RESERVE_KEY, tenant, *record):
         return None
     row = await connection.fetchrow(_RECORDED, tenant, record.key)

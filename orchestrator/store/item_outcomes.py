@@ -1,4 +1,5 @@
-"""Item outcomes of jobs with many items, stored as they arrive. Only the holder of the job's lease can store them."""
+"""The outcome of each item in a multi-item job, stored as it arrives. Only the holder of the job's lease can store
+outcomes."""
 
 from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -30,11 +31,12 @@ _ASKED = "SELECT jsonb_array_length(request -> 'items') FROM jobs WHERE id = $1"
 class OutcomesPage(NamedTuple, Generic[Ended]):
     outcomes: tuple[Ended, ...]
     last: int
-    """Number of the last outcome, in order of arrival; if there are none, the number passed by the caller."""
+    """Number of the last outcome on the page, in order of arrival; for an empty page, the number that the caller
+    passed."""
 
 
 class PgItemOutcomes(Generic[Ended]):
-    """Item outcomes of one kind of job. Tenants are not checked: use `PgJobs` first to check that the job belongs to
+    """Item outcomes for one kind of job. Tenants are not checked: first use `PgJobs` to check that the job belongs to
     the caller."""
 
     def __init__(self, database: Database, outcome: type[Ended]) -> None:
@@ -42,8 +44,8 @@ class PgItemOutcomes(Generic[Ended]):
         self._outcome = outcome
 
     async def keep(self, lease: Lease, outcomes: Sequence[Ended], before: int) -> bool:
-        """Store outcomes; return False, storing nothing, if the lease is no longer valid. `before` is the number of
-        outcomes that the job already had."""
+        """Store outcomes. Return False and store nothing if the lease is no longer valid. `before` is the number of
+        outcomes already stored for the job."""
         places = [outcome.item for outcome in outcomes]
         numbers = [before + number for number in range(1, len(outcomes) + 1)]
         documents = [to_json_column(outcome) for outcome in outcomes]
@@ -62,12 +64,12 @@ class PgItemOutcomes(Generic[Ended]):
         return tuple(from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
 
     async def after(self, job: JobId, number: int, limit: int) -> OutcomesPage[Ended]:
-        """Return outcomes after `number`, in order of arrival, numbered from 1 without gaps."""
+        """Return the outcomes that follow outcome `number`. They are numbered by arrival, from 1 without gaps."""
         rows = await self._database.fetch(_AFTER, job, number, limit)
         outcomes = (from_json_column(self._outcome, row["outcome"], f"An outcome of job {job}") for row in rows)
         return OutcomesPage(tuple(outcomes), rows[-1]["came"] if rows else number)
 
     async def asked(self, job: JobId) -> int:
-        """Return the number of submitted items."""
+        """Return the number of items in the job's request."""
         row = await self._database.fetch_one(_ASKED, job)
         return 0 if row is None else int(row[0])

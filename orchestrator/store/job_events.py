@@ -1,4 +1,4 @@
-"""Job events; an event that reports a state change is written by the statement that makes the change."""
+"""Storage of job events. An event that reports a state change is written by the statement that makes the change."""
 
 import uuid
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from orchestrator.store.database import Connection, Store
 from orchestrator.store.json_columns import mapping_to_json_column
 from orchestrator.store.notifications import event_notification, notify
 
-# The job's row is locked first, so numbers are assigned one at a time. If an attempt whose connection was lost has
-# already stored the event, it is among the latest.
+# The job's row is locked first, so numbers are assigned one at a time. If a lost attempt already stored the event, it
+# is among the latest.
 _APPEND = """
     WITH numbered AS (
         UPDATE jobs SET last_event = last_event + 1
@@ -41,8 +41,8 @@ class PgEvents(Store):
     async def append(
         self, job: JobId, kind: EventKind, data: Mapping[str, Any], lease: uuid.UUID | None = None
     ) -> int | None:
-        """Append an event and return its number; None if the job has ended or no longer exists, or if `lease` is no
-        longer valid."""
+        """Append an event and return its number. Return None if the job has ended, no longer exists, or is no longer
+        held under `lease`."""
         event, document = uuid.uuid4(), mapping_to_json_column(data)
 
         async def work(connection: Connection) -> int | None:
@@ -56,7 +56,7 @@ class PgEvents(Store):
         return await self._database.run(work)
 
     async def after(self, job: JobId, number: int, limit: int = 100) -> list[JobEvent]:
-        """Return the events with numbers greater than `number`, in order."""
+        """Return the events that follow event `number`, in order."""
         return await self._database.select(JobEvent, _AFTER, job, number, limit)
 
     async def all(self, job: JobId) -> list[JobEvent]:

@@ -1,7 +1,6 @@
-"""Requeueing of failed and cancelled jobs at their tenant's request. The jobs keep their id, row and paid responses.
-
-The event of the previous verdict becomes an event `retried`, so that a job has only one verdict, the latest. A job
-whose document is no longer stored (docs/adr/0037) cannot be run again and stays as it is."""
+"""Retries of failed and cancelled jobs at the tenant's request. A retried job keeps its id, its row and the model
+answers already paid for. The event for its previous verdict becomes a `retried` event, so that only the latest verdict
+counts. A job whose document is no longer stored (docs/adr/0037) cannot be retried and stays as it is."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -57,22 +56,23 @@ class RetryCounts(NamedTuple):
     jobs: int
     """Number of jobs returned to the queue."""
     unreadable: int
-    """Number of jobs that stay as they are, because their document is no longer stored."""
+    """Number of jobs that were not retried because their document is no longer stored."""
 
 
 class Retriable(NamedTuple):
-    """Expected effect of a retry."""
+    """The expected effect of a retry."""
 
     jobs: int
     unreadable: int
     documents_until: dt.datetime | None
-    """Earliest time at which one of the jobs' documents is no longer stored; None without documents or a limit."""
+    """When the first of the jobs' documents will be deleted; None if there are no documents or no time limit."""
 
 
 async def count_retriable(
     database: Database, tenant: TenantId, document_days: int | None, *, job: str = "", batch: str = ""
 ) -> Retriable:
-    """Return the expected effect of a retry. `document_days` is how long documents are stored; None without a limit."""
+    """Return what a retry of a job, or of a batch, would do. `document_days` is how long documents are stored; None
+    means without limit."""
     column, id = ("id", job) if job else ("batch", batch)
     row = await database.fetch_one(_COUNT.format(column=column), tenant, id)
     if row is None:
@@ -86,8 +86,8 @@ async def count_retriable(
 async def retry_jobs(
     connection: Connection, tenant: TenantId, log: PgAuditLog, by: ActBy | None, *, job: str = "", batch: str = ""
 ) -> RetryCounts:
-    """Rerun a job, or all jobs of a batch; jobs that have a result or have not ended stay as they are. `by` is the
-    actor for the audit log. Raises QueueFull, and ReviewRefused if the job's call is signed off."""
+    """Retry a job, or all jobs in a batch; jobs that succeeded or have not ended are left alone. `by` is the actor for
+    the audit log. Raises QueueFull if the tenant's queue has no room, and ReviewRefused if the call is signed off."""
     column, id = ("id", job) if job else ("batch", batch)
     async with connection.transaction():
         await hold_call_open(connection, tenant, id, alone=True)
@@ -97,7 +97,7 @@ async def retry_jobs(
         if counts["queued"] + counts["jobs"] > counts["most"]:
             raise QueueFull(counts["queued"], counts["jobs"], counts["most"])
         rows = await connection.fetch(_RETRY.format(column=column), tenant, id)
-        # Counted again, because documents may have been deleted while this transaction waited for locks.
+        # Counted again, because documents may have been deleted while this transaction was waiting for locks.
         left = await connection.fetchrow(_COUNT.format(column=column), tenant, id)
         if by is not None and rows:
             act: AuditedAct = "evaluation run again" if job else "call run again"

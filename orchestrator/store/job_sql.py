@@ -1,8 +1,7 @@
-"""SQL shared by the job stores: the columns of a job and their conversion, the cost of a job, and the statement that
-finishes jobs.
+"""SQL shared by the job stores: a job's columns and their conversion, its cost, and the statement that finishes jobs.
 
-Whenever a job ends, that statement also writes its event and cost, charges its tenant the cost not charged yet, queues
-its webhook messages, and deletes its document unless the job can be run again."""
+Whenever a job ends, that statement also writes its event and cost, charges the tenant any cost not yet charged, queues
+webhook messages, and deletes the document unless the job can be rerun."""
 
 from collections.abc import Sequence
 
@@ -14,7 +13,7 @@ from orchestrator.jobs.state_machine import RETRIABLE, UNFINISHED
 from orchestrator.store.json_columns import from_json_column
 
 PRIORITIES: tuple[Priority, ...] = ("interactive", "batch", "overnight")
-"""Priorities in the order of their database numbers."""
+"""Priorities; the database stores each as its index."""
 PRIORITY = f"(ARRAY{list(PRIORITIES)})[jobs.priority + 1]"
 """SQL expression for the name of a job's priority."""
 JOB_COLUMNS = f"""
@@ -34,8 +33,8 @@ IS_UNFINISHED, IS_RETRIABLE = _state_in(UNFINISHED), _state_in(RETRIABLE)
 
 _JOB_REQUEST: TypeAdapter[JobRequest] = TypeAdapter(JobRequest)
 
-# A run may be shared with an earlier job with the same request. `written_at` and `started_at` are times of the database
-# server, `at` is a worker's.
+# A run may be shared with an earlier job that had the same request. `written_at` and `started_at` come from the
+# database server's clock, `at` from a worker's.
 _SENT_CALLS = """
     FROM runs JOIN ledger USING (run_id)
     WHERE runs.job = jobs.id AND NOT ledger.cached
@@ -47,23 +46,23 @@ PAID_SO_FAR = f"""(
         CASE WHEN coalesce(sum(ledger.prompt_tokens + ledger.completion_tokens), 0) = 0 THEN 0 END
     ) {_SENT_CALLS}
 )"""
-"""SQL expression for the cost of all runs of a job according to the ledger; NULL if calls were answered but none has a
-known price."""
+"""SQL expression for the cost of all of a job's runs according to the ledger; NULL if model requests were answered but
+no price is known."""
 PROMPT_TOKENS_SO_FAR = f"(SELECT coalesce(sum(ledger.prompt_tokens), 0)::bigint {_SENT_CALLS})"
-"""SQL expression for the prompt tokens sent in all runs of a job."""
+"""SQL expression for the prompt tokens sent in all of a job's runs."""
 
 SPENT_THIS_MONTH = """(
     SELECT coalesce(sum(usd), 0) FROM spending
     WHERE tenant = tenants.id AND month = date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date
 )"""
-"""SQL expression for the cost, this month, of the jobs of a tenant (a row of `tenants`)."""
+"""SQL expression for what a tenant (a row in `tenants`) has spent on jobs this month."""
 CHARGE = """
     INSERT INTO spending AS so_far (tenant, month, slot, usd)
     SELECT tenant, date_trunc('month', statement_timestamp() AT TIME ZONE 'UTC')::date, abs(hashtext(id) % 16), sum(usd)
     FROM charges WHERE usd > 0 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
     ON CONFLICT (tenant, month, slot) DO UPDATE SET usd = so_far.usd + excluded.usd
 """
-"""SQL statement that adds charges (id, tenant, usd) of jobs to their tenants' spending for this month."""
+"""SQL statement that adds the rows in `charges` (id, tenant, usd) to the tenants' spending for this month."""
 _FINISH = """
     WITH ended AS (
         UPDATE jobs
@@ -102,15 +101,16 @@ RELEASE_FILES = """
 
 
 def source_matches(column: str, name: str) -> str:
-    """Return an SQL condition for whether a source matches `name`, the sender's name for it (an SQL parameter): as a
-    whole, as the id in a row (`row 7 (A-1)`), or as the name of a file in a folder or archive."""
+    """Return an SQL condition for whether a source matches `name`, an SQL parameter that holds the sender's name for
+    it. It matches as the complete source, as the id in a row (`row 7 (A-1)`), or as a file name in a folder or
+    archive."""
     return f"""({column} = {name}::text OR right({column}, length({name}::text) + 3) = ' (' || {name}::text || ')'
         OR right({column}, length({name}::text) + 1) = '/' || {name}::text)"""
 
 
 def reference_matches(column: str, name: str, in_batch: str) -> str:
-    """Return an SQL condition for whether the sender's own reference in a source is exactly `name`, an SQL parameter
-    (see `own_reference`); `in_batch` is the condition for whether the source can be a position in a table."""
+    """Return an SQL condition for whether the sender's own reference in a source (see `own_reference`) is exactly
+    `name`, an SQL parameter. `in_batch` is the condition under which the source may be a position in a table."""
     row = r"'^(.*:\d+|row \d+)$'"
     after = f"length({name}::text) + 3"
     return f"""({column} = {name}::text AND NOT ({in_batch} AND {column} ~ {row}) OR {in_batch}
@@ -118,10 +118,10 @@ def reference_matches(column: str, name: str, in_batch: str) -> str:
 
 
 def source_ends(name: str) -> str:
-    """Return an SQL condition for whether `source_name` ends with `name` (an SQL parameter), or with it in brackets;
-    uses the index `jobs_source`.
+    """Return an SQL condition for whether `source_name` ends with `name` (an SQL parameter), with or without
+    parentheses around it. It uses the index `jobs_source`.
 
-    Every source that `source_matches` or `reference_matches` accepts ends in this way."""
+    Every source that `source_matches` or `reference_matches` accepts meets this condition."""
     reverse = 'reverse(source_name) COLLATE "C"'
     ends = (f"reverse({name}::text)", f"reverse(' (' || {name}::text || ')')")
     # chr(1114111) is the last code point.
@@ -129,16 +129,16 @@ def source_ends(name: str) -> str:
 
 
 def request_of_row(row: asyncpg.Record) -> JobRequest:
-    """Return the request of a job row. Raises StorageError if this version of the program cannot read it."""
-    return from_json_column(_JOB_REQUEST, row["request"], f"The request of job {row['id']}")
+    """Return the request in a job's row. Raises StorageError if this version of assayer cannot read it."""
+    return from_json_column(_JOB_REQUEST, row["request"], f"The request for job {row['id']}")
 
 
 def finish_statement(changes: str, condition: str, keeps: str = "false", run: str = "SELECT") -> str:
-    """Return a statement that finishes all jobs that meet a condition and returns their ids. `changes` are further
+    """Return a statement that finishes all jobs that meet `condition` and returns their ids. `changes` holds further
     column assignments.
 
-    `keeps` is the condition under which the jobs keep their documents. `run` is a statement that records the runs of
-    the jobs in `ended`."""
+    `keeps` is the condition under which jobs keep their documents. `run` is a statement that records the runs of the
+    jobs in `ended`."""
     return _FINISH.format(
         changes=changes,
         condition=condition,
@@ -153,4 +153,4 @@ CALL_TITLE = """CASE WHEN batches.id IS NULL THEN '' WHEN batches.name <> '' THE
     'Unnamed call of ', to_char(batches.created_at AT TIME ZONE 'UTC', 'FMDD FMMonth YYYY'), ', ', batches.rows,
     CASE batches.rows WHEN 1 THEN ' proposal' ELSE ' proposals' END
 ) END"""
-"""SQL expression for the title of a call: its name, or the words of `call_title`; empty without a call."""
+"""SQL expression for a call's title: its name, or else the same text as `call_title`; empty without a call."""

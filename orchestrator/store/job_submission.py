@@ -1,11 +1,11 @@
-"""Submission of jobs to the queue, with their batch and the idempotency record, in one transaction."""
+"""Submission of jobs to the queue, together with their batch and the idempotency record, in one transaction."""
 
 import json
 from collections.abc import Iterator, Sequence, Set
 
 from assayer.errors import InputError
 from orchestrator.access.audit_chain import ActBy
-from orchestrator.access.job_acts import Said, said_of_ranking, said_of_rows
+from orchestrator.access.job_acts import EntryContent, entry_of_ranking, entry_of_rows
 from orchestrator.jobs.models import JobId, TenantId
 from orchestrator.jobs.requests import RankingRequest, suspicious_features
 from orchestrator.jobs.submissions import BatchClosed, EvaluationsDeleted, MoreRows, NewBatch, NewJob, QueueFull
@@ -34,7 +34,7 @@ _INSERT_BATCH = """
     RETURNING id
 """
 
-# A separate statement, so that later statements see everything that the previous holder of this lock added.
+# A separate statement, so that the following statements see everything that the previous lock holder added.
 _LOCK_BATCH = "SELECT FROM batches WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE"
 
 _EXTEND_BATCH = """
@@ -54,12 +54,12 @@ _EXTEND_BATCH = """
 _KNOWN_JOB = "SELECT true FROM jobs WHERE id = $1"
 _KNOWN_REJECTED = "SELECT rejected @> $3::jsonb FROM batches WHERE tenant = $1 AND id = $2"
 
-# Evaluations that an erasure has already deleted are missing. An erasure of the others waits for this lock, and finds
-# the new job when it searches again. Jobs are locked before their call here; this cannot deadlock, because transactions
-# that lock a call and then such jobs do not wait for this kind of lock.
+# Evaluations that an erasure has already deleted are missing from the result. An erasure of the others waits for this
+# lock, and finds the new job when it searches again. Here jobs are locked before their call. This cannot deadlock,
+# because transactions that lock a call and then its jobs do not wait for this kind of lock.
 _HOLD_EVALUATIONS = "SELECT FROM jobs WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR KEY SHARE"
 
-# Times are a microsecond apart, so that sorting jobs by time gives the order of the rows.
+# Times are a microsecond apart, so that sorting jobs by time preserves row order.
 _INSERT_JOBS = """
     WITH submitted AS (
         SELECT *, statement_timestamp() + ordinality * interval '1 microsecond' AS at
@@ -96,11 +96,15 @@ async def submit_jobs(
     log: PgAuditLog,
     by: ActBy | None,
 ) -> RecordedResponse | None:
-    """Submit jobs in one transaction; doing so again with the same jobs changes nothing. Return the recorded response
-    if the request was processed before, otherwise None.
+    """Submit jobs in one transaction; submitting the same jobs again changes nothing. Return the recorded response if
+        the request was processed before, otherwise None.
 
-    `by` is the actor, if the act is recorded in the audit log. Raises IdempotencyKeyReused, QueueFull, BatchClosed,
-    EvaluationsDeleted, and ReviewRefused if the batch is signed off."""
+        `by` is the actor for the audit log; None records no entry. Raises
+    - IdempotencyKeyReused if the idempotency key belongs to a different request,
+    - QueueFull if the tenant's queue has no room for the jobs,
+    - BatchClosed if the batch accepts no more rows,
+    - EvaluationsDeleted if evaluations that the jobs are made of no longer exist,
+    - ReviewRefused if the batch is signed off."""
     async with connection.transaction():
         if record is not None and (recorded := await recorded_response(connection, tenant, record)):
             return recorded
@@ -121,7 +125,7 @@ async def submit_jobs(
 
 
 async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> None:
-    """Store the applicants that the rows of these jobs state, if any."""
+    """Store the applicants named in these jobs' rows, if any."""
     known = [(job.id, job.applicant) for job in jobs if any(job.applicant)]
     if known:
         columns = (
@@ -134,18 +138,18 @@ async def _keep_applicants(connection: Connection, jobs: Sequence[NewJob]) -> No
         await connection.fetch(_INSERT_APPLICANTS, *columns)
 
 
-def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> Said | None:
+def _audit_content(batch: NewBatch | MoreRows | None, jobs: Sequence[NewJob], by: ActBy) -> EntryContent | None:
     if batch is not None:
-        return said_of_rows(batch, jobs)
+        return entry_of_rows(batch, jobs)
     ranking = jobs[0].request
-    return said_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
+    return entry_of_ranking(jobs[0], ranking, by.call) if isinstance(ranking, RankingRequest) else None
 
 
 async def _insert_batch(
     connection: Connection, tenant: TenantId, batch: NewBatch | MoreRows, jobs: Sequence[NewJob]
 ) -> bool:
-    """Insert a batch, or add another part to it. Return False if an earlier attempt did so. Raises BatchClosed,
-    ReviewRefused."""
+    """Insert a batch, or add more rows to it. Return False if an earlier attempt already did so. Raises BatchClosed if
+    the batch accepts no more rows, and ReviewRefused if it is signed off."""
     rejected = json_without_nul(json.dumps([row.model_dump(mode="json") for row in batch.rejected]))
     if isinstance(batch, NewBatch):
         name, tags = storable_text(batch.name), [storable_text(tag) for tag in batch.tags]
@@ -169,11 +173,11 @@ async def _insert_batch(
 
 
 async def _check_queue_room(connection: Connection, tenant: TenantId, jobs: Sequence[NewJob]) -> None:
-    """Raise QueueFull if the jobs would exceed the tenant's limit of queued jobs, and InputError for an unknown tenant.
-    Concurrent requests can together exceed the limit, which need not be exact."""
+    """Raise QueueFull if the jobs would exceed the tenant's limit for queued jobs, and InputError if the tenant does
+    not exist. Concurrent requests can together exceed the limit slightly."""
     row = await connection.fetchrow(_QUEUE_ROOM, tenant, jobs[0].id if jobs else "")
     if row is None:
-        raise InputError(f"There is no tenant {tenant}.")
+        raise InputError(f"The tenant {tenant} does not exist.")
     if not row["known"] and row["queued"] + len(jobs) > row["max_queued"]:
         raise QueueFull(row["queued"], len(jobs), row["max_queued"])
 

@@ -1,4 +1,4 @@
-"""Jobs and batches as seen by their tenant; other tenants' jobs and batches are treated as if they did not exist."""
+"""A tenant's jobs and batches; those of other tenants are treated as if they did not exist."""
 
 import asyncio
 import datetime as dt
@@ -55,7 +55,7 @@ _GET = f"SELECT {JOB_COLUMNS} FROM jobs WHERE tenant = $1 AND id = $2"
 
 _LIST = "SELECT {columns} FROM jobs WHERE {conditions} ORDER BY created_at DESC, id DESC LIMIT {limit}"
 
-# Answers of comparisons are stored in rows, like those of rankings.
+# Comparisons store their answers in rows, as rankings do.
 _RESULT = """
     SELECT CASE WHEN kind = 'comparison' THEN result || jsonb_build_object('answers', (
         SELECT coalesce(jsonb_agg(answer ORDER BY place), '[]') FROM ranking_pairs WHERE job = jobs.id
@@ -156,8 +156,8 @@ class PgJobs(Store):
         documents: PgDocuments | None = None,
         document_days: int | None = None,
     ) -> None:
-        """Create the store. Without `documents`, documents are stored in the rows of their jobs. `document_days` is the
-        number of days for which a document is kept after its job has ended; None: as long as the job."""
+        """Create the store. Without `documents`, documents are stored in the jobs' rows. `document_days` is the number
+        of days for which a document is kept after its job ends; None keeps it as long as the job."""
         super().__init__(database)
         self._documents = documents
         self._document_days = document_days
@@ -172,11 +172,11 @@ class PgJobs(Store):
         record: IdempotencyRecord | None = None,
         by: ActBy | None = None,
     ) -> RecordedResponse | None:
-        """Add all jobs, or return the recorded response to the same request and add nothing. With `by`, the actor, the
-        submission of calls, their parts and rankings is recorded in the audit log. Raises IdempotencyKeyReused,
-        QueueFull, BatchClosed, EvaluationsDeleted, ReviewRefused."""
+        """Add jobs, or return the recorded response if the same request was processed before. If `by` is passed,
+        submissions of calls, further rows and rankings are recorded in the audit log. Raises the same errors as
+        `submit_jobs`, and StorageError if a document cannot be stored."""
         documents = self._documents
-        added = jobs if documents is None else await documents.written(jobs)
+        added = jobs if documents is None else await documents.write_documents(jobs)
 
         async def work(connection: Connection) -> RecordedResponse | None:
             return await submit_jobs(connection, tenant, added, batch, record, self._log, by)
@@ -202,8 +202,8 @@ class PgJobs(Store):
         return await self._database.select_one(Original, _ORIGINAL, tenant, job)
 
     async def read_original(self, tenant: TenantId, job: JobId) -> bytes | None:
-        """Return the job's document; None if there is none. Raises StorageError, and FullTextError if its file was
-        lost."""
+        """Return the job's document; None if there is none. Raises FullTextError if its file no longer exists, and
+        StorageError if the file store fails."""
         row = await self._database.fetch_one(_DOCUMENT, tenant, job)
         if row is None or row["document_file"] is None or self._documents is None:
             return None if row is None else row["document"]
@@ -222,8 +222,9 @@ class PgJobs(Store):
         limit: int = 50,
     ) -> list[Job]:
         """Return jobs, newest first, optionally filtered. `source` is the sender's name for the idea (see
-        `source_matches`); `reference`, the sender's exact reference (see `reference_matches`)."""
-        # The query has only the requested conditions: a plan for all optional conditions together would use no index.
+        `source_matches`); `reference` is the sender's exact reference (see `reference_matches`)."""
+        # The query contains only the requested conditions, because a plan that covers all optional ones would use no
+        # index.
         values: list[object] = [tenant, limit]
         conditions = ["tenant = $1"]
         for column, value in (("batch", batch), ("kind", kind), ("state", state)):
@@ -251,22 +252,22 @@ class PgJobs(Store):
     async def report(self, tenant: TenantId, job: JobId) -> Report | None:
         """Return the report of a succeeded evaluation, otherwise None."""
         row = await self._database.fetch_one(_REPORT, tenant, job)
-        # In a thread, because reports are large.
+        # Parsed in a thread, because reports are large.
         return None if row is None else await asyncio.to_thread(_report, row["report"], row["source"] or "", job)
 
     async def waiting_reason(self, tenant: TenantId, job: JobId) -> str | None:
-        """Return a sentence that explains why a queued job is not running yet; None if it is not queued."""
+        """Return a sentence that explains why a queued job has not started; None if it is not queued."""
         position = await self._database.select_one(QueuePosition, _QUEUE_POSITION, tenant, job, self._settings.max_usd)
         return None if position is None else waiting_reason(position)
 
     async def batch_waiting_reason(self, tenant: TenantId, batch: BatchId) -> str | None:
-        """Return why the first queued job of the batch is not running yet; None if none is queued."""
+        """Return a sentence that explains why the batch's first queued job has not started; None if none is queued."""
         row = await self._database.fetch_one(_FIRST_QUEUED, tenant, batch)
         return None if row is None else await self.waiting_reason(tenant, row["id"])
 
     async def cancel(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> Job | None:
-        """Cancel a job and return it; a job that has ended stays as it is. Return None if it does not exist. `by` is
-        the actor for the audit log. Raises ReviewRefused if the job's call is signed off."""
+        """Cancel a job and return it; a job that has ended is left unchanged. Return None if the job does not exist.
+        `by` is the actor for the audit log. Raises ReviewRefused if the job's call is signed off."""
         job_now = await self.get(tenant, job)
         if job_now is None:
             return None
@@ -300,7 +301,7 @@ class PgJobs(Store):
         return await self._database.run(work)
 
     async def retriable(self, tenant: TenantId, *, job: str = "", batch: str = "") -> Retriable:
-        """Return how many jobs a retry of a job, or of all jobs of a batch, would return to the queue."""
+        """Return what a retry of a job, or of all jobs in a batch, would do."""
         return await count_retriable(self._database, tenant, self._document_days, job=job, batch=batch)
 
     async def unread_documents(self, tenant: TenantId, batch: BatchId) -> int:
@@ -309,13 +310,13 @@ class PgJobs(Store):
         return 0 if row is None else int(row["documents"])
 
     async def retry(self, tenant: TenantId, job: JobId, by: ActBy | None = None) -> RetryCounts:
-        """Return a failed or cancelled job to the queue. `by` is the actor for the audit log. Raises QueueFull, and
-        ReviewRefused if the job's call is signed off."""
+        """Return a failed or cancelled job to the queue. `by` is the actor for the audit log. Raises QueueFull if the
+        tenant's queue has no room, and ReviewRefused if the job's call is signed off."""
         return await self._database.run(lambda connection: retry_jobs(connection, tenant, self._log, by, job=job))
 
     async def retry_batch(self, tenant: TenantId, batch: BatchId, by: ActBy | None = None) -> RetryCounts:
-        """Return all failed or cancelled jobs of a batch to the queue. `by` is the actor for the audit log. Raises
-        QueueFull, and ReviewRefused if the batch is signed off."""
+        """Return all failed or cancelled jobs in a batch to the queue. `by` is the actor for the audit log. Raises
+        QueueFull if the tenant's queue has no room, and ReviewRefused if the batch is signed off."""
         return await self._database.run(
             lambda connection: retry_jobs(connection, tenant, self._log, by, batch=batch), _ADD_SECONDS
         )
@@ -338,30 +339,29 @@ class PgJobs(Store):
         tag: str | None = None,
         archived: bool | None = None,
     ) -> Sequence[BatchStatus]:
-        """Return batches, the newest first. `archived`: True for archived batches only, False for all others, None for
-        both."""
+        """Return batches, newest first. `archived` selects archived batches if True, the others if False, and all if
+        None."""
         rows = await self._database.fetch(_BATCHES, tenant, None, *(after or (None, None)), limit, tag, archived)
         return [_batch(row) for row in rows]
 
     async def batch_rows(
         self, tenant: TenantId, batch: BatchId, reference: str | None = None
     ) -> AsyncIterator[BatchRow]:
-        """Yield the jobs of a batch in row order, optionally only those with a given reference. They are read page by
-        page."""
+        """Yield a batch's jobs in row order, optionally only those with this reference. They are read page by page."""
         last: int | None = None
         name = None if reference is None else storable_text(reference)
         while rows := await self._database.fetch(_REPORTS, tenant, batch, last, _PAGE, name):
-            # In a thread: reports are large, and the event loop serves other requests meanwhile.
+            # Parsed in a thread, because reports are large and would block the event loop.
             for item in await asyncio.to_thread(lambda page: [_batch_row(row) for row in page], rows):
                 yield item
             last = rows[-1]["row"]
 
     async def purge(self, now: dt.datetime, kept: RetentionSettings = _KEEP_FOREVER) -> int:
-        """Delete jobs, and rows of other tables, whose retention period has ended; return the number of jobs."""
+        """Delete jobs, and rows in other tables, whose retention period has ended. Return the number of jobs."""
         return await retention.purge(self._database, now, kept)
 
     async def forget_documents(self, now: dt.datetime) -> int:
-        """Delete the documents of jobs that ended too long ago; return the number of documents."""
+        """Delete the documents of jobs that ended more than `document_days` ago. Return the number of documents."""
         if self._document_days is None:
             return 0
         return await retention.forget_documents(self._database, now - dt.timedelta(days=self._document_days))
@@ -374,8 +374,8 @@ def _batch_row(row: asyncpg.Record) -> BatchRow:
 
 
 def _report(stored: str, source: str, job: JobId) -> Report:
-    """Return the report with the source of this job's idea. The report may come from an earlier job for the same idea
-    with a different source, which other tenants must not see."""
+    """Return the report with this job's source. The report may come from an earlier job for the same idea, whose source
+    other tenants must not see."""
     report = from_json_column(Report, stored, f"The report of job {job}")
     return report.model_copy(update={"idea": report.idea.model_copy(update={"source": source})})
 

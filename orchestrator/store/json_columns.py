@@ -38,8 +38,8 @@ def faults_to_json_column(faults: Sequence[Fault]) -> str:
 
 
 def from_json_column(kind: type[V] | TypeAdapter[V], value: Any, what: str) -> V:
-    """Parse a stored document; a type that is not a model is given by its adapter. Raises StorageError if this version
-    of the program cannot read it."""
+    """Parse a stored JSON document. `kind` is a model, or a TypeAdapter for other types. Raises StorageError if this
+    version of assayer cannot read the document."""
     readable: Any = kind
     read: Callable[..., V] = readable.validate_json if isinstance(kind, TypeAdapter) else readable.model_validate_json
     try:

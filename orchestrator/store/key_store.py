@@ -1,4 +1,4 @@
-"""Storage of API keys: create, list and revoke keys, and check the key of every request, which counts against its rate
+"""Storage of API keys: create, list and revoke them, and authenticate requests, which count against the key's rate
 limit.
 
 The tenant's audit log records who created and who revoked each key, but never the secret."""
@@ -17,7 +17,7 @@ from orchestrator.access.api_keys import (
     KeyRate,
     KeyRejection,
     hash_key,
-    key_called,
+    key_display_name,
 )
 from orchestrator.access.audit_chain import ActBy, Actor
 from orchestrator.access.roles import Role
@@ -43,9 +43,10 @@ _REVOKE = f"""
     UPDATE api_keys SET revoked_at = $3 WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING {_COLUMNS}
 """
 
-# The generic cell rate algorithm: `full_at` is when the full burst is available again. A request postpones it by
-# `each` seconds, and is refused if that would be more than `burst` from now. A second limit covers all keys of the
-# tenant, which may create any number of keys. The clock is the database server's, because replicas' clocks differ.
+# The generic cell rate algorithm (GCRA). `full_at` is when the full burst is available again. A request postpones it by
+# `each` seconds, and is refused if that would exceed `burst` seconds from now. A second limit covers all of the
+# tenant's keys, because a tenant may create any number of them. The database server's clock is used, because replicas'
+# clocks differ.
 _AUTHENTICATE = """
     WITH known AS (
         SELECT api_keys.*, coalesce(person.role, 'machine') AS role, person.name AS whose,
@@ -100,9 +101,10 @@ class PgKeys(Store):
         *,
         actor: Actor | None = None,
     ) -> ApiKey | RecordedResponse | None:
-        """Create a key, or return the recorded response to the same request; None if the tenant does not exist.
-        `record` belongs to the tenant `by`. `actor` is for the audit log; None for the service's own initial key.
-        Raises IdempotencyKeyReused."""
+        """Create a key, or return the recorded response to the same request; None if the tenant does not exist. `by` is
+        the tenant that sent the request and owns `record`; by default it is `tenant`. `actor` is recorded in the audit
+        log; it is None for the service's initial key. Raises IdempotencyKeyReused if the idempotency key belongs to a
+        different request."""
         values = (
             key.id,
             tenant,
@@ -129,7 +131,7 @@ class PgKeys(Store):
         return await insert_once(self._database, by or tenant, record, work)
 
     async def list(self, tenant: TenantId) -> list[ApiKey]:
-        """Return the tenant's keys, the newest first, including revoked keys."""
+        """Return the tenant's keys, newest first, including revoked ones."""
         query = f"SELECT {_COLUMNS} FROM api_keys WHERE tenant = $1 ORDER BY created_at DESC, id"
         return await self._database.select(ApiKey, query, tenant)
 
@@ -138,8 +140,8 @@ class PgKeys(Store):
 
     @in_transaction
     async def revoke(self, connection: Connection, tenant: TenantId, key: KeyId, by: ActBy) -> ApiKey | None:
-        """Revoke a key from the next request on, and return it; None if it does not exist. A key that was already
-        revoked keeps its revocation time."""
+        """Revoke a key with immediate effect, and return it; None if it does not exist. A key that was already revoked
+        keeps its revocation time."""
         revoked = await select_one(connection, ApiKey, _REVOKE, tenant, key, by.at)
         if revoked is None:
             return await select_one(connection, ApiKey, _GET, tenant, key)
@@ -169,7 +171,7 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     if row["revoked"] or row["expired"]:
         return KeyRejection("revoked" if row["revoked"] else "expired", tenant=tenant, key=key)
     is_admitted = row["backlog"] is not None
-    # Another request may have been counted since this statement began, so the backlog may be slightly larger.
+    # Another request may have been counted since this statement started, so the backlog may be slightly larger.
     backlog: float = row["backlog"] if is_admitted else max(row["backlog_before"] or 0.0, row["burst"])
     left = max(0, int((row["burst"] - backlog) / row["each"] + 1e-6))
     rate = KeyRate(row["per_minute"], left, max(0.0, backlog))
@@ -180,7 +182,7 @@ def _admission(row: asyncpg.Record) -> Caller | KeyRejection:
     role: Role = row["role"]
     scopes: frozenset[Scope] = frozenset(row["scopes"])
     allowed = scopes if role == "machine" else scopes & scopes_of_role(role)
-    name = row["whose"] or key_called(row["name"])
+    name = row["whose"] or key_display_name(row["name"])
     return Caller(tenant, key, allowed, rate, name, role, row["member"])
 
 

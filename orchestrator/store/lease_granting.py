@@ -48,9 +48,9 @@ WAITING = """
     WHERE state = 'queued' AND ready_at <= statement_timestamp() AND (priority = 2) = $1
     ORDER BY tenant, priority LIMIT 1
 """
-"""SQL query for whether a job could start now: an overnight job if $1 is true, otherwise any other job."""
+"""SQL query for whether any job could start now. $1 selects overnight jobs if true, all others if false."""
 
-# This lock lets one worker decide at a time; the statements after it see what the previous one did.
+# This lock serialises scheduling; the statements that follow see what the previous worker did.
 _CLOCK = "SELECT virtual_time FROM queue_clock FOR UPDATE"
 
 _HEADS = """
@@ -112,7 +112,7 @@ _GRANT = f"""
 class GrantedLeases(NamedTuple):
     leases: list[Lease]
     rejected: list[JobId]
-    """Jobs that failed instead of being leased, each with its problem."""
+    """Jobs that were marked as failed instead of being leased."""
 
 
 async def grant_leases(
@@ -124,7 +124,7 @@ async def grant_leases(
     *,
     keep_documents: bool,
 ) -> GrantedLeases:
-    """Grant at most one lease per free slot, in one transaction; `tokens` holds a token for each slot. Another call
+    """Grant at most one lease per free slot, in one transaction. `tokens` holds a token for each slot; calling again
     with the same tokens returns the same leases."""
     async with connection.transaction():
         clock: float = await connection.fetchval(_CLOCK)
@@ -160,7 +160,7 @@ async def grant_leases(
 
 
 def _waiting_job(row: asyncpg.Record, settings: QueueSettings) -> WaitingJob:
-    """Return the waiting job in a row. Its maximum cost is its limit less the cost of earlier attempts."""
+    """Return the waiting job in a row. Its maximum cost is its budget minus the cost of earlier attempts."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     left = None if limit is None else max(0.0, limit - row["charged_usd"])
     return WaitingJob(JobId(row["id"]), left, row["losses"] >= settings.suspect_losses)
@@ -172,8 +172,8 @@ async def _reject_over_budget(
     queues: dict[tuple[str, int], list[WaitingJob]],
     keep_documents: bool,
 ) -> list[JobId]:
-    """Fail the jobs that cost more than their tenant's monthly budget could ever pay, and remove them from their
-    queues; return their ids."""
+    """Mark as failed the jobs whose maximum cost exceeds their tenant's whole monthly budget, and remove them from the
+    queues. Return their ids."""
     budgets = {row["id"]: row["monthly_usd"] for row in tenants if row["monthly_usd"] is not None}
     rejected: list[JobId] = []
     for (tenant, priority), queue in queues.items():
@@ -204,8 +204,8 @@ def _tenant_queue(row: asyncpg.Record, queues: Mapping[tuple[str, int], Sequence
 async def _read_leases(
     connection: Connection, rows: Sequence[asyncpg.Record], settings: QueueSettings, keep_documents: bool
 ) -> tuple[list[Lease], list[JobId]]:
-    """Return the leases in the rows, and the ids of jobs that cannot be read. Such jobs fail here, so that they do not
-    keep others from starting."""
+    """Return the leases in the rows, and the ids of jobs whose request cannot be read. Those jobs are marked as failed,
+    so that they do not keep others from starting."""
     leases: list[Lease] = []
     unreadable: list[JobId] = []
     for row in rows:
@@ -219,8 +219,8 @@ async def _read_leases(
 
 
 def _lease(row: asyncpg.Record, settings: QueueSettings) -> Lease:
-    """Return the lease in a row. The attempt's cost limit is the reservation, if there is one, even if the request sets
-    no limit."""
+    """Return the lease in a row. If an amount was reserved for the attempt, it is the attempt's cost limit, even if the
+    request sets none."""
     limit = settings.max_usd if row["max_usd"] is None else row["max_usd"]
     return from_row(
         Lease,

@@ -1,5 +1,6 @@
-"""Leases, which give a worker the right to run a job. They are granted fairly, renewed by heartbeats and protected by
-fencing tokens; they end with a verdict, by being returned, or by expiring."""
+"""Leases, which give a worker the exclusive right to run a job. They are granted fairly, renewed by heartbeats and
+protected by fencing tokens. A lease ends when the job gets a verdict, when the worker gives it back, or when it
+expires."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,9 +30,9 @@ from orchestrator.store.ranking_rows import keep_ranking, stored_result
 
 _EXPIRED_PER_STATEMENT = 100
 _RANKING_SECONDS = 300.0
-"""Timeout in seconds for storing the result of a ranking, which may contain a hundred megabytes of comparisons."""
+"""Timeout in seconds for storing a ranking's result, which may contain a hundred megabytes of comparisons."""
 _SHORT_OUTAGE = 6
-"""Divisor of the lease duration. An outage shorter than the quotient leaves enough time to renew the lease."""
+"""An outage shorter than the lease duration divided by this number leaves enough time to renew the lease."""
 
 _RENEW = """
     UPDATE jobs SET leased_until = statement_timestamp() + $2 * interval '1 second' WHERE lease = ANY($1)
@@ -57,7 +58,7 @@ _FINISHED = "SELECT true FROM jobs WHERE id = $1 AND last_lease = $2 AND state =
 _STANDING = "id, failures, losses, outages, reasons, worker"
 _HELD_JOB = f"SELECT {_STANDING} FROM jobs WHERE id = $1 AND lease = $2 FOR UPDATE"
 _GIVEN_BACK = "SELECT state FROM jobs WHERE id = $1 AND last_lease = $2 AND state IN ('queued', 'failed')"
-# In the order in which spending is written, so that concurrent charges cannot deadlock.
+# Sorted in the order in which spending is written, so that concurrent charges cannot deadlock.
 _EXPIRED = f"""
     WITH expired AS (
         SELECT tenant, {_STANDING} FROM jobs WHERE state = 'running' AND leased_until < statement_timestamp()
@@ -66,7 +67,7 @@ _EXPIRED = f"""
     SELECT * FROM expired ORDER BY tenant, abs(hashtext(id) % 16), id
 """
 
-# The attempt's cost is charged immediately, because nothing is reserved for a job while it waits.
+# The attempt's cost is charged immediately, because a waiting job has no reservation.
 _REQUEUE = f"""
     WITH charges AS (
         SELECT id, tenant, greatest(0, {PAID_SO_FAR} - charged_usd) AS usd FROM jobs WHERE id = $1
@@ -95,8 +96,7 @@ _FAIL = finish_statement(
 
 
 class PgLeases(Store):
-    """Store of leases for any number of concurrent workers. A worker whose lease is no longer valid cannot change the
-    job."""
+    """Leases for any number of concurrent workers. A worker whose lease is no longer valid cannot change the job."""
 
     def __init__(
         self,
@@ -105,17 +105,17 @@ class PgLeases(Store):
         draw: Callable[[], UUID] = uuid4,
         keep_documents: bool = True,
     ) -> None:
-        """Create the store. `keep_documents` states whether documents are kept after their jobs have ended."""
+        """Create the store. `keep_documents` is True if documents are kept after their jobs have ended."""
         super().__init__(database)
         self._keep_documents = keep_documents
         self._settings = settings
         self._draw = draw
-        self._most = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
+        self._attempt_limits = AttemptLimits(settings.max_failures, settings.max_losses, settings.max_outages)
 
     async def acquire(self, worker: str, slots: FreeSlots) -> list[Lease]:
-        """Acquire at most one lease per free slot, interactive jobs first. Jobs that could cost more than their
-        tenant's whole monthly budget, or that cannot be read, fail here. Jobs that could cost more than this month's
-        remaining budget keep waiting."""
+        """Acquire at most one lease per free slot, interactive jobs first. Jobs whose maximum cost exceeds the tenant's
+        whole monthly budget, and jobs that cannot be read, are marked as failed. Jobs whose maximum cost exceeds only
+        what remains of this month's budget keep waiting."""
         if slots.free <= 0 or await self._database.fetch_one(WAITING, slots.overnight_only) is None:
             return []
         tokens = [self._draw() for _ in range(slots.free)]
@@ -131,20 +131,20 @@ class PgLeases(Store):
         return await self._database.run(work)
 
     async def renew(self, tokens: Sequence[UUID]) -> set[UUID]:
-        """Renew the leases and return the tokens of those that are still valid."""
+        """Renew leases, and return the tokens of those that are still valid."""
         rows = await self._database.fetch(_RENEW, sorted(tokens), self._settings.lease_seconds)
         return {row["lease"] for row in rows}
 
     async def record_run(self, lease: Lease, run_id: EvaluationId, pinned: Mapping[str, Any]) -> bool:
-        """Record the run and everything that determines its result, before any money is spent on it. Return False if
-        the lease is no longer valid."""
+        """Record a run and everything that determines its result (`pinned`), before any money is spent on it. Return
+        False if the lease is no longer valid."""
         row = await self._database.fetch_one(
             _RECORD_RUN, lease.job, lease.token, run_id, mapping_to_json_column(pinned)
         )
         return row is not None
 
     async def finish(self, lease: Lease, verdict: JobVerdict) -> bool:
-        """Store the verdict of a job; without a cost, the ledger's total over all runs of the job is used. Return False
+        """Store a job's verdict. If it has no cost, the ledger's total for all of the job's runs is used. Return False
         if the lease is no longer valid."""
         problem = None if verdict.problem is None else to_json_column(verdict.problem)
         result = None if verdict.result is None else stored_result(lease.request.kind, verdict.result)
@@ -159,7 +159,7 @@ class PgLeases(Store):
                 stored = await connection.fetch(_FINISH, *key, *values, timeout=patience)
                 if stored and verdict.result is not None:
                     await keep_ranking(connection, lease.job, verdict.result, patience)
-            # An earlier attempt whose response was lost may have stored it.
+            # An earlier attempt whose response was lost may have stored the verdict.
             stored = stored or await connection.fetch(_FINISHED, *key)
             if stored:
                 await notify(connection, finished_notifications(lease.job))
@@ -168,8 +168,8 @@ class PgLeases(Store):
         return await self._database.run(work, patience)
 
     async def give_back(self, lease: Lease, why: str, *, attempt_failed: bool, after_seconds: float) -> JobState | None:
-        """Return a job to the queue, or fail it if its attempts are exhausted. Return its new state, or None if the
-        lease is no longer valid. With `attempt_failed` the attempt counts as a failure of the job, otherwise as an
+        """Put a job back in the queue, or mark it as failed if its attempts are exhausted. Return its new state, or
+        None if the lease is no longer valid. The attempt counts as a failure if `attempt_failed`, otherwise as an
         outage."""
         cause: RetryCause = "failure" if attempt_failed else "outage"
 
@@ -188,8 +188,9 @@ class PgLeases(Store):
         return await self._database.run(work)
 
     async def expire(self) -> int:
-        """Return jobs whose lease has expired to the queue, or fail them if their attempts are exhausted. Return their
-        number. After a database outage, do nothing until the holders have had time to renew their leases."""
+        """Put jobs whose lease has expired back in the queue, or mark them as failed if their attempts are exhausted.
+        Return the number of these jobs. After a database outage, do nothing until workers have had time to renew their
+        leases."""
 
         async def work(connection: Connection) -> int:
             if self._has_just_reconnected():
@@ -198,7 +199,7 @@ class PgLeases(Store):
                 rows = await connection.fetch(_EXPIRED, _EXPIRED_PER_STATEMENT)
                 states = []
                 for row in rows:
-                    why = f"The process {row['worker']} was lost while it ran this job."
+                    why = f"The process {row['worker']} was lost while running this job."
                     states.append(await self._take_back(connection, row, "loss", why, None, 0))
             for row, state in zip(rows, states, strict=True):
                 await notify(connection, _notifications_of(row["id"], state))
@@ -227,7 +228,7 @@ class PgLeases(Store):
         before = AttemptHistory(row["failures"], row["losses"], row["outages"], tuple(row["reasons"]))
         after = before.after(cause, storable_text(why))
         counts = (row["id"], token, *after)
-        if after.exhausts(self._most):
+        if after.exhausts(self._attempt_limits):
             await connection.fetch(_FAIL, *counts, to_json_column(gave_up_problem(after)), self._keep_documents)
             return "failed"
         await connection.fetch(_REQUEUE, *counts, float(after_seconds), after.reasons[-1])

@@ -1,4 +1,4 @@
-"""Ledger of language model calls."""
+"""The ledger, which records every language model request."""
 
 import asyncpg
 
@@ -20,18 +20,18 @@ SUMS = """coalesce(sum(prompt_tokens) FILTER (WHERE NOT cached), 0)::bigint AS p
            count(*) FILTER (
                WHERE NOT cached AND cost_usd IS NULL AND prompt_tokens + completion_tokens > 0
            ) AS unpriced"""
-"""SQL aggregates over ledger rows: tokens sent, cost, and the number of calls without a known price."""
+"""SQL aggregates over ledger rows: tokens, cost, and the number of requests whose price is unknown."""
 
 
 class PgLedger(Store):
     """Read access to the ledger; rows are written by `PgAnswerCache`."""
 
     async def rows(self, run_id: str) -> list[LedgerRow]:
-        """Return the rows of a run in order of time."""
+        """Return a run's rows, oldest first."""
         return [_row(row) for row in await self._database.fetch(_ROWS, run_id)]
 
     async def rows_of_job(self, job: JobId) -> list[LedgerRow]:
-        """Return the rows of all runs of a job, in order of time."""
+        """Return the rows of all of a job's runs, oldest first."""
         return [_row(row) for row in await self._database.fetch(_ROWS_OF_JOB, job)]
 
 

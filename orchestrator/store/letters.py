@@ -1,4 +1,4 @@
-"""Letters to applicants: templates, content, sent letters, released comments, and objections."""
+"""Letters to applicants: their templates and content, letters already sent, released comments, and objections."""
 
 import datetime as dt
 import json
@@ -83,7 +83,7 @@ _NO_TEMPLATES = StoredTemplates(templates=LetterTemplates(), version=0, changed_
 
 
 class LetterMaterial(NamedTuple):
-    """Data that a letter about a decision can contain."""
+    """Data that a decision letter can contain."""
 
     id: JobId
     row: int | None
@@ -95,17 +95,17 @@ class LetterMaterial(NamedTuple):
     applicant: str
     institution: str
     released: list[str]
-    """Comments of reviewers that were released to the applicant."""
+    """Reviewers' comments that were released to the applicant."""
     comments: int
     sent: str | None
-    """Text of the letter that was sent."""
+    """Text of the sent letter; None if none was sent."""
     sent_at: dt.datetime | None
     sent_by: str | None
 
 
 class PgLetters(LoggedStore):
     async def templates(self, tenant: TenantId, batch: BatchId) -> StoredTemplates:
-        """Return the templates of a call, or those of the program if none were stored."""
+        """Return a call's letter templates, or the built-in ones if none were stored."""
         return await self._database.select_one(StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
 
     @in_transaction
@@ -118,8 +118,8 @@ class PgLetters(LoggedStore):
         by: ActBy,
         version: int | None = None,
     ) -> StoredTemplates | None:
-        """Store the templates of a call, also after its sign-off. Return None if the call does not exist. Raises
-        ReviewRefused unless `version` is the current version, or None."""
+        """Store a call's letter templates; this is allowed even after sign-off. Return None if the call does not exist.
+        Raises ReviewRefused if `version` is neither None nor the current version."""
         if await connection.fetchrow(_LOCK_CALL, tenant, batch) is None:
             return None
         current = await select_one(connection, StoredTemplates, _TEMPLATES, tenant, batch) or _NO_TEMPLATES
@@ -127,8 +127,8 @@ class PgLetters(LoggedStore):
             why = "These templates have not been changed yet; their version is 0."
             if current.changed_at is not None:
                 when = f"{current.changed_at:%Y-%m-%d at %H:%M} UTC"
-                why = f"{current.changed_by} changed these templates on {when}, after you read them."
-            raise ReviewRefused(why, "Compare them with your text, and save again.")
+                why = f"{current.changed_by} changed these templates on {when}, after you opened them."
+            raise ReviewRefused(why, "Compare that version with yours, then save again.")
         values = (current.version + 1, to_json_column(templates), storable_text(by.actor.name), by.at)
         await connection.execute(_KEEP_TEMPLATES, batch, *values)
         await self._log.append(connection, tenant, by, "letter templates changed", batch, **templates.model_dump())
@@ -137,7 +137,7 @@ class PgLetters(LoggedStore):
     async def material(
         self, tenant: TenantId, batch: BatchId, evaluations: Sequence[str] | None = None
     ) -> list[LetterMaterial]:
-        """Return the data for the letters of a call, or for those about some of its proposals."""
+        """Return the data for a call's letters, optionally only for these evaluations."""
         some = None if evaluations is None else list(evaluations)
         return await self._database.select(LetterMaterial, _MATERIAL, tenant, batch, some)
 
@@ -145,11 +145,11 @@ class PgLetters(LoggedStore):
     async def mark_sent(
         self, connection: Connection, tenant: TenantId, batch: BatchId, texts: Mapping[JobId, str], by: ActBy
     ) -> int:
-        """Record letters as sent, with their texts, and return how many are new; a letter that was sent stays as it is.
-        Raises ReviewRefused before the call is signed off, because its decisions can still change."""
+        """Record the texts of sent letters, and return how many are new; a letter recorded earlier is not replaced.
+        Raises ReviewRefused if the call is not signed off yet, because its decisions can still change."""
         await connection.fetchrow(_LOCK_CALL, tenant, batch)
         if not await connection.fetchval(_SIGNED, batch):
-            raise ReviewRefused("Letters are sent after sign-off, because decisions can change until then.")
+            raise ReviewRefused("Letters can only be sent after sign-off, because decisions can change until then.")
         new = 0
         for evaluation, text in texts.items():
             values = (storable_text(text), by.actor.id, storable_text(by.actor.name), by.at)
@@ -162,7 +162,7 @@ class PgLetters(LoggedStore):
     async def release(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, reviewers: Sequence[str] | None, by: ActBy
     ) -> list[ReleasedComment]:
-        """Release these reviewers' comments to the applicant (None: all comments), and withhold those of others. Raises
+        """Release these reviewers' comments to the applicant (None: all comments), and withhold everyone else's. Raises
         ReviewRefused if the call is signed off."""
         await hold_call_open(connection, tenant, evaluation, alone=True)
         await connection.execute(_WITHHOLD, evaluation)
@@ -173,7 +173,7 @@ class PgLetters(LoggedStore):
         return [from_row(ReleasedComment, row) for row in rows]
 
     async def release_all(self, tenant: TenantId, batch: BatchId, by: ActBy) -> int:
-        """Release all comments on proposals that have no released comments, and return the number of proposals."""
+        """Release all comments on each proposal that has none released yet. Return the number of these proposals."""
         rows = await self._database.fetch(_WITH_COMMENTS, tenant, batch)
         for row in rows:
             await self.release(tenant, JobId(row["evaluation"]), None, by)
@@ -190,11 +190,12 @@ class PgLetters(LoggedStore):
         by: ActBy,
         record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record an objection. Return None if the proposal does not exist. If the same request was processed before,
-        return its objection as it is now: no text of it is stored with the request. Raises IdempotencyKeyReused."""
+        """Record an objection. Return None if the proposal does not exist. A repeated request returns the objection in
+        its current state, because its text is not stored with the request. Raises IdempotencyKeyReused if the
+        idempotency key belongs to a different request."""
         text = storable_text(body.text)
         content = {"text": text, "received": body.received.isoformat()}
-        return await self._recorded_once(
+        return await self._write_objection_once(
             tenant, evaluation, _OBJECT, (text, body.received), by, "objection recorded", content, record
         )
 
@@ -207,15 +208,16 @@ class PgLetters(LoggedStore):
         by: ActBy,
         record: IdempotencyRecord | None = None,
     ) -> Objection | None:
-        """Record the answer to an objection. Return None if there is no such objection without an answer. A repeated
-        request returns the objection, as for `object`. Raises IdempotencyKeyReused."""
+        """Record the answer to an objection. Return None if the objection does not exist or already has an answer. A
+        repeated request returns the objection in its current state. Raises IdempotencyKeyReused if the idempotency key
+        belongs to a different request."""
         text = storable_text(answer)
         content = {"objection": number, "answer": text}
-        return await self._recorded_once(
+        return await self._write_objection_once(
             tenant, evaluation, _ANSWER, (number, text), by, "objection answered", content, record
         )
 
-    async def _recorded_once(
+    async def _write_objection_once(
         self,
         tenant: TenantId,
         evaluation: JobId,
@@ -226,7 +228,7 @@ class PgLetters(LoggedStore):
         content: Mapping[str, Any],
         record: IdempotencyRecord | None,
     ) -> Objection | None:
-        """Run a query that writes an objection and record the act, only once if the request is repeated."""
+        """Run a query that writes an objection, and log the action. A repeated request does neither."""
 
         async def work(connection: Connection) -> Objection | None:
             who = (storable_text(by.actor.name), by.at)
@@ -246,5 +248,5 @@ class PgLetters(LoggedStore):
     async def objections(
         self, tenant: TenantId, *, batch: BatchId | None = None, evaluation: JobId | None = None
     ) -> list[Objection]:
-        """Return the objections to decisions in a call or on a proposal, in the order of their arrival."""
+        """Return the objections to decisions, optionally only those for a call or a proposal, in order of arrival."""
         return await self._database.select(Objection, _OBJECTIONS, tenant, batch, evaluation)

@@ -1,4 +1,4 @@
-"""Language model calls that wait to be sent in a batch, and the batches in flight."""
+"""Language model requests waiting to be sent in a batch to a batch API, and the batches in flight."""
 
 import datetime as dt
 import uuid
@@ -90,7 +90,7 @@ _FORGET = """
     SELECT count(answer) FILTER (WHERE NOT settled)::integer AS lost FROM deleted
 """
 _LINE_OVERHEAD = 200
-"""Maximum number of bytes that a line of a batch file has in addition to the body."""
+"""Maximum number of bytes in a line of a batch file, apart from the request body."""
 _AT_ONCE = 500
 """Maximum number of results in one statement."""
 _GATHER_SECONDS = 120.0
@@ -98,12 +98,13 @@ _CLOSE_SECONDS = 600.0
 
 
 class PgBatchBook(Store):
-    """Implements `workers.llm.batches.batch_book.BatchBook`, using the clock of the database server.
+    """Implements `workers.llm.batches.batch_book.BatchBook`, using the database server's clock.
 
-    Request bodies and responses are deleted with the job whose run made the call (`orchestrator.store.retention`)."""
+    Request bodies and responses are deleted together with the job whose run made the request (see
+    `orchestrator.store.retention`)."""
 
     def __init__(self, database: Database, endpoint: str, settled_seconds: float = 10.0) -> None:
-        """Create the store. A settled call can still be collected for `settled_seconds`."""
+        """Create the store. A settled request can still be collected for `settled_seconds`."""
         super().__init__(database)
         self._endpoint = endpoint
         self._settled_seconds = dt.timedelta(seconds=settled_seconds)
@@ -132,7 +133,7 @@ class PgBatchBook(Store):
         limits = (rules.most_requests, rules.most_bytes, _LINE_OVERHEAD)
         batch_id = uuid.uuid4().hex
 
-        async def gathered(connection: Connection) -> OutgoingBatch | None:
+        async def gather_due(connection: Connection) -> OutgoingBatch | None:
             async with connection.transaction():
                 if made := await select_one(connection, OutgoingBatch, _MADE, batch_id):
                     return made  # the batch was created, but the connection was lost before the response
@@ -141,7 +142,7 @@ class PgBatchBook(Store):
                     return None
                 return await select_one(connection, OutgoingBatch, _LEAVE, self._endpoint, batch_id, model, *limits)
 
-        return await self._database.run(gathered, _GATHER_SECONDS)
+        return await self._database.run(gather_due, _GATHER_SECONDS)
 
     async def open_batches(self) -> list[OutgoingBatch]:
         return await self._database.select(OutgoingBatch, _OPEN, self._endpoint)
@@ -156,7 +157,7 @@ class PgBatchBook(Store):
         await self._database.execute(_CANCELLED, batch_id)
 
     async def close(self, batch_id: str, results: Sequence[LineResult]) -> None:
-        async def closed(connection: Connection) -> None:
+        async def store_results(connection: Connection) -> None:
             async with connection.transaction():
                 for start in range(0, len(results), _AT_ONCE):
                     some = results[start : start + _AT_ONCE]
@@ -166,7 +167,7 @@ class PgBatchBook(Store):
                 await connection.fetch(_WITHOUT_RESULT, self._endpoint, batch_id)
                 await connection.fetch(_CLOSE, batch_id)
 
-        await self._database.run(closed, _CLOSE_SECONDS)
+        await self._database.run(store_results, _CLOSE_SECONDS)
 
     async def forget_older(self, seconds: float) -> int:
         row = await self._database.fetch_one(_FORGET, self._endpoint, dt.timedelta(seconds=seconds))

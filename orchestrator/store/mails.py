@@ -1,6 +1,6 @@
-"""Outbox of emails to members, written in the transaction of the event that they announce.
+"""Outbox for emails to members. Each email is written in the same transaction as the event that it announces.
 
-No emails are written for removed members, for members who do not want them, or if the service does not send any."""
+No email is written if the member was removed or does not want emails, or if the service does not send emails."""
 
 import datetime as dt
 from collections import Counter
@@ -53,8 +53,8 @@ _ADD_LINK = """
 """
 _STOP = "DELETE FROM mails WHERE member = $1 AND state = 'pending'"
 
-# Part of the statement that finds finished calls, as `finished (id, tenant, name)`. Proposals are counted as on the
-# console's pages.
+# Part of a statement that selects finished calls as `finished (id, tenant, name)`. Proposals are counted in the same
+# way as on the console's pages.
 ADD_CALL_FINISHED = """
     INSERT INTO mails (member, batch, news)
     SELECT members.id, finished.id, jsonb_build_object(
@@ -102,20 +102,21 @@ _DEAD = """
 
 
 class MissingReviewer(NamedTuple):
-    """Reviewer who has not submitted all reviews assigned to them in a call."""
+    """A reviewer who has not submitted all of the reviews assigned to them in a call."""
 
     id: MemberId
     name: str
     email: str
     mails: bool
-    """True if they want emails."""
+    """True if the reviewer wants emails."""
     proposals: int
     """Number of missing reviews."""
     reminded_at: dt.datetime | None
-    """Time of the latest reminder in the past week; older emails are not kept."""
+    """Time of the latest reminder; None if there was none in the past week, because older emails are not kept."""
 
     def is_due(self, now: dt.datetime) -> bool:
-        """Return whether a reminder can be sent: the last one is at least a day old."""
+        """Return whether a reminder may be sent: the reviewer wants emails, and the last reminder is more than a day
+        old."""
         return self.mails and (self.reminded_at is None or self.reminded_at < now - dt.timedelta(days=1))
 
 
@@ -127,7 +128,7 @@ class PgMails(PgOutbox):
         self.links = PgSignInLinks(database)
 
     async def add_invitation(self, connection: Connection, member: Member, batch: BatchId | None = None) -> None:
-        """Queue an email about an invitation; `batch` is the call that the member is invited to review, if any."""
+        """Queue an invitation email. `batch` is the call that the member is invited to review, if any."""
         news, call = MemberInvited(role=member.role), None
         if self.enabled and batch is not None:
             call = await connection.fetchrow(_CALL, member.tenant, batch)
@@ -138,7 +139,7 @@ class PgMails(PgOutbox):
     async def add_assignments(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue an email about new assignments to each member. `members` lists a member once for each proposal."""
+        """Queue one email about new assignments for each member. `members` contains a member once for each proposal."""
         counts = Counter(members) if self.enabled else {}
         call = await connection.fetchrow(_CALL, tenant, batch) if counts else None
         if call is None:
@@ -147,26 +148,26 @@ class PgMails(PgOutbox):
             news = ReviewsAssigned(call=batch, name=call["name"], proposals=proposals, due=call["opinions_due"])
             await self._add(connection, member, batch, news)
 
-    async def add_bids_asked(
+    async def queue_bid_requests(
         self, connection: Connection, tenant: TenantId, batch: BatchId, members: Iterable[MemberId]
     ) -> None:
-        """Queue an email to each member, asking for bids on the proposals of a call."""
+        """Queue an email to each member that asks for bids on a call's proposals."""
         call = await connection.fetchrow(_CALL, tenant, batch)
         if call is not None:
             for member in members:
                 await self._add(connection, member, batch, BidsAsked(call=batch, name=call["name"]))
 
     async def missing(self, tenant: TenantId, batch: BatchId) -> list[MissingReviewer]:
-        """Return the reviewers of a call with missing reviews, by name."""
+        """Return the reviewers who have missing reviews in a call, sorted by name."""
         return await self._database.select(MissingReviewer, _MISSING, tenant, batch)
 
     async def remind(self, tenant: TenantId, batch: BatchId, by: ActBy, log: PgAuditLog) -> int:
-        """Queue a reminder to each reviewer of a call who has missing reviews and was not reminded within a day; return
-        their number."""
+        """Queue a reminder to each reviewer who has missing reviews in a call, wants emails, and was not reminded
+        within the last day. Return the number of reminders."""
 
         async def work(connection: Connection) -> int:
             async with connection.transaction():
-                # Locks the call, so that two officers do not remind at the same time.
+                # Locks the call, so that two officers cannot send reminders at the same time.
                 call = await connection.fetchrow(f"{_CALL} FOR NO KEY UPDATE", tenant, batch)
                 if call is None or not self.enabled:
                     return 0
@@ -184,7 +185,7 @@ class PgMails(PgOutbox):
         return await self._database.run(work)
 
     async def add_link(self, address: str) -> None:
-        """Queue an email with a sign-in link for the reviewers with this address, at most one in ten minutes."""
+        """Queue an email with a sign-in link for each reviewer with this address, at most once in ten minutes."""
         if self.enabled:
             await self._database.execute(_ADD_LINK, storable_text(address), to_json_column(SignInLink()))
 
@@ -202,14 +203,14 @@ class PgMails(PgOutbox):
         if self.enabled:
             await connection.execute(_ADD, member, batch, to_json_column(news))
 
-    async def claim(self, most: int, seconds: float) -> list[ClaimedMail]:
-        """Claim up to `most` emails that are due; no other process can claim them for `seconds` seconds."""
-        return await self._database.select(ClaimedMail, _CLAIM, most, seconds)
+    async def claim(self, limit: int, seconds: float) -> list[ClaimedMail]:
+        """Claim up to `limit` emails that are due. No other process can claim them for `seconds` seconds."""
+        return await self._database.select(ClaimedMail, _CLAIM, limit, seconds)
 
     async def of_member(self, tenant: TenantId, member: MemberId, limit: int = 50) -> list[Mail]:
-        """Return the emails to a member, newest first. Emails that were sent or abandoned are kept for a week."""
+        """Return a member's emails, newest first. Emails that were sent or given up are kept for a week."""
         return await self._database.select(Mail, _LIST, tenant, member, limit)
 
     async def given_up(self, tenant: TenantId) -> dict[MemberId, str]:
-        """Return why delivery of the latest abandoned email to each member was abandoned, by member id."""
+        """Return, by member id, why the latest undeliverable email to that member was given up."""
         return {row["id"]: row["said"] for row in await self._database.fetch(_DEAD, tenant)}

@@ -1,4 +1,4 @@
-"""Members of a tenant, and their API keys."""
+"""A tenant's members, and their API keys."""
 
 import builtins
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ from orchestrator.store.mails import PgMails
 from orchestrator.store.rows import from_row
 
 COULD_READ_REPORTS = "coalesce(members.read_reports_until > batches.created_at, false)"
-"""SQL condition on a member and a call: whether an earlier role let the member read the call's reports, so that their
-first opinions would not be blind."""
+"""SQL condition for a member who could read the call's reports in an earlier role, so that their first opinion would
+not be blind."""
 
 FOR_OWNERS = (
     "Only an owner may change the address of a member, because it identifies the person who signs in. Remove the "
@@ -35,7 +35,7 @@ _COLUMNS = """
         SELECT FROM sign_in_links WHERE sign_in_links.member = members.id AND used_at IS NOT NULL
     ) AS signs_in
 """
-# The time until which a removed member could read reports applies to later members with the same address.
+# `read_reports_until` of a removed member is carried over to later members with the same address.
 _INVITE = f"""
     INSERT INTO members (id, tenant, name, email, affiliation, role, mails, invited_by, created_at, read_reports_until)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, (
@@ -51,10 +51,10 @@ _GET = f"SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND id = $2"
 _WITH_ADDRESS = f"""
     SELECT {_COLUMNS} FROM members WHERE tenant = $1 AND lower(email) = lower($2) AND removed_at IS NULL
 """
-# All roles except reviewers can read reports. The clock is the one by which calls are dated.
+# All roles except reviewer can read reports. The database server's clock is used, as for the dates of calls.
 _STOPS_READING = "CASE WHEN role <> 'reviewer' {and_so} THEN statement_timestamp() ELSE read_reports_until END"
-# Locks the changed member, the acting member and all owners, always in this order, so that concurrent changes cannot
-# deadlock and two owners cannot remove each other at the same time.
+# Locks the member to change, the acting member and all owners, always in this order. Concurrent changes therefore
+# cannot deadlock, and two owners cannot remove each other at the same time.
 _LOCK = f"""
     SELECT {_COLUMNS} FROM members
     WHERE tenant = $1 AND (id = ANY($2) OR role = 'owner' AND removed_at IS NULL) ORDER BY id FOR UPDATE
@@ -83,7 +83,7 @@ _REMOVED = """
     SELECT FROM members WHERE tenant = $1 AND removed_at IS NOT NULL
     AND (issuer = $2 AND subject = $3 OR lower(email) = lower($4)) LIMIT 1
 """
-# Binds the member who was invited by this address and has not signed in with another identity.
+# Binds the identity to the member who was invited under this address and has no other identity yet.
 _BIND = f"""
     UPDATE members SET issuer = $2, subject = $3, read_reports_until = greatest(read_reports_until, (
         SELECT max(known.read_reports_until) FROM members AS known
@@ -110,8 +110,8 @@ class PgMembers(LoggedStore):
         mailed: bool = False,
         batch: BatchId | None = None,
     ) -> Member | None:
-        """Add a member, in the caller's transaction; return None if a member already has this address. With `mailed`,
-        the person is notified by email, if the service sends emails; `batch` is the call that they are invited to
+        """Add a member in the caller's transaction. Return None if a member already has this address. With `mailed`,
+        the person is notified by email if the service sends emails; `batch` is the call that they are invited to
         review."""
         member = await select_one(connection, Member, _INVITE, id, tenant, *_values(new), by.actor.id, by.at)
         if member is None:
@@ -125,11 +125,11 @@ class PgMembers(LoggedStore):
     invite = in_transaction(invite_within)
 
     async def list(self, tenant: TenantId) -> list[Member]:
-        """Return the members by name, including removed members."""
+        """Return all members, including removed ones, sorted by name."""
         return await self._database.select(Member, _LIST, tenant)
 
     async def reviewers(self, tenant: TenantId) -> builtins.list[Member]:
-        """Return the members who are currently reviewers, by name."""
+        """Return the current reviewers, sorted by name."""
         return await self._database.select(Member, _REVIEWERS, tenant)
 
     async def get(self, tenant: TenantId, id: MemberId) -> Member | None:
@@ -146,9 +146,9 @@ class PgMembers(LoggedStore):
     async def change(
         self, connection: Connection, tenant: TenantId, id: MemberId, fields: Mapping[str, Any], by: ActBy
     ) -> Member | None:
-        """Change the specified fields of a member; the other fields keep their current values. None if the member does
-        not exist or was removed. Raises ReviewRefused if another member has the address, or if the actor's current role
-        does not allow the change."""
+        """Change the given fields of a member; the other fields are unchanged. Return None if the member does not exist
+        or was removed. Raises ReviewRefused if another member has the new address, if the actor's role does not allow
+        the change, or if no owner would be left."""
         role, email = fields.get("role", "as before"), fields.get("email")
         before = await self._lock_member(connection, tenant, id, by.actor, role, email)
         if before is None:
@@ -157,7 +157,7 @@ class PgMembers(LoggedStore):
         try:
             member = await select_one(connection, Member, _CHANGE, tenant, id, *_values(to))
         except asyncpg.UniqueViolationError:
-            raise ReviewRefused(f"Another member has the address {email}.") from None
+            raise ReviewRefused(f"The address {email} belongs to another member.") from None
         if other_address(before.email, email):
             await connection.execute(_END_LINKS, id)
         if not to.mails:
@@ -167,7 +167,7 @@ class PgMembers(LoggedStore):
 
     @in_transaction
     async def set_mails(self, connection: Connection, tenant: TenantId, id: MemberId, wanted: bool, by: ActBy) -> None:
-        """Set whether the member is notified by email, and change nothing else."""
+        """Set whether a member wants emails, and change nothing else."""
         if await connection.fetchrow(_SET_MAILS, tenant, id, wanted) is None:
             return
         if not wanted:
@@ -176,9 +176,9 @@ class PgMembers(LoggedStore):
 
     @in_transaction
     async def remove(self, connection: Connection, tenant: TenantId, id: MemberId, by: ActBy) -> Member | None:
-        """Remove a member; their keys and sessions end with the next request, and what is known of their
-        expertise and interests is deleted. Their opinions stay. Raises ReviewRefused under the same
-        conditions as `change`."""
+        """Remove a member. Their keys and sessions stop working immediately, and their expertise and declared conflicts
+        of interest are deleted; their opinions are kept. Return None if the member does not exist or was removed
+        before. Raises ReviewRefused if the actor's role does not allow this, or if no owner would be left."""
         if await self._lock_member(connection, tenant, id, by.actor, "removed") is None:
             return None
         member = await select_one(connection, Member, _REMOVE, tenant, id, by.at)
@@ -191,14 +191,15 @@ class PgMembers(LoggedStore):
     async def give_key(
         self, connection: Connection, tenant: TenantId, id: MemberId, key: GeneratedKey, by: ActBy
     ) -> Member | None:
-        """Set the member's only key, revoking earlier ones. Return None if the member does not exist or was removed."""
+        """Give a member a new key and revoke all earlier ones. Return None if the member does not exist or was removed.
+        Raises ReviewRefused if the actor's role does not allow this."""
         member = await self._lock_member(connection, tenant, id, by.actor)
         if member is None:
             return None
         await connection.execute(_REVOKE_KEYS, id, by.at)
         scopes = sorted(scopes_of_role(member.role))
         await connection.execute(_ADD_KEY, key.id, tenant, member.name, hash_key(key.secret), scopes, id)
-        # Logged because the person who creates the key can read it and act with it.
+        # Logged because the person who creates the key can see and use it.
         await self._log.append(connection, tenant, by, "key given", id, key=key.id, shown_to=by.actor.name)
         return member
 
@@ -212,24 +213,24 @@ class PgMembers(LoggedStore):
         email: str | None = None,
     ) -> Member | None:
         """Return a member and lock their row until the transaction ends; None if they do not exist or were removed.
-        Raises ReviewRefused if the actor may not change the member (the actor's role may have changed since the
-        request), or if the tenant would be left without an owner."""
+        Raises ReviewRefused if the actor may not change the member (their role may have changed since the request
+        began), or if the tenant would be left without an owner."""
         people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acting, found = people.get(MemberId(actor.id)), people.get(id)
         if acting is not None and (acting.removed_at is not None or not may(acting.role, "invite people")):
-            raise ReviewRefused("Your own role has changed, so you may no longer change members.")
+            raise ReviewRefused("Your role has changed, so you can no longer change members.")
         if found is None or found.removed_at is not None:
             return None
         role = (actor if acting is None else acting).role
         if "owner" in (found.role, becomes) and role not in ("owner", "machine"):
-            raise ReviewRefused("Only an owner may appoint, change or remove an owner.")
+            raise ReviewRefused("Only an owner can appoint, change or remove an owner.")
         others = [
             person
             for person in people.values()
             if person.id != id and person.role == "owner" and person.removed_at is None
         ]
         if found.role == "owner" and becomes not in ("owner", "as before") and not others:
-            raise ReviewRefused(f"{found.name} is the last owner: make another member an owner first.")
+            raise ReviewRefused(f"{found.name} is the only owner. Make another member an owner first.")
         if other_address(found.email, email) and not may(role, "change addresses"):
             raise ReviewRefused(FOR_OWNERS)
         return found
@@ -238,16 +239,17 @@ class PgMembers(LoggedStore):
         return bool(await self._database.fetch(_INVITED_BY, id, actor.id))
 
     async def was_removed(self, tenant: TenantId, issuer: str, subject: str, email: str) -> bool:
-        """Return whether a member with this identity or address was removed, regardless of later invitations."""
+        """Return whether a member with this identity or address was ever removed, even if they were invited again."""
         return bool(await self._database.fetch(_REMOVED, tenant, issuer, subject, email))
 
     @in_transaction
     async def of_identity(
         self, connection: Connection, tenant: TenantId, issuer: str, subject: str, email: str | None, by: ActBy
     ) -> Member | None:
-        """Return the member who signs in with this identity at an identity provider: the member bound to it or, at the
-        first sign-in, the one invited under this address, which the provider has verified. That member is then bound to
-        the identity, even if the address changes; the audit log records this."""
+        """Return the member who signs in with this identity at an identity provider. Normally this is the member bound
+        to the identity. At the first sign-in, it is the member invited under `email`, an address that the provider has
+        verified. That member is then bound to the identity, even if the address changes later; the audit log records
+        the binding."""
         member = await select_one(connection, Member, _BY_IDENTITY, tenant, issuer, subject)
         if member is None and email is not None:
             member = await select_one(connection, Member, _BIND, tenant, issuer, subject, email)
@@ -258,7 +260,8 @@ class PgMembers(LoggedStore):
 
 
 def other_address(before: str, after: str | None) -> bool:
-    """Return whether the addresses differ, ignoring case, so that another person could sign in with the new one."""
+    """Return whether a new address differs from the old one, ignoring case. If so, another person could sign in with
+    it."""
     return after is not None and after.lower() != before.lower()
 
 

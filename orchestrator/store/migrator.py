@@ -1,4 +1,4 @@
-"""Schema revision of the database's tables, migration to the latest revision, and the rights of the service's roles."""
+"""The database's schema revision, migrations to the latest revision, and the privileges of the service's roles."""
 
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -12,16 +12,16 @@ from assayer.errors import ConfigurationError
 AnyConnection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | PoolConnectionProxy[asyncpg.Record]"
 
 MIGRATION_LOCK = 4_717_150_208_310_026
-"""Advisory lock that ensures that only one process migrates a database at a time; an arbitrary constant."""
+"""Key of the advisory lock that lets only one process migrate a database at a time; an arbitrary constant."""
 
 
 def latest_revision() -> str:
-    """Return the schema revision that this program needs."""
+    """Return the schema revision that this version of assayer needs."""
     return max(_scripts())
 
 
 def _scripts() -> dict[str, Traversable]:
-    """Return the SQL script of each revision, such as `v0001_baseline.sql`."""
+    """Return the SQL scripts, such as `v0001_baseline.sql`, by revision."""
     files = resources.files("orchestrator.store.migrations").iterdir()
     return {file.name[1:5]: file for file in files if file.name.endswith(".sql")}
 
@@ -35,7 +35,7 @@ async def current_revision(connection: AnyConnection) -> str | None:
 
 
 def refuse_newer_schema(revision: str | None) -> None:
-    """Raise ConfigurationError if a newer version has changed the tables."""
+    """Raise ConfigurationError if the tables belong to a newer version of assayer."""
     if revision is not None and revision > latest_revision():
         raise ConfigurationError(
             f"The database's tables were created by a newer version of assayer: they have revision {revision}, "
@@ -45,7 +45,7 @@ def refuse_newer_schema(revision: str | None) -> None:
 
 
 async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
-    """Run all missing migrations in one transaction, one process at a time; running this again changes nothing.
+    """Run all outstanding migrations in one transaction, in one process at a time; running this again changes nothing.
     `seconds` is the timeout for each migration."""
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})", timeout=seconds)
@@ -58,8 +58,8 @@ async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
 
 
 async def grant_serving(connection: AnyConnection, role: str) -> None:
-    """Give a role the rights that the service needs: to read and write rows, not to change tables, and only to add to
-    the audit log. The role must exist."""
+    """Grant a role the privileges that the service needs: it can read and write rows, but cannot alter tables and can
+    only append to the audit log. The role must exist."""
     quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
     async with connection.transaction():
         await connection.execute(f"""
@@ -73,7 +73,7 @@ async def grant_serving(connection: AnyConnection, role: str) -> None:
 
 
 async def grant_scaling(connection: AnyConnection, role: str) -> None:
-    """Give a role the rights to measure the queue's depth, and to read nothing else. The role must exist."""
+    """Grant a role only the privileges needed to measure the queue's depth. The role must exist."""
     quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
     async with connection.transaction():
         await connection.execute(f"""

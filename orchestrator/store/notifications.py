@@ -1,10 +1,9 @@
-"""PostgreSQL notifications: sending, receiving, and passing notifications about jobs to workers.
+"""PostgreSQL notifications about jobs: sending them, and delivering them to subscribers in this process.
 
-Notifications are hints: a process that misses one finds the rows by polling. They are sent right after the commit of
-the change that they announce, not in the same transaction: PostgreSQL commits transactions with notifications one at a
-time, each waiting for the disk (benchmarks/queue on a disk that takes 8 ms per flush: 266 finished jobs per second in
-the same transaction, 426 sent separately). Sent separately, they do not wait for the disk. If a process is killed in
-between, the notification is lost."""
+Notifications are only hints: a process that misses one finds the rows by polling. They are sent right after the change
+that they announce is committed, not in the same transaction, because PostgreSQL commits transactions with notifications
+one at a time, each waiting for the disk. (benchmarks/queue, with 8 ms per disk flush: 266 finished jobs per second in
+the same transaction, 426 when sent separately.) If a process is killed in between, the notification is lost."""
 
 import asyncio
 import logging
@@ -25,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 _CONNECTION_ERRORS: tuple[type[Exception], ...] = (*DRIVER_ERRORS, StorageError)
 _MAX_PENDING = 1_000
 _PING_SECONDS = 10.0
-"""Seconds between pings that check whether the connection is alive."""
+"""Interval in seconds between pings that check whether the connection is alive."""
 Channel: TypeAlias = Literal["assayer_jobs", "assayer_events"]
 """Notification channels: `assayer_jobs` carries `queued`, `cancelled JOB` or `finished JOB`; `assayer_events` carries
 the id of a job with a new event."""
@@ -50,7 +49,7 @@ def finished_notifications(job: str) -> tuple[Notification, Notification]:
 
 
 def cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notification]:
-    """Return the notifications about jobs that were cancelled, from rows with their ids."""
+    """Return the notifications about cancelled jobs, whose ids are in `rows`."""
     return [
         notification
         for row in rows
@@ -59,18 +58,18 @@ def cancelled_notifications(rows: Iterable[asyncpg.Record]) -> list[Notification
 
 
 async def notify(connection: Connection, notifications: Iterable[Notification]) -> None:
-    """Send notifications; call after the commit, outside any transaction."""
+    """Send notifications. Call this after the commit, outside any transaction."""
     if sent := list(notifications):
         await connection.fetch(_NOTIFY, [channel for channel, _ in sent], [payload for _, payload in sent])
 
 
 class NotificationsMissed:
-    """Signal that notifications may have been missed, because the connection was lost or too many were pending. The
+    """Signals that notifications may have been missed, because the connection was lost or too many were pending. The
     subscriber must read the rows instead."""
 
 
 class Subscription:
-    """Pending notifications of a subscriber."""
+    """A subscriber's queue of pending notifications."""
 
     def __init__(self) -> None:
         self._pending: deque[str] = deque()
@@ -99,8 +98,7 @@ class Subscription:
             self._arrived.set()
 
     def mark_missed(self) -> None:
-        """Mark notifications as missed, and discard pending ones: a subscriber that reads the rows does not need
-        them."""
+        """Record that notifications were missed. Discard pending ones, because the subscriber reads the rows anyway."""
         self._pending.clear()
         self._missed = True
         self._arrived.set()
@@ -128,8 +126,8 @@ class NotificationListener:
 
     @asynccontextmanager
     async def subscribe(self, channel: Channel, only: str | None = None) -> AsyncIterator[Subscription]:
-        """Subscribe to all payloads of a channel, or only to one payload. Nothing arrives while there is no connection;
-        after reconnecting, the first item is NotificationsMissed."""
+        """Subscribe to a channel, or only to notifications with the payload `only`. Nothing arrives while there is no
+        connection; the first item after reconnecting is NotificationsMissed."""
         subscription = Subscription()
         subscriptions = self._subscriptions.setdefault((channel, only), set())
         subscriptions.add(subscription)

@@ -1,12 +1,11 @@
-"""Locks that prevent a call from being signed off until a transaction ends, because a signed-off call must not
-change."""
+"""Locks that prevent a call from being signed off during a transaction that changes it."""
 
 from orchestrator.jobs.models import TenantId
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.database import Connection
 
-# A statement that waits for a row lock sees the rest of the database as it was before the wait. So data that must be
-# read under the lock is read by the next statement.
+# A statement that waits for a row lock sees the rest of the database as it was before the wait. Data that must be read
+# under the lock is therefore read by a second statement.
 _HOLD = """
     SELECT id FROM batches
     WHERE tenant = $1 AND id = coalesce((SELECT batch FROM jobs WHERE tenant = $1 AND id = $2), $2) FOR {lock}
@@ -15,8 +14,8 @@ _SIGNED = "SELECT at FROM sign_offs WHERE batch = $1"
 
 
 async def hold_call_open(connection: Connection, tenant: TenantId, thing: str, *, alone: bool = False) -> None:
-    """Prevent the sign-off of a call until the transaction ends; with `alone`, also exclude other holders of this lock.
-    `thing` is the id of a batch or of a job, which need not belong to a batch. Raises ReviewRefused if the call is
+    """Prevent a call's sign-off until the transaction ends. `thing` is the id of a batch or of a job, which need not
+    belong to a batch. With `alone`, the lock is exclusive; otherwise it is shared. Raises ReviewRefused if the call is
     signed off."""
     call = await connection.fetchval(_HOLD.format(lock="NO KEY UPDATE" if alone else "SHARE"), tenant, thing)
     signed = None if call is None else await connection.fetchval(_SIGNED, call)

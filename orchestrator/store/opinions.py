@@ -1,4 +1,4 @@
-"""Opinions of reviewers: blind opinions, revisions, and judgements of individual points."""
+"""Reviewers' opinions: first (blind) opinions, revisions, and judgements on individual points in the report."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ _OF = _OPINIONS.format(
     "AND ($4::text IS NULL OR opinions.member = $4)"
 )
 _OF_PROPOSALS = _OPINIONS.format(which="opinions.evaluation = ANY($2)")
-# The result is one row of arrays, as for other plots.
+# Returned as one row of arrays, which is faster to fetch than a row per opinion.
 _FIRST = """
     SELECT coalesce(array_agg(member), '{}') AS members, coalesce(array_agg(evaluation), '{}') AS proposals,
            coalesce(array_agg(blind_score), '{}') AS scores, coalesce(array_agg(machine), '{}') AS machine
@@ -85,9 +85,10 @@ class PgOpinions(LoggedStore):
     async def give(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, body: OpinionBody, by: ActBy
     ) -> Opinion | None:
-        """Store the reviewer's first opinion, before the program's report is shown. Return None if the proposal is not
-        assigned to the reviewer. Raises ReviewRefused if they have given a different first opinion, have a conflict of
-        interest, or could read the report in an earlier role, or if the call is signed off."""
+        """Store a reviewer's first opinion, given before they can see the report. Return None if the proposal is not
+        assigned to the reviewer. Raises ReviewRefused if the reviewer has already given a different first opinion, has
+        a conflict of interest, or could read the report in an earlier role. Also raises it if the call is signed off or
+        the document could not be read."""
         member, note, answers = MemberId(by.actor.id), storable_text(body.note), to_json_column(body.answers)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
@@ -95,14 +96,17 @@ class PgOpinions(LoggedStore):
             raise ReviewRefused(
                 f"Until {until:%Y-%m-%d} you could read the reports of this call in another role, so your first "
                 "opinion would not be blind.",
-                "Ask the officer of the call to assign another reviewer.",
+                "Ask the officer in charge of the call to assign another reviewer.",
             )
         if await connection.fetchrow(_GIVE, evaluation, member, body.score, note, answers, by.at) is not None:
             await self._log.append(connection, tenant, by, "blind opinion given", evaluation, **_content(body))
         opinion = await _opinion(connection, tenant, evaluation, member)
         first = (opinion.blind_score, opinion.blind_note, opinion.blind_answers)
         if first != (body.score, note, from_json_column(ReviewAnswers, answers, "The review")):
-            raise ReviewRefused("You have already given your first opinion, which is final. Revise it with PATCH.")
+            raise ReviewRefused(
+                "You have already given your first opinion, which cannot be replaced. To add a revised "
+                "opinion, use PATCH."
+            )
         return opinion
 
     @in_transaction
@@ -115,8 +119,8 @@ class PgOpinions(LoggedStore):
         by: ActBy,
         seen: dt.datetime | None = None,
     ) -> Opinion | None:
-        """Store a revised opinion, keeping the first. Return None if the proposal is not assigned to the reviewer.
-        Raises ReviewRefused if there is no first opinion, or if the opinion has changed since the time `seen`."""
+        """Store a revised opinion, keeping the first one. Return None if the proposal is not assigned to the reviewer.
+        Raises ReviewRefused if there is no first opinion, or if the latest version is not the one saved at `seen`."""
         member, note = MemberId(by.actor.id), storable_text(body.note)
         if not await _may_give(connection, tenant, evaluation, member):
             return None
@@ -125,8 +129,8 @@ class PgOpinions(LoggedStore):
             raise ReviewRefused("There is no opinion to revise. Give your first opinion with POST.")
         if seen is not None and last != seen:
             raise ReviewRefused(
-                f"You changed this review in another tab on {last:%Y-%m-%d at %H:%M} UTC.",
-                "Compare it with your text, and save again.",
+                f"This review was saved from another tab on {last:%Y-%m-%d at %H:%M} UTC.",
+                "Compare that version with this one, then save again.",
             )
         await connection.execute(_REVISE, evaluation, member, body.score, note, to_json_column(body.answers), by.at)
         await self._log.append(connection, tenant, by, "opinion revised", evaluation, **_content(body))
@@ -146,7 +150,7 @@ class PgOpinions(LoggedStore):
         return await self._database.select(Opinion, _OF_PROPOSALS, tenant, list(evaluations))
 
     async def first(self, tenant: TenantId, batch: BatchId) -> FirstOpinions:
-        """Return the first opinions of a call, with the program's scores for reports that have figures."""
+        """Return a call's first opinions, with the score from each proposal's report if there is one."""
         (first,) = await self._database.select(FirstOpinions, _FIRST, tenant, batch)
         return first
 
@@ -161,14 +165,15 @@ class PgOpinions(LoggedStore):
         reason: str,
         by: ActBy,
     ) -> bool:
-        """Store a judgement on a point, replacing any earlier one. Return False if the proposal is not assigned to the
-        reviewer. Raises ReviewRefused before the first opinion, because the points are part of the program's report."""
+        """Store whether the reviewer agrees with a point in the report, replacing any earlier judgement. Return False
+        if the proposal is not assigned to the reviewer. Raises ReviewRefused if they have not given a first opinion,
+        which must come before they see the report."""
         member, stored = MemberId(by.actor.id), storable_text(reason)
         if not await _may_give(connection, tenant, evaluation, member):
             return False
         existing = "SELECT FROM opinions WHERE evaluation = $1 AND member = $2"
         if await connection.fetchrow(existing, evaluation, member) is None:
-            raise ReviewRefused("Give your first opinion before you judge points of the report.")
+            raise ReviewRefused("Give your first opinion before you judge points in the report.")
         await connection.execute(_JUDGE, evaluation, member, point, agrees, stored, by.at)
         content = {"point": point, "agrees": agrees, "reason": stored}
         await self._log.append(connection, tenant, by, "point judged", evaluation, **content)
@@ -181,29 +186,31 @@ class PgOpinions(LoggedStore):
 
 
 def _content(body: OpinionBody) -> dict[str, Any]:
-    """Return an opinion as the audit log states it."""
+    """Return an opinion in the form in which the audit log stores it."""
     answers = body.answers.model_dump(exclude_defaults=True)
     return {"score": body.score, "note": storable_text(body.note)} | ({"answers": answers} if answers else {})
 
 
 async def _opinion(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> Opinion:
-    """Return the opinion just written. It is read in the same transaction, because it could be erased afterwards."""
+    """Return the opinion just written. It is read in the same transaction, because it could be erased later."""
     (row,) = await connection.fetch(_OF, tenant, None, evaluation, member)
     return from_row(Opinion, row)
 
 
 async def _may_give(connection: Connection, tenant: TenantId, evaluation: JobId, member: MemberId) -> bool:
-    """Return whether the proposal is assigned to the reviewer, and hold its call open. Raises ReviewRefused if they
-    have a conflict of interest, or if the call is signed off."""
+    """Return whether the proposal is assigned to the reviewer, and prevent the call's sign-off. Raises ReviewRefused if
+    they have a conflict of interest, if the document could not be read, or if the call is signed off."""
     if await connection.fetchrow(_ASSIGNED, tenant, evaluation, member) is None:
         return False
     await hold_call_open(connection, tenant, evaluation)
-    # Checked again under the lock, which excludes declaring a conflict and withdrawing an assignment.
+    # Checked again under the lock, during which no conflict can be declared and no assignment withdrawn.
     row = await connection.fetchrow(_ASSIGNED, tenant, evaluation, member)
     if row is None:
         return False
     if row["conflict"]:
         raise ReviewRefused("You have a conflict of interest with this proposal.")
     if not row["readable"]:
-        raise ReviewRefused("The document could not be read, so it cannot be reviewed. Tell the officer of the call.")
+        raise ReviewRefused(
+            "The document could not be read, so it cannot be reviewed. Inform the officer in charge of the call."
+        )
     return True

@@ -1,4 +1,4 @@
-"""Outbox tables for pending messages, with the columns `id`, `state`, `attempt`, `next_at` and `said`."""
+"""Outbox tables for pending messages. They have the columns `id`, `state`, `attempt`, `next_at` and `said`."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from orchestrator.store.database import Database, Store
 from orchestrator.store.json_columns import storable_text
 from orchestrator.webhooks.models import ClaimedDelivery
 
-# A claim is valid until `next_at`. The number of the attempt is the token with which it is settled.
+# A claim is valid until `next_at`. The attempt's number is the token needed to settle it.
 _CLAIM = """
     WITH due AS (
         SELECT id FROM {table} WHERE state = 'pending' AND next_at <= statement_timestamp() AND {among}
@@ -25,22 +25,22 @@ _SETTLE = """
 
 
 def claim_query(table: str, columns: str, *, receivers: str, to: str, among: str = "true") -> str:
-    """Return a query that claims at most $1 rows for $2 seconds. `to` is the SQL condition that joins a row (`owed`)
-    with its receiver in `receivers`; `among` is a further condition on the due rows."""
+    """Return a query that claims at most $1 rows for $2 seconds. `to` is the SQL condition that joins a row with its
+    receiver in the tables `receivers`; `among` is a further condition for the due rows."""
     return _CLAIM.format(table=table, columns=columns, receivers=receivers, to=to, among=among)
 
 
 class PgOutbox(Store):
-    """Base class of stores of pending messages. All methods raise StorageError."""
+    """Base class for stores of pending messages."""
 
     def __init__(self, database: Database, table: str, taken: Literal["sent", "delivered"]) -> None:
-        """Create the outbox; `taken` is the state of a row once its receiver has accepted it."""
+        """Create the outbox. `taken` is the state that a row gets once the message has been accepted."""
         super().__init__(database)
         self._settle = _SETTLE.format(table=table)
         self._taken = taken
 
     async def settle(self, claimed: ClaimedMail | ClaimedDelivery, outcome: DeliveryOutcome) -> bool:
-        """Store the outcome of a delivery; return False if the claim is no longer valid."""
+        """Store a delivery's outcome. Return False if the claim is no longer valid."""
         state = {Delivered: self._taken, RetryLater: "pending", GivenUp: "failed"}[type(outcome)]
         seconds = outcome.seconds if isinstance(outcome, RetryLater) else 0.0
         detail = storable_text(outcome.detail)

@@ -7,7 +7,7 @@ from assayer_client.comparisons import Comparison
 from orchestrator.jobs.models import JobId, JobKind, TenantId
 from orchestrator.store.database import Store
 
-# Only the latest 3 rankings and 20 comparisons in which any of the ideas were compared.
+# Covers only the latest 3 rankings and 20 comparisons in which any of the ideas were compared.
 _BETWEEN = """
     WITH judged AS (
         SELECT jobs.id, kind, subject, created_at, place, answer,
@@ -21,7 +21,7 @@ _BETWEEN = """
 
 
 class SourcedComparison(Frozen):
-    """A judge's answer, and the job for which it was given."""
+    """A judge's answer, and the job that it belongs to."""
 
     job: JobId
     """Id of the comparison or ranking."""

@@ -1,5 +1,5 @@
-"""Reviewers' opinions on a call's proposals: a table that the database sorts, filters and paginates, and the scores as
-columns, from which agreement is computed."""
+"""The panel of a call: its reviewers' opinions as a table that the database sorts, filters and paginates, and their
+scores as columns, from which agreement is computed."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -23,9 +23,9 @@ _ONLY = {
     "set_aside": "set_aside > 0",
 }
 _LAST = 2**31 - 1
-"""Sort value of a proposal without a row number, so that it comes last."""
+"""Sort value for proposals without a row number, so that they come last."""
 
-# Every opinion belongs to an assignment, because an assignment with an opinion never ends.
+# Every opinion has an assignment, because an assignment with an opinion never ends.
 _ASSIGNED = """
     jobs JOIN assignments ON assignments.evaluation = jobs.id
     LEFT JOIN opinions USING (evaluation, member)
@@ -67,7 +67,7 @@ _AFTER = f"""{_PROPOSALS}
     SELECT * FROM proposals WHERE (coalesce("row", {_LAST}), evaluation) > (coalesce($3::int, {_LAST}), $4::text)
     ORDER BY coalesce("row", {_LAST}), evaluation LIMIT $5
 """
-# One row of arrays, as for plots: a row for each opinion takes several times as long to fetch.
+# Returned as one row of arrays: a row per opinion takes several times as long to fetch.
 _SCORES = f"""
     SELECT count(*) AS assigned, count(opinions.member) AS given, count(revised_at) AS revised,
            count(opinions.member) FILTER (WHERE barring.member IS NOT NULL) AS set_aside,
@@ -80,39 +80,39 @@ _SCORES = f"""
 
 
 class PanelView(Frozen, defer_build=False):
-    """Filter and sort order of a panel's proposals, from the parameters of the page's URL."""
+    """Filters and sort order for a panel's proposals, taken from the page's URL parameters."""
 
     sort: Literal["row", "mean", "spread", "score", "missing"] = "row"
-    """Sort order: descending, except for `row`; proposals without a value come last."""
+    """Column to sort by, in descending order except for `row`; proposals without a value come last."""
     only: tuple[Literal["missing", "apart", "overridden", "set_aside"], ...] = Field(default=(), max_length=4)
-    """Filters for proposals with missing opinions, with scores two or more apart, with an overridden score, or with
-    opinions that do not count. If several filters are given, all apply."""
+    """Filters, all of which must match: `missing` for missing opinions, `apart` for scores two or more points apart,
+    `overridden` for an overridden score, `set_aside` for opinions that do not count."""
     page: int = Field(default=1, ge=1, le=1_000)
 
 
 class PanelCursor(NamedTuple):
-    """Position of a proposal in row order."""
+    """A proposal's position in row order."""
 
     row: int | None
     evaluation: str
 
 
 class PanelScores(NamedTuple):
-    """Scores of a call, including proposals that have since been cancelled."""
+    """All scores given in a call, including those for proposals that have since been cancelled."""
 
     assigned: int
     given: int
     revised: int
     set_aside: int
     members: list[str]
-    """Reviewers whose opinions count; this list and the three lists below have one entry per opinion."""
+    """The reviewer who gave each opinion that counts; the three lists below are in the same order."""
     proposals: list[str]
     blind: list[int]
     standing: list[int]
 
 
 class ProposalsBeside(NamedTuple):
-    """Proposals before and after a proposal in a panel's table; None if there is no such proposal."""
+    """The previous and next proposals in a panel's table; None at either end."""
 
     previous: JobId | None
     next: JobId | None
@@ -124,7 +124,8 @@ class PgPanels(Store):
         return TablePage.of(rows, list(map(_proposal, rows)))
 
     async def beside(self, tenant: TenantId, batch: BatchId, view: PanelView, proposal: JobId) -> ProposalsBeside:
-        """Return the proposals before and after `proposal` in the view; None for both if the view lacks it."""
+        """Return the proposals before and after `proposal` in the view; both are None if the view does not contain
+        it."""
         query = _as_viewed(_BESIDE, view)
         found = await self._database.select_one(ProposalsBeside, query, tenant, batch, proposal)
         return found or ProposalsBeside(None, None)
@@ -132,13 +133,14 @@ class PgPanels(Store):
     async def proposals(
         self, tenant: TenantId, batch: BatchId, *, after: PanelCursor | None = None, limit: int | None = None
     ) -> Sequence[PanelProposal]:
-        """Return up to `limit` proposals in row order, starting after `after` or with the first."""
+        """Return up to `limit` proposals in row order, beginning after the position `after` or with the first
+        proposal."""
         row, evaluation = after or PanelCursor(-1, "")
         rows = await self._database.fetch(_AFTER, tenant, batch, row, evaluation, limit)
         return list(map(_proposal, rows))
 
     async def masked_titles(self, tenant: TenantId, batch: BatchId) -> dict[JobId, str]:
-        """Return the titles of the proposals of a call as reviewers see them."""
+        """Return the titles of a call's proposals as reviewers see them: masked in blind mode."""
         query = f"SELECT id, {TITLE_FOR_REVIEWERS} AS title FROM jobs WHERE tenant = $1 AND batch = $2"
         return {row["id"]: row["title"] for row in await self._database.fetch(query, tenant, batch)}
 
@@ -148,7 +150,7 @@ class PgPanels(Store):
 
 
 def _as_viewed(query: str, view: PanelView) -> str:
-    """Return the query with the view's filter and order."""
+    """Return the query with the view's filters and sort order inserted."""
     return query.format(only=" AND ".join(_ONLY[item] for item in view.only) or "true", order=_ORDERS[view.sort])
 
 

@@ -1,4 +1,4 @@
-"""Decisions on proposals, and the table from which people decide: applicants, people's and program's scores."""
+"""Decisions on proposals, and the table on which they are based: applicants, reviewers' scores and report scores."""
 
 from typing import Literal, NamedTuple
 
@@ -68,7 +68,7 @@ _PAGE_OF = f"""{PROPOSALS}
 
 
 class DecisionView(Frozen, defer_build=False):
-    """Filter and order of a call's proposals, from the parameters of the page's URL."""
+    """Filters and sort order for a call's proposals, taken from the page's URL parameters."""
 
     sort: Literal["people", "row", "score", "rank", "requested", "decision"] = "people"
     only: tuple[DecisionOutcome | Literal["undecided"], ...] = Field(default=(), max_length=4)
@@ -77,17 +77,17 @@ class DecisionView(Frozen, defer_build=False):
 
 
 class ProposalDecided(NamedTuple):
-    """Row of the decisions' table."""
+    """A row in the table of decisions."""
 
     id: JobId
     row: int | None
     title: str
     people: float | None
-    """Final score from 1 to 5; None without a review that counts."""
+    """Final score from 1 to 5; None if no review counts and no score was set."""
     reviews: int
     overridden: bool
     score: float | None
-    """Program's score, 0 to 1."""
+    """Score from the report, 0 to 1."""
     rank: int | None
     low: float | None
     high: float | None
@@ -107,9 +107,9 @@ class PgProposalDecisions(LoggedStore):
     async def decide(
         self, connection: Connection, tenant: TenantId, batch: BatchId, body: DecisionBody, by: ActBy
     ) -> list[Decision] | None:
-        """Store the decision on each proposal, replacing any earlier one, which stays in the audit log. Return None if
-        one of them is not in the call. Raises ReviewRefused if the call is signed off, or if another decision on one of
-        them came first; then nothing is decided."""
+        """Store the same decision on each of these proposals, replacing earlier ones (which remain in the audit log).
+        Return None if a proposal is not in the call. Raises ReviewRefused and stores nothing if the call is signed off,
+        or if a decision has changed since the version that the caller read."""
         await hold_call_open(connection, tenant, batch, alone=True)
         asked = {item.evaluation: item.version for item in body.proposals}
         known = {row["id"]: row for row in await connection.fetch(_KNOWN, tenant, batch, list(asked))}
@@ -119,7 +119,7 @@ class PgProposalDecisions(LoggedStore):
             raise ReviewRefused(
                 f"{', '.join(sorted(set(filter(None, stale)))) or 'Others'} decided on {len(stale)} of these proposals "
                 "after you opened the page, so none of your decisions were saved.",
-                "Check the current decisions, and decide again.",
+                "Check the current decisions, then decide again.",
             )
         reason, decisions = storable_text(body.reason), list[Decision]()
         for id in asked:
@@ -139,7 +139,7 @@ class PgProposalDecisions(LoggedStore):
         return await self._database.select_one(Decision, _OF, tenant, evaluation)
 
     async def budget_use(self, tenant: TenantId, batch: BatchId) -> BudgetUse:
-        """Return how the decisions of an existing call use its budget."""
+        """Return how a call's decisions use its budget. The call must exist."""
         (use,) = await self._database.select(BudgetUse, _USE, tenant, batch)
         return use
 

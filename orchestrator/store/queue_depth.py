@@ -1,4 +1,4 @@
-"""Number and waiting time of queued jobs that could start now, for scaling the number of evaluators."""
+"""Number and waiting time of the queued jobs that could start now, for autoscaling the evaluators."""
 
 from typing import NamedTuple
 
@@ -6,8 +6,8 @@ from orchestrator.store.database import Store
 from orchestrator.store.job_sql import SPENT_THIS_MONTH
 
 _COUNTED = 1_000
-"""Maximum number of jobs counted per tenant and priority. Deployments hardly ever need more evaluators than for this
-many jobs."""
+"""Maximum number of jobs counted per tenant and priority, because few deployments need more evaluators than for this
+many."""
 
 _DEPTH = f"""
     SELECT ranks.number AS priority, coalesce(sum(least(line.jobs, room.jobs)), 0)::bigint AS jobs,
@@ -32,9 +32,10 @@ _DEPTH = f"""
 
 class WaitingJobs(NamedTuple):
     jobs: int = 0
-    """Number of jobs that could start now, excluding jobs waiting for a retry or held back by their tenant's limits."""
+    """Number of jobs that could start now. Excludes jobs that wait for a retry or are held back by their tenant's
+    limits."""
     oldest_seconds: float = 0.0
-    """Seconds since the first of these jobs could have started."""
+    """Seconds for which the first of these jobs has been ready to start."""
 
 
 class QueueDepth(NamedTuple):

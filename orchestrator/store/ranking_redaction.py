@@ -1,5 +1,4 @@
-"""Erasure of an applicant from a finished ranking, which stays unchanged for everyone else, with gaps at the erased
-ranks."""
+"""Removal of an applicant's ideas from a finished ranking. The other ideas keep their ranks, so gaps remain."""
 
 import datetime as dt
 from collections.abc import Set
@@ -13,9 +12,9 @@ from orchestrator.store.job_sql import source_matches
 from orchestrator.store.json_columns import to_json_column
 
 LEAST_LEFT = 2
-"""Minimum number of proposals left in a ranking; a ranking that would have fewer is deleted."""
+"""Minimum number of proposals that must remain; a ranking that would have fewer is deleted."""
 REDACTION_SECONDS = 300.0
-"""Timeout in seconds for the redaction of a ranking of thousands of ideas."""
+"""Timeout in seconds for redacting a ranking, which may contain thousands of ideas."""
 
 _IDEAS = """
     SELECT jobs.id, coalesce(jobs.request #>> '{idea,id}', evaluations.idea_id) AS idea
@@ -36,9 +35,9 @@ APPLICANT = f"""
         ) AS others
     )
 """
-"""SQL that defines `direct`, a tenant's ($1) evaluations with a name ($2) or in a batch ($3), and `own`, their ideas
-together with those ($4) of evaluations deleted since. An idea whose text another proposal shares is left out, because
-it does not identify the applicant as long as that proposal exists."""
+"""SQL that defines two tables for a tenant ($1). `direct` holds the evaluations named $2 or in batch $3. `own` holds
+their ideas and the ideas ($4) of evaluations already deleted. An idea with the same text as another proposal is omitted
+from `own`: it does not identify the applicant as long as that proposal exists."""
 
 _LOCK = """
     SELECT size FROM jobs JOIN rankings ON job = id
@@ -55,12 +54,12 @@ _DELETE_IDEAS = (
     "DELETE FROM ranking_pairs WHERE job = $1 AND (first = ANY($2::text[]) OR second = ANY($2::text[]))",
     "DELETE FROM ranking_ideas WHERE job = $1 AND idea = ANY($2::text[])",
 )
-# The check of an erasure's proof looks for its number here.
+# The verification of an erasure looks for its log entry's number here.
 _NOTE = """
     UPDATE rankings SET head = head || jsonb_build_object('erasures', coalesce(head -> 'erasures', '[]') || $2::jsonb)
     WHERE job = $1
 """
-# The overview of the group describes all ideas and names them by their ranks.
+# The group overview describes all ideas and refers to them by rank, so it is deleted.
 _REDACT_HEAD = """
     UPDATE rankings SET head = head || jsonb_build_object('erased', coalesce(head -> 'erased', '[]') || $2::jsonb)
         || CASE WHEN head -> 'analysis' ? 'overview' THEN jsonb_build_object('analysis', $3::jsonb) ELSE '{}' END
@@ -74,8 +73,8 @@ _REDACT_FLAGS = """
     )
     WHERE id = $1 AND flags <> '{}'
 """
-# Requests to a judge contain both ideas, possibly masked or shortened, so all cached requests of the ranking are
-# deleted. The verdicts on pairs of other ideas stay in `ranking_pairs`.
+# Requests to the judge contain both ideas, possibly masked or shortened, so all of the ranking's cached requests are
+# deleted. Verdicts on pairs of other ideas stay in `ranking_pairs`.
 _DELETE_ANSWERS = """
     WITH own AS (
         SELECT run_id FROM runs WHERE job = $1
@@ -112,25 +111,25 @@ STILL_RANKED = """
         )
     )
 """
-"""SQL query for those rankings ($2) of an erasure ($3) that still need work: rankings not processed yet, and rankings
-that still contain data of an idea without a rank in them."""
+"""SQL query for the rankings in $2 that erasure $3 has not finished redacting: those not processed yet, and those that
+still contain data about an idea that has no rank in them."""
 
 
 class RankedApplicant(NamedTuple):
-    """Ideas of an applicant in a finished ranking."""
+    """An applicant's ideas in a finished ranking."""
 
     ideas: tuple[str, ...]
     ranks: tuple[int, ...]
     others: int
-    """Number of ideas that stay."""
+    """Number of ideas that belong to other applicants."""
 
 
 async def ranked_applicant(
     connection: Connection, tenant: TenantId, ranking: JobId, source: str, ideas: Set[str]
 ) -> RankedApplicant | None:
     """Lock a ranking until the transaction ends, and return the applicant's ideas in it. These are the ideas named
-    `source` in the ranking and, unless another proposal has the same text, those named `source` in an evaluation and
-    those in `ideas`. Return None if the ranking no longer exists."""
+    `source` in the ranking itself, plus those named `source` in an evaluation or listed in `ideas` unless another
+    proposal has the same text. Return None if the ranking no longer exists."""
     if await connection.fetchrow(_LOCK, tenant, ranking) is None:
         return None
     rows = await connection.fetch(_TAKEN, tenant, source, None, list(ideas), ranking)
@@ -142,9 +141,10 @@ async def ranked_applicant(
 async def redact_ranking(
     connection: Connection, ranking: JobId, applicant: RankedApplicant, now: dt.datetime, proof: int
 ) -> None:
-    """Delete an applicant's ideas from a ranking locked by `ranked_applicant`, and from the response cache.
+    """Delete an applicant's ideas from a ranking that `ranked_applicant` has locked, and from the cache of model
+    answers.
 
-    The ranks, intervals and bands of all others stay. `proof` is the number of the audit log entry that records the
+    All other ideas keep their ranks, intervals and bands. `proof` is the number of the audit log entry that records the
     erasure."""
     await connection.fetch(_NOTE, ranking, str(proof))
     if not applicant.ideas:
@@ -153,7 +153,9 @@ async def redact_ranking(
     for statement in _DELETE_IDEAS:
         await connection.fetch(statement, ranking, list(applicant.ideas), timeout=REDACTION_SECONDS)
     gaps = f"[{','.join(ErasedRank(rank=rank, on=day).model_dump_json() for rank in applicant.ranks)}]"
-    replacement = to_json_column(Absent(reason=f"It described all of the ideas, one of which was erased on {day}."))
+    replacement = to_json_column(
+        Absent(reason=f"It described all of the ideas, at least one of which was erased on {day}.")
+    )
     await connection.fetch(_REDACT_HEAD, ranking, gaps, replacement)
     await connection.fetch(_REDACT_FLAGS, ranking, timeout=REDACTION_SECONDS)
     await connection.fetch(_DELETE_ANSWERS, ranking, timeout=REDACTION_SECONDS)

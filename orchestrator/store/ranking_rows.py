@@ -1,6 +1,5 @@
-"""Rows of rankings: ideas and known answers as submitted, and the ranks once the ranking has finished.
-
-Requests and reports of rankings are not stored as such; they are assembled from these rows."""
+"""Rankings as table rows: the submitted ideas and known answers, and the ranks once the ranking has finished. Ranking
+requests and reports are not stored as documents, but assembled from these rows."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,7 +38,7 @@ RANKED_IDEA = """
         END
     )
 """
-"""SQL expression that makes a RankedIdea from a row of `ranking_ideas`, in a query over all rows of one ranking."""
+"""SQL expression that builds a RankedIdea from a row in `ranking_ideas`, for queries over all rows of one ranking."""
 
 _ADD_IDEAS = """
     INSERT INTO ranking_ideas (job, place, idea, source, seed, body)
@@ -50,7 +49,7 @@ _ADD_PAIRS = """
     SELECT $1, place, answer ->> 'first', answer ->> 'second', answer, $3
     FROM jsonb_array_elements($2::jsonb) WITH ORDINALITY AS each (answer, place)
 """
-# Joined through `runs`, because jobs have no index by run.
+# Joined through `runs`, because `jobs` has no index on runs.
 _ADD_CALLS = """
     INSERT INTO ranking_calls (batch, job, proposals)
     SELECT proposals.batch, $1, count(DISTINCT evaluations.idea_id)
@@ -79,15 +78,15 @@ _COLUMNS = (
 
 
 def stored_request(request: JobRequest) -> str:
-    """Return the JSON of a request as stored with its job, without the parts that `add_ranking` stores in rows."""
+    """Return a request as JSON for its job's row, without the parts that `add_ranking` stores in separate rows."""
     if not isinstance(request, RankingRequest):
         return to_json_column(request)
     return json_without_nul(request.model_dump_json(exclude=_IN_ROWS))
 
 
 async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, request: RankingRequest) -> None:
-    """Store the ideas and known answers of a newly submitted ranking, and the batches that it ranks. Raises InputError
-    if an idea is listed twice."""
+    """Store a newly submitted ranking's ideas, known answers, and the batches that it ranks. Raises InputError if an
+    idea is listed twice."""
     require_distinct(request.ideas)
     for start in range(0, len(request.ideas), _AT_ONCE):
         ideas = request.ideas[start : start + _AT_ONCE]
@@ -108,8 +107,8 @@ async def add_ranking(connection: Connection, tenant: TenantId, job: JobId, requ
 async def keep_ranking(
     connection: Connection, job: JobId, result: Mapping[str, Any], seconds: float | None = None
 ) -> None:
-    """Store the ranks and answers of a ranking that has just finished, or the answers of a comparison. `seconds` is the
-    timeout of each statement."""
+    """Store a finished ranking's ranks and answers, or a finished comparison's answers. `seconds` is the timeout for
+    each statement."""
     ranking, answers = result.get("ranking"), result.get("comparisons", result.get("answers"))
     if ranking is not None:
         ideas = _with_text_groups(ranking["ideas"])
@@ -122,7 +121,7 @@ async def keep_ranking(
 
 
 def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
-    """Return the JSON of a result as stored with its job, without the parts that `keep_ranking` stores in rows; None
+    """Return a result as JSON for its job's row, without the parts that `keep_ranking` stores in separate rows; None
     for a ranking."""
     if kind == "ranking":
         return None
@@ -130,7 +129,7 @@ def stored_result(kind: JobKind, result: Mapping[str, Any]) -> str | None:
 
 
 def _with_text_groups(ideas: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Number the groups of ideas that list each other as having the same text."""
+    """Assign a common number to ideas that list each other as having the same text."""
     groups: dict[str, int] = {}
     for number, idea in enumerate(ideas):
         for name in (idea["id"], *idea["same_text_as"]) if idea["same_text_as"] else ():

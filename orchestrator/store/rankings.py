@@ -1,4 +1,4 @@
-"""Finished rankings: summaries, ranks, and the rankings of a call.
+"""Finished rankings: summaries, ranks, and a call's rankings.
 
 Pages read ranks without the comparisons, because a ranking of thousands of ideas has tens of thousands of them."""
 
@@ -40,7 +40,7 @@ _SHARES = """
 _SUMMARY = """
     SELECT head, size FROM jobs JOIN rankings ON rankings.job = jobs.id WHERE tenant = $1 AND jobs.id = $2
 """
-# The result is one row of arrays, because a row for each idea takes several times as long to fetch.
+# Returned as one row of arrays, because a row per idea takes several times as long to fetch.
 _STANDINGS = """
     WITH proposals AS (
         SELECT DISTINCT ON (idea_id) idea_id AS idea, jobs.id, run_id AS run
@@ -99,7 +99,7 @@ _ANSWERS = """
 
 
 class RankingSummary(Frozen):
-    """Summary of a ranking without its ideas, as shown on pages."""
+    """A ranking without its ideas, as shown on pages."""
 
     dimension: str
     cut: int | None
@@ -112,7 +112,7 @@ class RankingSummary(Frozen):
 
 
 class CallStandings(NamedTuple):
-    """All ideas of a ranking as columns, best first."""
+    """All ideas in a ranking as columns, best first."""
 
     ranks: list[int]
     lows: list[float]
@@ -127,18 +127,17 @@ class CallStandings(NamedTuple):
     titles: list[str]
     ideas: list[str]
     proposals: list[str | None]
-    """Id of the call's proposal for each idea; None if the idea is not part of the call or its proposal has been
-    deleted."""
+    """Id of each idea's proposal in the call; None if the idea is not in the call or its proposal has been deleted."""
     scores: list[float | None]
-    """Scores from the ideas' reports, 0 to 1; None if there is no score."""
+    """Each idea's score from its report, 0 to 1; None if there is no score."""
     unscored: list[str | None]
-    """Reasons why there is no score; None if there is one."""
+    """Why an idea has no score; None if it has one."""
     uncovered: list[bool | None]
-    """True for ideas whose field is not covered by the corpus; None if unknown."""
+    """True if the corpus does not cover the idea's field; None if unknown."""
 
 
 class UnrankedProposal(NamedTuple):
-    """A proposal of a call that is not part of a ranking."""
+    """A call's proposal that is not in a ranking."""
 
     id: JobId
     row: int | None
@@ -170,54 +169,54 @@ class PgRankings(Store):
         after: Cursor | None = None,
         limit: int = 50,
     ) -> list[Job]:
-        """Return rankings, newest first, optionally only those with at least two proposals of the call `batch`
-        (regardless of who started them), or with an idea that has the sender's reference `reference`."""
+        """Return rankings, newest first, optionally filtered. `batch` selects rankings with at least two of that call's
+        proposals, regardless of who started them; `reference` selects those with an idea that has this reference."""
         name = None if reference is None else storable_text(reference)
         return await self._database.select(Job, _LIST, tenant, batch, state, *(after or (None, None)), limit, name)
 
     async def of_others(self, tenant: TenantId, batch: BatchId) -> dict[JobId, tuple[int, int]]:
-        """Return the rankings of a call that also contain other ideas: for each, the number of its ideas that are
-        proposals of the call, and the number of all its ideas."""
+        """Return a call's rankings that also contain ideas from elsewhere. For each, return the number of its ideas
+        that are proposals in the call, and the number of all its ideas."""
         rows = await self._database.fetch(_SHARES, tenant, batch)
         return {row["job"]: (row["proposals"], row["ideas"]) for row in rows if row["proposals"] < row["ideas"]}
 
     async def summary(self, tenant: TenantId, ranking: JobId) -> RankingSummary | None:
-        """Return the summary of a ranking; None if it is not finished."""
+        """Return a ranking's summary; None if the ranking has not finished."""
         row = await self._database.fetch_one(_SUMMARY, tenant, ranking)
         return None if row is None else from_json_column(RankingSummary, row["head"], f"Ranking {ranking}")
 
     async def standings(self, tenant: TenantId, batch: BatchId, ranking: JobId) -> CallStandings | None:
-        """Return all ideas of a ranking, with the corresponding proposals of a call; None if the ranking is not
+        """Return all ideas in a ranking, with the corresponding proposals in a call; None if the ranking has not
         finished."""
         return await self._database.select_one(CallStandings, _STANDINGS, tenant, batch, ranking)
 
     async def unranked(
         self, tenant: TenantId, batch: BatchId, ranking: JobId
     ) -> tuple[Sequence[UnrankedProposal], int]:
-        """Return the first few hundred proposals of a call that are not part of a ranking, in row order, and
-        their total number."""
+        """Return the proposals in a call that are not in a ranking, and their total number. The list is in row order
+        and contains at most 500."""
         rows = await self._database.fetch(_UNRANKED, tenant, batch, ranking, _MOST_UNRANKED)
         return [from_row(UnrankedProposal, row) for row in rows], rows[0]["total"] if rows else 0
 
     async def of_proposal(self, tenant: TenantId, proposal: JobId) -> list[RankOfProposal]:
-        """Return the ranks of the proposal in the latest three rankings of its call."""
+        """Return a proposal's ranks in the latest three rankings of its call."""
         return await self._database.select(RankOfProposal, _OF_PROPOSAL, tenant, proposal, _RANKED_BEFORE)
 
     async def references(self, tenant: TenantId, ranking: JobId) -> dict[IdeaId, str]:
-        """Return the senders' names for the ranking's ideas; empty if the ranking is not finished."""
+        """Return the senders' references for a ranking's ideas; empty if the ranking has not finished."""
         rows = await self._database.fetch(_SOURCES, tenant, ranking)
         return {IdeaId(row["idea"]): reference_in(row["source"] or "") for row in rows}
 
     async def whole(self, tenant: TenantId, ranking: JobId) -> Ranking | None:
-        """Return the ranking without its comparisons; None if it is not finished."""
+        """Return a ranking without its comparisons; None if it has not finished."""
         row = await self._database.fetch_one(_WHOLE, tenant, ranking)
         if row is None:
             return None
-        # In a thread, because there may be thousands of ideas.
+        # Parsed in a thread, because there may be thousands of ideas.
         return await asyncio.to_thread(from_json_column, Ranking, row["whole"], f"Ranking {ranking}")
 
     async def comparisons(self, tenant: TenantId, ranking: JobId) -> tuple[Comparison, ...]:
-        """Return the comparisons on which the ranking is based, in their order; empty if it is not finished."""
+        """Return the comparisons on which a ranking is based, in order; empty if it has not finished."""
         rows = await self._database.fetch(_ANSWERS, tenant, ranking)
         label = f"A comparison of ranking {ranking}"
         return await asyncio.to_thread(

@@ -1,4 +1,4 @@
-"""Remarks on a proposal, in order of creation; a remark never changes."""
+"""Remarks on proposals. A remark never changes."""
 
 from orchestrator.access.audit_chain import ActBy
 from orchestrator.jobs.models import JobId, TenantId
@@ -8,7 +8,7 @@ from orchestrator.store.database import Connection, in_transaction, select_one
 from orchestrator.store.json_columns import storable_text
 from orchestrator.store.open_calls import hold_call_open
 
-# The lock makes the statement wait for a concurrent erasure, and then find nothing; other acts do the same.
+# The lock makes the statement wait for a concurrent erasure and then find nothing, as in other stores.
 _ADD = """
     INSERT INTO remarks (evaluation, by, name, role, text, at)
     SELECT id, $3, $4, $5, $6, $7 FROM jobs WHERE tenant = $1 AND id = $2 AND kind = 'evaluation' FOR KEY SHARE
@@ -29,7 +29,7 @@ class PgRemarks(LoggedStore):
     async def add(
         self, connection: Connection, tenant: TenantId, evaluation: JobId, text: str, by: ActBy
     ) -> Remark | None:
-        """Add a remark; the same text by the same person is stored only once. Return None if the evaluation does not
+        """Add a remark. The same text from the same person is stored only once. Return None if the evaluation does not
         exist. Raises ReviewRefused if the call is signed off."""
         stored = storable_text(text)
         same = await select_one(connection, Remark, _SAME, tenant, evaluation, by.actor.id, stored)
@@ -44,5 +44,5 @@ class PgRemarks(LoggedStore):
         return remark
 
     async def of(self, tenant: TenantId, evaluation: JobId) -> list[Remark]:
-        """Return the remarks, the oldest first."""
+        """Return the remarks on a proposal, oldest first."""
         return await self._database.select(Remark, _OF, tenant, evaluation)

@@ -1,4 +1,4 @@
-"""Reports of evaluations, and their figures."""
+"""Evaluation reports, and figures extracted from them."""
 
 import json
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from orchestrator.store.database import Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _MOST_CHARS = 100_000
-"""Maximum number of characters of an idea that are indexed for search, because PostgreSQL limits text search vectors to
-a megabyte."""
+"""Maximum number of characters indexed for search per idea, because PostgreSQL limits text search vectors to a
+megabyte."""
 
 _UPSERT_REPORT = """
     WITH written AS (
@@ -28,23 +28,23 @@ _UPSERT_REPORT = """
 
 
 class PgReports(Store):
-    """Store of finished reports, one per run; a report that is stored again replaces the earlier one."""
+    """Finished reports, one per run. Storing a run's report again replaces the earlier one."""
 
     async def keep(self, report: Report) -> None:
-        """Store the report with its figures, unless the job of its run was erased."""
+        """Store a report with its figures, unless its job was erased."""
         figures = _figure_columns(figures_of(report), f"{report.idea.title}\n{report.idea.text}")
         stored = (report.evaluation_id, report.idea.id, to_json_column(report))
         await self._database.execute(_UPSERT_REPORT, *stored, *figures)
 
     async def get(self, evaluation: EvaluationId) -> Report | None:
-        """Return the report of a run; None if there is none."""
+        """Return a run's report; None if there is none."""
         row = await self._database.fetch_one("SELECT report FROM evaluations WHERE id = $1", evaluation)
         return (
             None if row is None else from_json_column(Report, row["report"], f"The report of evaluation {evaluation}")
         )
 
     async def figures(self, runs: Sequence[EvaluationId]) -> dict[EvaluationId, ReportFigures]:
-        """Return the figures of reports by run, without texts; runs without a report are left out."""
+        """Return the reports' figures by run, without word lists; runs without a report are omitted."""
         query = "SELECT run, figures - 'words' AS figures FROM report_figures WHERE run = ANY($1)"
         rows = await self._database.fetch(query, list(runs)) if runs else ()
         return {row["run"]: from_json_column(ReportFigures, row["figures"], f"Figures of {row['run']}") for row in rows}

@@ -1,5 +1,5 @@
-"""Shared cache of responses from remote sources, with claims on the responses that a process is currently
-requesting."""
+"""Shared cache of responses from remote sources. A process claims a response while it is requesting it, so that others
+wait."""
 
 import asyncio
 import datetime as dt
@@ -12,7 +12,7 @@ from orchestrator.store.claims import Claimed, PgClaims
 
 _LEVEL = 3
 _LARGE_BODY = 64 * 1024
-"""Size in bytes from which a body is compressed and decompressed in a thread."""
+"""Bodies of at least this many bytes are compressed and decompressed in a thread."""
 
 _FIND = """
     SELECT key, source, status, body, fetched_at FROM replies
@@ -44,7 +44,7 @@ _PURGE = """
 
 
 class PgResponseCache(PgClaims):
-    """Implementation of `workers.outbound.store.ResponseCache`; bodies are compressed."""
+    """Implements `workers.outbound.store.ResponseCache`; bodies are stored compressed."""
 
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
@@ -56,8 +56,8 @@ class PgResponseCache(PgClaims):
         body = await _compress(response.body)
         await self._database.execute(_KEEP, key, response.source, response.status, body, response.fetched_at, lifetime)
 
-    async def purge(self, most: int) -> int:
-        return len(await self._database.fetch(_PURGE, most))
+    async def purge(self, limit: int) -> int:
+        return len(await self._database.fetch(_PURGE, limit))
 
 
 async def _compress(body: bytes) -> bytes:

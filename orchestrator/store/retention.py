@@ -1,4 +1,5 @@
-"""Deletion of single jobs, of jobs past their retention period, and of tenants, with all data that belongs to them."""
+"""Deletion of jobs (one by one or at the end of their retention period) and of tenants, with all data that belongs to
+them."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,8 @@ _DAY = dt.timedelta(days=1)
 """Age at which an open batch is closed."""
 _WEEK = dt.timedelta(days=7)
 
-# Deletes jobs and those of their runs that no other job shares, with the runs' reports, answers (including any that a
-# worker stores later) and calls that wait for a batch. The ledger stays, because the operator needs it for accounting.
+# Deletes jobs and those of their runs that no other job shares. With a run, its report, its answers (including any that
+# a worker stores later) and its requests waiting for a batch are deleted. The ledger is kept for accounting.
 _DELETE = """
     WITH chosen AS (
         SELECT id FROM jobs WHERE {condition} ORDER BY id FOR UPDATE
@@ -71,7 +72,7 @@ _DELETE_OLD = _DELETE.format(
     recorded=_EXPIRED,
 )
 
-# Locked rows are skipped: such a job is being run again or erased.
+# Skips locked rows: those jobs are being rerun or erased.
 _FORGET_DOCUMENTS = f"""
     WITH chosen AS MATERIALIZED (
         SELECT id AS chosen FROM jobs
@@ -83,8 +84,8 @@ _FORGET_DOCUMENTS = f"""
     SELECT id FROM forgotten
 """
 
-# Deletes answers that were stored during an erasure. An answer has the time of its paid call, so answers that another
-# run obtained later stay.
+# Deletes answers that were stored during an erasure. An answer is dated by its paid request, so answers that another
+# run obtained later are kept.
 _DELETE_LATE_ANSWERS = """
     DELETE FROM answers WHERE key IN (
         SELECT answers.key FROM erased_runs JOIN ledger USING (run_id) JOIN answers USING (key)
@@ -111,7 +112,7 @@ _DELETE_BATCH = f"""
     WITH deleted AS (DELETE FROM batches WHERE tenant = $1 AND id = $2 RETURNING tenant, id)
     {tombstone_insert("'batch'", "$3", "erased", "$4")}
 """
-# Tombstones are deleted with their tenant. They are deleted in chunks before that, so that the last statement is short.
+# Tombstones would be deleted with their tenant anyway. Deleting them in chunks first keeps the last statement short.
 _FORGET_SOME = """
     DELETE FROM tombstones WHERE tenant = $1 AND id IN (SELECT id FROM tombstones WHERE tenant = $1 LIMIT $2)
     RETURNING id
@@ -123,7 +124,7 @@ _RELEASE_FILES = """
     WHERE released_at IS NULL AND job IN (SELECT id FROM jobs WHERE tenant = $1)
 """
 
-# Members of a group are deleted with their jobs; groups without members are deleted here.
+# A group's members are deleted with their jobs; groups without members are deleted here.
 _DELETE_GROUPS = """
     DELETE FROM reward_groups WHERE (tenant, id) IN (
         SELECT tenant, id FROM reward_groups AS of
@@ -148,9 +149,9 @@ _KEPT_A_WEEK: Mapping[str, str] = {
     "deliveries": "state <> 'pending' AND created_at < $1",
     "mails": "state <> 'pending' AND created_at < $1",
 }
-"""Conditions for rows that are deleted after a week, by table; $1 is the time before which rows are deleted."""
-# Rows written since the oldest stored job was accepted stay, because erasures find answers by the ledger and unfinished
-# jobs are charged by it. `at` is a worker's clock.
+"""Conditions for rows that are deleted after a week, by table. $1 is the time one week ago."""
+# Rows written since the oldest stored job was accepted are kept, because erasures use the ledger to find answers, and
+# unfinished jobs are charged according to it. `at` comes from a worker's clock.
 _OLD_CALLS = """at < $1 AND at < coalesce((
     SELECT min(first.created_at) - interval '1 day' FROM tenants CROSS JOIN LATERAL (
         SELECT created_at FROM jobs WHERE tenant = tenants.id ORDER BY created_at LIMIT 1
@@ -162,7 +163,7 @@ _OLD_EVENTS = "at < $1 AND EXISTS (SELECT FROM jobs WHERE jobs.id = events.job A
 async def erase_jobs(
     connection: Connection, tenant: TenantId, jobs: Sequence[JobId], now: dt.datetime, proof: int
 ) -> int:
-    """Delete the jobs and return how many existed. `proof` is the number of the audit log entry that records the
+    """Delete jobs, and return how many existed. `proof` is the number of the audit log entry that records the
     deletion."""
     return len(await connection.fetch(_DELETE_JOBS, tenant, list(jobs), now, proof))
 
@@ -173,9 +174,9 @@ async def erase_batch(connection: Connection, tenant: TenantId, batch: BatchId, 
 
 
 async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, by: ActBy) -> bool:
-    """Delete a tenant with all its data and the content of its audit log, whose hashes stay; return False if it does
-    not exist. Its keys are deleted first, so that no new data arrives. If the deletion is interrupted, the tenant still
-    exists and can be deleted again."""
+    """Delete a tenant with all its data, including the content (but not the hashes) of its audit log. Return False if
+    the tenant does not exist. Its keys are deleted first, so that no new data arrives. If the deletion is interrupted,
+    it can simply be repeated."""
     await database.execute("DELETE FROM api_keys WHERE tenant = $1", tenant)
     for statement, at_once in ((_DELETE_SOME, _AT_ONCE), (_FORGET_SOME, _ROWS_AT_ONCE)):
         await database.execute_in_chunks(statement, tenant, at_once)
@@ -192,15 +193,16 @@ async def delete_tenant(database: Database, log: PgAuditLog, tenant: TenantId, b
 
 
 async def forget_documents(database: Database, before: dt.datetime) -> int:
-    """Delete the documents of jobs that ended before `before`; return their number. Their files are deleted later."""
+    """Delete the documents of jobs that ended before `before`, and return their number. Files are only marked for
+    deletion."""
     return await database.execute_in_chunks(_FORGET_DOCUMENTS, before, _AT_ONCE)
 
 
 async def purge(database: Database, now: dt.datetime, kept: RetentionSettings) -> int:
-    """Delete data whose retention period has ended; return the number of jobs.
+    """Delete all data whose retention period has ended. Return the number of deleted jobs.
 
-    Data is deleted in chunks, each in its own transaction, so that locks are short and a backlog does not exceed the
-    timeout of a statement."""
+    Data is deleted in chunks, each in its own transaction, so that locks are short and a backlog does not cause a
+    statement timeout."""
     deleted = await database.execute_in_chunks(_DELETE_OLD, now, _AT_ONCE)
     for statement in (_DELETE_LATE_ANSWERS, _DELETE_LATE_REPORTS):
         await database.execute_in_chunks(statement, _ROWS_AT_ONCE)

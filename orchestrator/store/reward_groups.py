@@ -1,5 +1,5 @@
-"""Groups of ideas whose rewards are relative to each other. Members arrive one by one, at any process. Each member is a
-separate job, so that it is judged while others are still missing, and is paid for only once even if it is sent
+"""Groups of ideas whose rewards are relative to each other. Members arrive one at a time, at any process. Each member
+is a separate job: it is judged while others are still missing, and it is paid for only once even if it is sent
 repeatedly."""
 
 import hashlib
@@ -27,8 +27,8 @@ _MEMBER = """
     WHERE reward_group_members.tenant = $1 AND "group" = $2 AND member = $3
 """
 
-# A new member extends the deadline for the others. A member that is sent again extends it only if it has passed,
-# because the others may be sent again too.
+# A new member extends the deadline for the others. A member that is sent again extends it only if the deadline has
+# passed, because the others may be sent again too.
 _JOIN = """
     WITH joined AS (
         INSERT INTO reward_group_members AS before (tenant, "group", member, digest, job) VALUES ($1, $2, $3, $4, $5)
@@ -52,7 +52,7 @@ _STATE = """
 
 
 class GroupConflict(InputError):
-    """Raised if a submission contradicts the group."""
+    """Raised if a submission contradicts what is already known about its group; `field` names the field at fault."""
 
     def __init__(self, message: str, hint: str, field: str) -> None:
         super().__init__(message, hint)
@@ -72,11 +72,11 @@ class GroupMember(NamedTuple):
     job: JobId
     state: JobState
     outcome: RewardOutcome | None
-    """Outcome of the member; None until the member is judged."""
+    """The member's outcome; None until it is judged."""
 
 
 class RewardGroup(NamedTuple):
-    """Current state of a group."""
+    """A group's current state."""
 
     size: int
     seconds_left: float
@@ -94,9 +94,9 @@ class RewardGroup(NamedTuple):
 
 class PgRewardGroups(Store):
     async def begin(self, tenant: TenantId, plan: GroupPlan, member: int, digest: bytes, seconds: float) -> JobId:
-        """Create the group if it does not exist, and return the id under which the member's job was submitted or is to
-        be submitted. A member whose job failed or was cancelled gets a new id. Raises GroupConflict, in which case
-        nothing must be submitted."""
+        """Create the group if it does not exist, and return the id under which the member's job was, or must be,
+        submitted. A member whose job failed or was cancelled gets a new id. Raises GroupConflict if size, judge or
+        content differ from what was sent before; nothing must be submitted then."""
         plan = plan._replace(id=storable_text(plan.id))
 
         async def work(connection: Connection) -> tuple[asyncpg.Record | None, asyncpg.Record | None]:
@@ -119,7 +119,8 @@ class PgRewardGroups(Store):
         return _job_id(tenant, plan.id, member, digest, before["job"]) if must_rerun else JobId(before["job"])
 
     async def join(self, tenant: TenantId, group: str, member: int, digest: bytes, job: JobId, seconds: float) -> None:
-        """Record a member after its job was submitted, and wait at least `seconds` more for the other members."""
+        """Record a member whose job has been submitted, and extend the wait for other members to at least `seconds`
+        from now."""
         await self._database.execute(_JOIN, tenant, storable_text(group), member, digest, job, seconds)
 
     async def state(self, tenant: TenantId, group: str) -> RewardGroup | None:
@@ -132,7 +133,7 @@ class PgRewardGroups(Store):
 
 def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
     if group["size"] != plan.size:
-        message = f"The group {plan.id!r} has the size {group['size']}, but this member states {plan.size}."
+        message = f"The group {plan.id!r} has size {group['size']}, but this member states size {plan.size}."
         raise GroupConflict(message, "State the same size in every member.", "size")
     if group["judge"] != plan.judge:
         message = f"The group {plan.id!r} is judged by {group['judge']}, but this member requests {plan.judge}."
@@ -140,8 +141,8 @@ def _check_plan(plan: GroupPlan, group: asyncpg.Record) -> None:
 
 
 def _job_id(tenant: TenantId, group: str, member: int, digest: bytes, before: str) -> JobId:
-    """Derive the job id of a member from its content, so that the queue accepts a member only once even if it is sent
-    twice concurrently. `before` is the id of an earlier job that failed or was cancelled, or empty."""
+    """Derive a member's job id from its content, so that the queue accepts it only once even if it is sent twice
+    concurrently. `before` is the id of the member's earlier job if that failed or was cancelled, otherwise empty."""
     hashed = hashlib.sha256()
     for part in (tenant.encode(), group.encode(), str(member).encode(), digest, before.encode()):
         hashed.update(len(part).to_bytes(8))

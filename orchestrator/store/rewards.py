@@ -1,4 +1,4 @@
-"""Outcomes of reward jobs, and their items as submitted."""
+"""Reward jobs' outcomes, and their items as submitted."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ _ITEM = """
 class AskedReward(NamedTuple):
     item: NamedRewardItem
     outcome: RewardOutcome | None
-    """Outcome; None until judged."""
+    """The item's outcome; None until it is judged."""
 
 
 class PgRewards(PgItemOutcomes[RewardOutcome]):
@@ -27,5 +27,5 @@ class PgRewards(PgItemOutcomes[RewardOutcome]):
 
     async def item(self, job: JobId, place: int) -> AskedReward | None:
         """Return an item as submitted, with its outcome; None if the job has no such item. `place` is the item's
-        position from 0, a 32-bit integer."""
+        position, counted from 0, and must fit in 32 bits."""
         return await self._database.select_one(AskedReward, _ITEM, job, place)

@@ -17,7 +17,7 @@ PAGE = 50
 
 
 class TablePage(NamedTuple, Generic[Row]):
-    """Page of a table."""
+    """One page of a table."""
 
     rows: Sequence[Row]
     matching: int
@@ -25,7 +25,8 @@ class TablePage(NamedTuple, Generic[Row]):
 
     @classmethod
     def of(cls, records: Sequence[asyncpg.Record], rows: Sequence[Row]) -> "TablePage[Row]":
-        """Return the page with these rows; the records state the number of matching rows in a column `matching`."""
+        """Return a page with these rows. The number of matching rows is read from the column `matching` in the
+        records."""
         return cls(rows, records[0]["matching"] if records else 0)
 
     @property
@@ -34,10 +35,9 @@ class TablePage(NamedTuple, Generic[Row]):
 
 
 def from_row(model: type[Row], row: asyncpg.Record, **instead: Any) -> Row:
-    """Build a frozen model or named tuple from the columns with the names of its fields; values in `instead` take
-    precedence. A field without a column gets its default; other columns, such as those added by a later version, are
-    ignored. JSON is parsed for fields that are models or dictionaries. Raises StorageError if the row cannot be
-    read."""
+    """Build a frozen model or named tuple from the columns named like its fields; values in `instead` take precedence.
+    A field without a column gets its default. Other columns, such as those added by a later version, are ignored. JSON
+    is parsed for fields that are models or dictionaries. Raises StorageError if such JSON cannot be read."""
     values = {name: row[name] for name in _fields(model) if name in row} | instead
     kind: Any = model
     for name, adapter in _documents(kind).items():
@@ -53,7 +53,7 @@ def _fields(model: type[Row]) -> tuple[str, ...]:
 
 @cache
 def _documents(model: Any) -> dict[str, TypeAdapter[Any] | None]:
-    """Return the fields that hold JSON documents, each with its type adapter if it is a model, or None if it is a
+    """Return the fields that hold JSON documents: each with its type adapter if it is a model, or with None if it is a
     dictionary."""
     hints = get_type_hints(model, include_extras=True)
     found: dict[str, TypeAdapter[Any] | None] = {}

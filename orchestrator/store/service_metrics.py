@@ -1,4 +1,4 @@
-"""Figures for the whole service for `/metrics`: queues, verdicts, calls by task, spending, and pending messages."""
+"""Service-wide figures for `/metrics`: queues, verdicts, model requests by task, spending, and pending messages."""
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from orchestrator.store.database import Store
 from orchestrator.store.job_sql import PRIORITIES, PRIORITY
 
 ServiceMetrics: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]
-"""Rows of figures with their labels, keyed by the names in `_QUERIES`."""
+"""Rows of figures with labels, by the names in `_QUERIES`."""
 
 _PENDING = """
     SELECT count(*) AS messages,

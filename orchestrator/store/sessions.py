@@ -1,4 +1,4 @@
-"""Sessions of signed-in people, looked up by the hash of their token."""
+"""Sessions of signed-in people, which are looked up by the hash of their token."""
 
 import datetime as dt
 
@@ -13,9 +13,9 @@ _BEGIN = """
     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8)
 """
 
-# The key or member of a session is checked each time, so that revocations, removals and changes of role take effect
-# immediately. A machine key must be one that opens the console (see `role_of_key`). `seen_at` is written at most once a
-# minute. Requests are counted by person, as requests with keys are by key.
+# The session's key or member is checked each time, so that revocations, removals and role changes take effect
+# immediately. A machine key must be one that grants access to the console (see `role_of_key`). `seen_at` is written at
+# most once a minute. Requests are rate-limited by person, as API requests are by key.
 _FIND = """
     WITH found AS (
         SELECT session.tenant, coalesce(session.member, session.key) AS subject, session.ends_at, session.member,
@@ -64,8 +64,8 @@ class PgSessions(Store):
         await self._database.execute(_BEGIN, *values)
 
     async def find(self, token: str, now: dt.datetime) -> Session | None:
-        """Return the session, and count a request by the signed-in person. None if the session has ended or never
-        started, or if its key was revoked or its member removed."""
+        """Return the session with this token, and count a request against the person's rate limit. None if the session
+        does not exist or has ended, if its key was revoked, or if its member was removed."""
         hashed = hash_token(token)
         if hashed is None:
             return None
@@ -77,7 +77,7 @@ class PgSessions(Store):
         await self._database.execute(_END, hash_token(token))
 
     async def end_all(self, tenant: TenantId, subject: str) -> None:
-        """End all sessions of a member, or of a key without a member, in all browsers."""
+        """End all sessions in all browsers for a member, or for a key that belongs to no member."""
         await self._database.execute(_END_ALL, tenant, subject)
 
     @property

@@ -1,4 +1,4 @@
-"""Small pieces of state that processes share, such as the request rate of a source. Each is a row, which is locked
+"""Small pieces of state shared by processes, such as the request rate for a source. Each is a row, which is locked
 while it is changed."""
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _WRITE = "UPDATE turns SET state = $2 WHERE bucket = $1"
 
 
 class PgSharedState(Store):
-    """Implementation of `workers.outbound.store.SharedState`, using the clock of the database server."""
+    """Implements `workers.outbound.store.SharedState`, using the database server's clock."""
 
     async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
         async def locked(connection: Connection) -> Result:

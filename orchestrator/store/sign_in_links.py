@@ -1,4 +1,4 @@
-"""Single-use sign-in links for reviewers. They are sent by mail; only a hash of each token is stored."""
+"""Single-use sign-in links for reviewers. They are sent by email; only a hash of each token is stored."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _USE = f"UPDATE sign_in_links SET used_at = $2 FROM members WHERE {_VALID} RETUR
 
 
 class LinkedMember(NamedTuple):
-    """Reviewer whom a link signs in."""
+    """The reviewer whom a link signs in."""
 
     tenant: TenantId
     id: MemberId
@@ -29,17 +29,17 @@ class LinkedMember(NamedTuple):
 
 class PgSignInLinks(Store):
     async def create(self, member: MemberId, now: dt.datetime) -> str:
-        """Return the token of a new link for a member, and delete links that expired unused."""
+        """Create a link for a member and return its token. Also delete all links that expired unused."""
         token = draw_token()
         await self._database.execute(_PURGE, now)
         await self._database.execute(_ADD, hash_token(token), member, now + dt.timedelta(days=LINK_DAYS))
         return token
 
     async def find(self, token: str, now: dt.datetime) -> LinkedMember | None:
-        """Return the reviewer whom the link would sign in; None if it was used or has expired, or if its member is no
-        longer a reviewer."""
+        """Return the reviewer whom a link would sign in. None if the link was used or has expired, or if the member is
+        no longer a reviewer."""
         return await self._database.select_one(LinkedMember, _FIND, hash_token(token), now)
 
     async def use(self, token: str, now: dt.datetime) -> LinkedMember | None:
-        """Mark the link as used and return the reviewer whom it signs in; None in the same cases as for `find`."""
+        """Mark a link as used, and return the reviewer whom it signs in. None in the same cases as `find`."""
         return await self._database.select_one(LinkedMember, _USE, hash_token(token), now)

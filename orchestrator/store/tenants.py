@@ -1,4 +1,4 @@
-"""Tenants and their plans: weight, limits, budget, retention."""
+"""Tenants and their plans: scheduling weight, limits, budget and retention period."""
 
 from assayer_client.accounts import TenantResource
 from orchestrator.access.audit_chain import ActBy
@@ -31,8 +31,9 @@ class PgTenants(Store):
         self, tenant: TenantId, plan: TenantPlan, record: IdempotencyRecord | None = None, by: TenantId | None = None
     ) -> TenantResource | RecordedResponse | None:
         """Create a tenant, or return the recorded response to the same request. Return None if a tenant with this id
-        and a different plan exists; creating a tenant again with the same plan is not an error. `record` belongs to the
-        tenant `by`. Raises IdempotencyKeyReused."""
+        exists and has a different plan; creating one again with the same plan is not an error. `by` is the tenant that
+        sent the request and owns `record`. Raises IdempotencyKeyReused if the idempotency key belongs to a different
+        request."""
 
         async def work(connection: Connection) -> TenantResource | None:
             made = await select_one(connection, TenantResource, _CREATE, tenant, *_values(plan))
@@ -45,17 +46,17 @@ class PgTenants(Store):
         return await self._database.select_one(TenantResource, _GET, tenant)
 
     async def list(self, *, after: TenantId | None = None, limit: int = 100) -> list[TenantResource]:
-        """List tenants by id."""
+        """Return tenants sorted by id, beginning after the id `after`."""
         query = f"SELECT {_COLUMNS} FROM tenants WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2"
         return await self._database.select(TenantResource, query, after, limit)
 
     async def update(self, tenant: TenantId, plan: TenantPlan) -> TenantResource | None:
-        """Replace the tenant's plan; running jobs continue."""
+        """Replace a tenant's plan; running jobs continue. Return None if the tenant does not exist."""
         return await self._database.select_one(TenantResource, _UPDATE, tenant, *_values(plan))
 
     async def delete(self, tenant: TenantId, by: ActBy) -> bool:
-        """Delete a tenant with its keys, jobs, reports, batches, webhooks and the content of its audit log. Running
-        jobs stop when their leases are due for renewal. Return False if the tenant does not exist."""
+        """Delete a tenant with its keys, jobs, reports, batches, webhooks and audit log content. Running jobs stop when
+        they try to renew their leases. Return False if the tenant does not exist."""
         return await retention.delete_tenant(self._database, PgAuditLog(self._database), tenant, by)
 
 

@@ -1,4 +1,4 @@
-"""Tombstones: records of when and why a resource was deleted, written in the transaction of the deletion."""
+"""Tombstones, which record when and why a resource was deleted. They are written in the transaction that deletes it."""
 
 import datetime as dt
 from typing import Literal
@@ -17,8 +17,8 @@ _FORGET = """
 
 
 def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], proof: str = "NULL") -> str:
-    """Return a statement that writes tombstones for the rows of `deleted`, a common table expression with the columns
-    `tenant` and `id`. All arguments are SQL, except `why`."""
+    """Return a statement that writes a tombstone for each row in `deleted`, a common table expression with the columns
+    `tenant` and `id`. All arguments except `why` are SQL expressions."""
     return f"""
         INSERT INTO tombstones (tenant, id, kind, deleted_at, why, proof)
         SELECT tenant, id, {kind}, {at}::timestamptz, '{why}', {proof}::bigint FROM deleted ON CONFLICT DO NOTHING
@@ -26,7 +26,7 @@ def tombstone_insert(kind: str, at: str, why: Literal["erased", "retention"], pr
 
 
 class Tombstone(Frozen):
-    """Record of a deletion, which contains neither the sender's name for the resource nor its title."""
+    """A record of a deletion. It contains neither the sender's name for the resource nor its title."""
 
     kind: ThingKind
     deleted_at: dt.datetime
@@ -38,9 +38,9 @@ class Tombstone(Frozen):
 
 class PgTombstones(Store):
     async def of(self, tenant: TenantId, kind: ThingKind, thing: str) -> Tombstone | None:
-        """Return the tombstone of a resource, or None if the tenant has none for it."""
+        """Return a resource's tombstone; None if the tenant has none for it."""
         return await self._database.select_one(Tombstone, _OF, tenant, thing, kind)
 
     async def purge(self, before: dt.datetime) -> int:
-        """Delete tombstones older than `before`, in chunks so that locks are short; return their number."""
+        """Delete tombstones older than `before`, in chunks so that locks are short. Return their number."""
         return await self._database.execute_in_chunks(_FORGET, before, _AT_ONCE)

@@ -1,7 +1,8 @@
-"""Usage of a tenant in a period (jobs, calls, tokens and cost), and the state of this month's budget."""
+"""A tenant's usage in a period (jobs, model requests, tokens and cost), and the state of this month's budget."""
 
 import datetime as dt
 
+from assayer.reports.wording import count
 from assayer_client.accounts import MonthBudget, Usage, UsageCount
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
@@ -14,7 +15,7 @@ _JOBS = """
     WHERE tenant = $1 AND created_at >= $2 AND created_at < $3 GROUP BY kind, state ORDER BY kind, state
 """
 
-# A run shared by two jobs of the tenant is counted once.
+# A run shared by two of the tenant's jobs is counted once.
 _CALLS = """
     WITH started AS (
         SELECT runs.run_id, min(started_at) AS started_at FROM jobs JOIN runs ON runs.job = jobs.id
@@ -37,7 +38,7 @@ _BUDGET = f"""
 
 class PgUsage(Store):
     async def usage(self, tenant: TenantId, since: dt.datetime, until: dt.datetime) -> Usage | None:
-        """Return the tenant's usage in a period, or None if the tenant does not exist."""
+        """Return a tenant's usage in a period; None if the tenant does not exist."""
         budget = await self.month(tenant)
         if budget is None:
             return None
@@ -52,10 +53,10 @@ class PgUsage(Store):
             until=until,
             jobs=tuple(jobs),
             cost_usd=None if unpriced else calls["cost_usd"],
-            cost_absent=f"The price of {unpriced} calls is not known." if unpriced else None,
+            cost_absent=f"The price of {count(unpriced, 'model request')} is unknown." if unpriced else None,
             **budget.model_dump(),
         )
 
     async def month(self, tenant: TenantId) -> MonthBudget | None:
-        """Return this month's budget, or None if the tenant does not exist."""
+        """Return the state of a tenant's budget for this month; None if the tenant does not exist."""
         return await self._database.select_one(MonthBudget, _BUDGET, tenant)

@@ -1,4 +1,5 @@
-"""Viewpoint graphs in PostgreSQL. The nearest-neighbour index is separate: a cache that is filled from the graph."""
+"""Viewpoint graphs in PostgreSQL. The nearest-neighbour index is separate; it is a cache that is filled from the
+graph."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -37,9 +38,9 @@ from orchestrator.store.database import Connection, Database, Store
 from orchestrator.store.json_columns import from_json_column, storable_text, to_json_column
 
 _ROWS = 20_000
-"""Number of rows read or written at once."""
-_LONGEST_SECONDS = 1800.0
-"""Timeout in seconds for writing or reading a whole graph; single statements have the timeout from the settings."""
+"""Number of rows read or written per statement."""
+_GRAPH_SECONDS = 1800.0
+"""Timeout in seconds for writing or reading an entire graph; other statements use the timeout from the settings."""
 
 _CREATE = """
     INSERT INTO viewpoint_graphs (name, plan, version) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING
@@ -67,14 +68,14 @@ class _State(NamedTuple):
 
 
 class _Growth(NamedTuple):
-    """Additions to write, computed from a state of the graph that may have changed since."""
+    """Additions to be written. They were computed from a state of the graph that may have changed since."""
 
     before: _State
     admission: GraphAdditions
     owners: NDArray[np.int64]
-    """Idea number of each viewpoint, with shape (viewpoints,)."""
+    """Each viewpoint's idea number, with shape (viewpoints,)."""
     edges: GraphEdges | None
-    """Edges of the new ideas, each once with source < target; None if no idea is new."""
+    """The new ideas' edges, each listed once with source < target; None if no idea is new."""
 
     @property
     def added(self) -> AdditionSummary:
@@ -83,12 +84,12 @@ class _Growth(NamedTuple):
 
 
 class PgViewpointGraph(Store):
-    """Store of a named graph that grows. Writers of the same graph wait for each other. Raises InputError for
-    unusable ideas or a missing graph, and StorageError."""
+    """A named graph that grows. Writers to the same graph wait for each other. Methods raise InputError if ideas are
+    unusable or the graph does not exist, and StorageError if the database fails."""
 
     def __init__(self, database: Database, name: str, neighbours: NeighbourIndex) -> None:
-        """Open a graph. `neighbours` must be used for this graph only. It may be empty or out of date; it is updated
-        before it is queried."""
+        """Open a graph. `neighbours` must not be used for any other graph. It may be empty or out of date, because it
+        is updated before each query."""
         super().__init__(database)
         self._name = name
         self._neighbours = neighbours
@@ -111,26 +112,26 @@ class PgViewpointGraph(Store):
         check_same_plan(present, plan)
 
     async def key(self) -> str:
-        """Return a key that identifies this graph and does not change with additions; a graph created later under the
-        same name has another key."""
+        """Return a key that identifies this graph and stays the same when ideas are added. A graph created later under
+        the same name has a different key."""
         row = await self._database.fetch_one("SELECT created_at FROM viewpoint_graphs WHERE name = $1", self._name)
         if row is None:
             raise missing_graph_error(self._name)
         return f"{self._name}-{row['created_at']:%Y%m%d%H%M%S%f}"
 
     async def remove(self) -> None:
-        """Remove the graph with everything in it, if it exists."""
+        """Delete the graph with everything in it, if it exists."""
         await self._database.execute("DELETE FROM viewpoint_graphs WHERE name = $1", self._name)
         self._neighbours.clear()
 
     async def add(self, ideas: Sequence[PreparedIdea]) -> AdditionSummary:
-        """Add ideas to the graph. Because computing edges takes long in a large graph, it is done before the graph is
-        locked, and again if another writer has changed the graph in the meantime."""
+        """Add ideas to the graph. Computing edges takes long in a large graph, so this is done before the graph is
+        locked, and repeated if another writer has changed the graph in the meantime."""
         try:
             while True:
                 growth = await self._prepare(ideas)
                 work = partial(self._write, growth)
-                if await self._database.run(work, _LONGEST_SECONDS):
+                if await self._database.run(work, _GRAPH_SECONDS):
                     return growth.added
                 self._neighbours.clear()
         except BaseException:
@@ -158,7 +159,7 @@ class PgViewpointGraph(Store):
         return _Growth(state, admission, owners, _each_edge_once(edges))
 
     async def _write(self, growth: "_Growth", connection: Connection) -> bool:
-        """Write all additions. Return False, and write nothing, if the graph has changed in the meantime."""
+        """Write all additions. Return False and write nothing if the graph has changed in the meantime."""
         before, admission = growth.before, growth.admission
         async with connection.transaction():
             if await self._state(connection, locked=True) != before:
@@ -185,7 +186,7 @@ class PgViewpointGraph(Store):
         return edges_of_new_ideas(new, self._neighbours, state.viewpoints, state.plan, idea_of)
 
     async def _catch_up(self, viewpoints: int) -> None:
-        """Add missing viewpoints to the index, up to `viewpoints` in total. Rebuild the index if it has more."""
+        """Add missing viewpoints to the index until it has `viewpoints`. If it has more, rebuild it."""
         if len(self._neighbours) > viewpoints:
             self._neighbours.clear()
         for start in range(len(self._neighbours), viewpoints, _ROWS):
@@ -193,13 +194,13 @@ class PgViewpointGraph(Store):
             await asyncio.to_thread(self._neighbours.add, _vectors(rows))
 
     async def load(self) -> GraphContents:
-        """Return the contents of the graph, and update the index to match exactly these contents."""
+        """Return the graph's contents, and update the index so that it matches them exactly."""
 
         async def work(connection: Connection) -> GraphContents:
             async with connection.transaction(isolation="repeatable_read", readonly=True):
                 return await self._load(connection)
 
-        contents = await self._database.run(work, _LONGEST_SECONDS)
+        contents = await self._database.run(work, _GRAPH_SECONDS)
         vectors = contents.arrays.vectors
         if len(self._neighbours) > len(vectors):
             self._neighbours.clear()
@@ -298,7 +299,7 @@ class PgViewpointGraph(Store):
 
 
 async def _copy(connection: Connection, table: str, columns: str, rows: Iterable[tuple[object, ...]]) -> None:
-    await connection.copy_records_to_table(table, columns=columns.split(), records=rows, timeout=_LONGEST_SECONDS)
+    await connection.copy_records_to_table(table, columns=columns.split(), records=rows, timeout=_GRAPH_SECONDS)
 
 
 def _each_edge_once(edges: GraphEdges) -> GraphEdges:
@@ -307,7 +308,7 @@ def _each_edge_once(edges: GraphEdges) -> GraphEdges:
 
 
 def _vectors(rows: "Sequence[asyncpg.Record]") -> Vectors:
-    """Return the vectors of the rows, with shape (rows, dimensions)."""
+    """Return the vectors in the rows, with shape (rows, dimensions)."""
     packed = np.frombuffer(b"".join(row["vector"] for row in rows), "<f4").astype(np.float32)
     vectors: Vectors = packed.reshape(len(rows), -1) if rows else packed.reshape(0, 0)
     return vectors

@@ -1,4 +1,4 @@
-"""Webhooks and their deliveries. The statement that finishes a job also queues its deliveries."""
+"""Webhooks and their deliveries. A job's deliveries are queued by the statement that finishes the job."""
 
 from collections.abc import Collection, Sequence
 
@@ -38,7 +38,7 @@ _CLAIM = claim_query(
         ) AS placed WHERE place <= $4)""",
 )
 
-# Of two concurrent statements, the second waits for the first and then finds the batch marked.
+# If two of these statements run concurrently, the second waits for the first and then finds the batch marked.
 _ADD_FINISHED_BATCHES = """
     WITH ended AS (
         SELECT id FROM batches WHERE NOT told AND NOT open
@@ -81,7 +81,7 @@ _PING = """
 
 class PgWebhooks(PgOutbox):
     def __init__(self, database: Database, mails: PgMails | None = None) -> None:
-        """Open the outbox. With `mails`, the member who submitted a batch gets an email when it has finished."""
+        """Open the outbox. With `mails`, the member who submitted a batch is emailed when it finishes."""
         super().__init__(database, "deliveries", "delivered")
         mailed = _WITH_MAILS if mails is not None and mails.enabled else ""
         self._add_finished_batches = _ADD_FINISHED_BATCHES.replace("{mailed}", mailed)
@@ -93,40 +93,43 @@ class PgWebhooks(PgOutbox):
         url: str,
         sealed: str,
         events: Sequence[WebhookEvent],
-        most: int,
+        max_webhooks: int,
         record: IdempotencyRecord | None = None,
     ) -> WebhookResource | RecordedResponse | None:
-        """Add a webhook; None if the tenant has reached its limit. Raises IdempotencyKeyReused."""
+        """Add a webhook; return None if the tenant already has `max_webhooks`. Raises IdempotencyKeyReused if the
+        idempotency key belongs to a different request."""
 
         async def work(connection: Connection) -> WebhookResource | None:
-            return await select_one(connection, WebhookResource, _ADD, tenant, webhook, url, sealed, list(events), most)
+            return await select_one(
+                connection, WebhookResource, _ADD, tenant, webhook, url, sealed, list(events), max_webhooks
+            )
 
         return await insert_once(self._database, tenant, record, work)
 
     async def encrypted_secrets(self) -> list[tuple[WebhookId, str]]:
-        """Return the encrypted secret of every webhook."""
+        """Return every webhook's encrypted secret."""
         rows = await self._database.fetch("SELECT id, sealed FROM webhooks ORDER BY id")
         return [(row["id"], row["sealed"]) for row in rows]
 
     async def replace_secret(self, webhook: WebhookId, before: str, after: str) -> bool:
-        """Replace the secret of a webhook; return False if the current secret is not `before`."""
+        """Replace a webhook's encrypted secret. Return False if the current one is not `before`."""
         query = "UPDATE webhooks SET sealed = $3 WHERE id = $1 AND sealed = $2 RETURNING id"
         return await self._database.fetch_one(query, webhook, before, after) is not None
 
     async def list_for(self, tenant: TenantId) -> list[WebhookResource]:
-        """Return the tenant's webhooks, the newest first."""
+        """Return a tenant's webhooks, newest first."""
         return await self._database.select(WebhookResource, _LIST, tenant)
 
     async def get(self, tenant: TenantId, webhook: WebhookId) -> WebhookResource | None:
         return await self._database.select_one(WebhookResource, _GET, tenant, webhook)
 
     async def delete(self, tenant: TenantId, webhook: WebhookId) -> bool:
-        """Delete a webhook with its pending deliveries; return False if it does not exist."""
+        """Delete a webhook and its pending deliveries. Return False if it does not exist."""
         query = "DELETE FROM webhooks WHERE tenant = $1 AND id = $2 RETURNING id"
         return await self._database.fetch_one(query, tenant, webhook) is not None
 
     async def deliveries(self, tenant: TenantId, webhook: WebhookId, limit: int = 50) -> list[DeliveryResource]:
-        """Return the webhook's deliveries, the newest first."""
+        """Return a webhook's deliveries, newest first."""
         return await self._database.select(DeliveryResource, _DELIVERIES, tenant, webhook, limit)
 
     async def ping(self, tenant: TenantId, webhook: WebhookId) -> DeliveryResource | None:
@@ -134,13 +137,13 @@ class PgWebhooks(PgOutbox):
         return await self._database.select_one(DeliveryResource, _PING, tenant, webhook)
 
     async def add_finished_batches(self) -> int:
-        """Queue deliveries and emails for batches that have finished, once each time a batch finishes. Return the
-        number of deliveries."""
+        """Queue deliveries and emails for batches that have finished since the last call. Return the number of
+        deliveries."""
         return len(await self._database.fetch(self._add_finished_batches))
 
     async def claim(
-        self, most: int, most_per_webhook: int, busy: Collection[WebhookId], seconds: float
+        self, limit: int, per_webhook: int, busy: Collection[WebhookId], seconds: float
     ) -> list[ClaimedDelivery]:
-        """Claim up to `most` due deliveries, except to `busy` webhooks; no other process can claim them for `seconds`
-        seconds."""
-        return await self._database.select(ClaimedDelivery, _CLAIM, most, seconds, sorted(busy), most_per_webhook)
+        """Claim up to `limit` due deliveries, at most `per_webhook` for each webhook and none for `busy` ones. No other
+        process can claim them for `seconds` seconds."""
+        return await self._database.select(ClaimedDelivery, _CLAIM, limit, seconds, sorted(busy), per_webhook)

@@ -1,1 +1,2 @@
-"""Shared HTTP infrastructure of the API and the console: problems, authentication, limits, the request log."""
+"""HTTP infrastructure shared by the API and the console: authentication, limits, cookies, pagination, the request
+log."""

@@ -1,5 +1,5 @@
-"""Authentication by API key (as a bearer token) or by session, before the body is read; and the scopes that routes
-require."""
+"""Authentication by API key (a bearer token) or by session, before the body is read; and checks of the scopes that
+routes require."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ from orchestrator.web.signed_in import note_caller, session_caller
 
 _CHALLENGE = 'Bearer realm="assayer"'
 _POLICY = "key"
-"""Name of the limit in the RateLimit response headers."""
+"""The limit's name in the RateLimit response headers."""
 _REASONS = {
     "unknown": "The key does not exist. Check that you copied it completely.",
     "expired": "The key has expired. A key with the scope `manage` can create a new one: POST /v1/keys.",
@@ -42,7 +42,7 @@ bearer = HTTPBearer(
 
 class Authentication:
     """Middleware that requires a key or a session for all paths below `/v1/`, and for `/metrics` unless the settings
-    open it to everyone. A single SQL statement checks a key and counts the request. Routes check scopes and roles."""
+    make it public. A single SQL statement checks the key and counts the request. Routes check scopes and roles."""
 
     def __init__(self, app: ASGIApp, services: Services) -> None:
         self._app = app
@@ -68,8 +68,8 @@ class Authentication:
         await self._app(scope, receive, send if caller.rate is None else _with_rate_headers(send, caller.rate))
 
     async def _caller(self, scope: Scope) -> Caller:
-        """Return the authenticated caller. Console pages send the session cookie instead of a key. Raises
-        HttpProblem."""
+        """Return the authenticated caller. Console pages send the session cookie instead of a key. Raises HttpProblem
+        if authentication fails or a rate limit is exceeded."""
         services, request = self._services, Request(scope)
         if "authorization" not in request.headers and session_token(request, services.access) is not None:
             person = await session_caller(request, services)
@@ -87,7 +87,7 @@ class Authentication:
 
 
 def bearer_token(scope: Scope) -> str:
-    """Return the key as sent in the request. Raises HttpProblem."""
+    """Return the key sent in the request. Raises HttpProblem if it is missing or malformed."""
     headers = Headers(scope=scope).getlist("authorization")
     if not headers:
         raise _unauthenticated("missing", "Send `Authorization: Bearer ak_…` with an API key.")
@@ -95,13 +95,15 @@ def bearer_token(scope: Scope) -> str:
     token = token.strip()
     if len(headers) > 1 or scheme.lower() != "bearer" or hash_key(token) is None:
         raise _unauthenticated(
-            "malformed", "The Authorization header has no valid API key. Send `Authorization: Bearer ak_<id>_<secret>`."
+            "malformed",
+            "The Authorization header contains no valid API key. Send `Authorization: Bearer ak_<id>_<secret>`.",
         )
     return token
 
 
 def _unauthenticated(reason: str, detail: str) -> HttpProblem:
-    """Return a 401 problem with its challenge, which names no error if the request had no credentials (RFC 6750)."""
+    """Return a 401 problem with its challenge. The challenge states no error if the request had no credentials (RFC
+    6750)."""
     error = "" if reason == "missing" else f', error="invalid_token", error_description="{reason}"'
     return HttpProblem("unauthenticated", detail, headers={"WWW-Authenticate": _CHALLENGE + error}, reason=reason)
 
@@ -111,17 +113,17 @@ def _rejection(refused: KeyRejection) -> HttpProblem:
         return _unauthenticated(refused.reason, _REASONS[refused.reason])
     seconds, rate = max(1, math.ceil(refused.retry_after or 0)), refused.rate
     if refused.reason == "tenant rate":
-        detail = "The tenant's keys together have reached its rate limit. You may send the next request"
+        detail = "The tenant's keys together have reached its rate limit. You can send the next request"
     else:
         allowed = f" of {rate.per_minute} requests a minute" if rate else ""
-        detail = f"The key has reached its rate limit{allowed}. You may send the next request"
+        detail = f"The key has reached its rate limit{allowed}. You can send the next request"
     headers = rate_headers(rate) if rate else {}
     return HttpProblem("rate-limited", f"{detail} in {seconds} s.", retry_after=seconds, headers=headers)
 
 
 def rate_headers(rate: KeyRate) -> dict[str, str]:
-    """Return the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10: quota `q` per window `w`, remaining
-    `r`, and seconds until the quota is refilled `t`."""
+    """Return the rate limit headers according to draft-ietf-httpapi-ratelimit-headers-10: the quota `q` per window `w`,
+    the remaining quota `r`, and the seconds `t` until it is refilled."""
     return {
         "RateLimit-Policy": f'"{_POLICY}";q={rate.per_minute};w=60',
         "RateLimit": f'"{_POLICY}";r={rate.remaining};t={math.ceil(rate.full_seconds)}',
@@ -138,7 +140,7 @@ def _with_rate_headers(send: Send, rate: KeyRate) -> Send:
 
 
 def _with_scope(scope: accounts.Scope) -> Callable[..., Awaitable[RouteContext]]:
-    """Return a dependency that provides the context of a caller whose key must have `scope`."""
+    """Return a dependency that provides the caller's context and requires a key with `scope`."""
 
     async def context(
         request: Request, services: ServicesDependency, _: Annotated[object, Security(bearer, scopes=[scope])]
@@ -158,7 +160,7 @@ def has_scope(caller: Caller, scope: accounts.Scope) -> bool:
 
 
 def require_scope(caller: Caller, scope: accounts.Scope) -> None:
-    """Raise HttpProblem (403) unless the caller's key has the scope; `admin` has every scope."""
+    """Raise HttpProblem with status 403 unless the caller's key has the scope; `admin` includes every scope."""
     if has_scope(caller, scope):
         return
     has = ", ".join(sorted(caller.scopes))
@@ -171,7 +173,8 @@ def require_scope(caller: Caller, scope: accounts.Scope) -> None:
 
 
 def tenant_for(caller: Caller, asked: str | None) -> TenantId:
-    """Return the tenant of a request: the caller's own, or, for an `admin`, any other tenant. Raises HttpProblem."""
+    """Return the tenant that a request is about: by default, the caller's own. Raises HttpProblem if another tenant is
+    requested without the scope `admin`."""
     if asked is None or asked == caller.tenant:
         return caller.tenant
     require_scope(caller, "admin")

@@ -18,7 +18,8 @@ from orchestrator.settings import ApiSettings, BatchSettings
 from orchestrator.web.request_log import send_problem
 
 PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
-"""Paths that are answered even if the process is overloaded, because an unanswered probe marks the process as dead."""
+"""Paths that are served even if the process is overloaded, because an unanswered probe would mark the process as
+dead."""
 
 T = TypeVar("T")
 _BUFFER_BYTES = 1 << 20
@@ -26,8 +27,8 @@ _RETRY_SECONDS = 30
 
 
 class RequestLimit:
-    """Middleware that rejects requests (503) without reading them while the process has too many concurrent requests.
-    Open streams do not count."""
+    """Middleware that rejects requests with status 503, without reading them, while the process has too many concurrent
+    requests. Open streams do not count."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
         self._app = app
@@ -50,7 +51,7 @@ class RequestLimit:
     def _busy(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"This server is already processing {self._settings.max_requests} requests, which is its limit. "
+            f"This server is already processing {self._settings.max_requests} requests, which is the maximum. "
             "Try again after the number of seconds in Retry-After.",
         )
 
@@ -59,13 +60,14 @@ class RequestLimit:
 
 
 def release_slot(scope: Mapping[str, Any]) -> None:
-    """Release the slots of a request that has no more work to do: its own slot and its share of the tenant's slots."""
+    """Release a request's slots once it has no more work to do: its slot in this process and its slot for the
+    tenant."""
     for release in scope.get("assayer.slots", ()):
         release()
 
 
 class StreamLimit:
-    """Limit on requests held open: event streams, and requests that wait for a job to end. One instance per
+    """A limit on requests that are held open: event streams, and requests that wait for a job to end. One instance per
     application."""
 
     def __init__(self, settings: ApiSettings) -> None:
@@ -77,7 +79,7 @@ class StreamLimit:
         return self._held[tenant] < settings.max_streams_per_tenant and self._held.total() < settings.max_streams
 
     def check_room(self, tenant: str) -> None:
-        """Raise HttpProblem (429) if too many streams are open."""
+        """Raise HttpProblem with status 429 if too many streams are open."""
         settings = self._settings
         if not self.has_room(tenant):
             raise HttpProblem(
@@ -89,8 +91,8 @@ class StreamLimit:
 
     @contextmanager
     def hold(self, tenant: str, scope: Mapping[str, Any]) -> Iterator[None]:
-        """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem (429) if too
-        many streams are open."""
+        """Count a stream as open, and release the request's slot for other requests. Raises HttpProblem with status 429
+        if too many streams are open."""
         self.check_room(tenant)
         release_slot(scope)
         self._held[tenant] += 1
@@ -103,7 +105,7 @@ class StreamLimit:
 
 
 class UploadLimit:
-    """Limit on the number of large bodies received concurrently, and of those parsed concurrently. One instance per
+    """Limits on how many large bodies are received concurrently, and how many are parsed concurrently. One instance per
     application."""
 
     def __init__(self, settings: BatchSettings) -> None:
@@ -114,8 +116,8 @@ class UploadLimit:
 
     @asynccontextmanager
     async def receive(self, request: Request) -> AsyncIterator[BinaryIO]:
-        """Yield the whole body as a file, positioned at its start and deleted when the request ends. Raises HttpProblem
-        when too many uploads are in progress."""
+        """Yield the whole body as a temporary file, positioned at its start. Raises HttpProblem if too many uploads are
+        in progress."""
         if self._incoming >= self._settings.uploads:
             raise HttpProblem(
                 "busy",
@@ -138,10 +140,9 @@ class UploadLimit:
             self._incoming -= 1
 
     async def parse(self, request: Request, tenant: str, work: Callable[[Callable[[], bool]], T]) -> T:
-        """Run `work` in a thread once a slot is free; one tenant never takes all slots unless there is only one. `work`
-        receives a function that returns True if it should stop by raising ReadingAbandoned, because the client has
-        disconnected or reading takes too long. Raises ClientDisconnect in the first case and HttpProblem in the
-        second."""
+        """Run `work` in a thread once a slot is free. One tenant never takes all slots unless there is only one. `work`
+        receives a function that returns True once it should stop by raising ReadingAbandoned. Raises ClientDisconnect
+        if the client has disconnected, and HttpProblem if parsing takes too long."""
         disconnected, timed_out = threading.Event(), threading.Event()
         watcher = asyncio.create_task(_watch(request, disconnected))
         tenant_slots = self._parsing_of.setdefault(tenant, asyncio.Semaphore(max(1, self._settings.at_once - 1)))
@@ -163,13 +164,13 @@ class UploadLimit:
     def _too_slow(self) -> HttpProblem:
         return HttpProblem(
             "content-too-large",
-            f"Reading these ideas was stopped after {self._settings.reading_seconds:g} s, the limit, so none were "
-            "accepted. Send them in smaller parts.",
+            f"Parsing these ideas exceeded the limit of {self._settings.reading_seconds:g} s, so none were accepted. "
+            "Send them in smaller parts.",
         )
 
 
 async def _watch(request: Request, disconnected: threading.Event) -> None:
-    """Set the event when the client of a request disconnects. The body must have been read before."""
+    """Set the event when the request's client disconnects. The body must already have been read."""
     while (await request.receive())["type"] != "http.disconnect":
         continue
     disconnected.set()

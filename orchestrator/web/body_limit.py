@@ -1,6 +1,6 @@
-"""Limits on request bodies: their size, how long the process waits for them, and how many a tenant may transfer at
-once. A request holds one of the process's slots while its body is received; without limits, a few hundred connections
-that send a byte now and then would block all other callers."""
+"""Limits on request bodies: their size, how long the process waits for them, and how many a tenant may send
+concurrently. A request occupies one of the process's slots while its body is received. Without limits, a few hundred
+connections that send a byte now and then would block all other callers."""
 
 import asyncio
 import re
@@ -18,13 +18,13 @@ from orchestrator.web.backpressure import release_slot
 from orchestrator.web.request_log import send_problem
 
 _UNKNOWN = ""
-"""Placeholder tenant for requests whose caller is unknown."""
+"""Stands for the tenant of all requests whose caller is unknown."""
 
 
 class BodyLimit:
-    """Middleware that rejects a body at the first byte over the size limit (413), a body that arrives too slowly (408),
-    and a body of a tenant that has too many bodies in transfer (429). Only time spent waiting for the client counts.
-    Requests whose caller is not known here, such as console forms, count as one tenant."""
+    """Middleware that rejects a body at the first byte over the size limit (413), if it arrives too slowly (408), or if
+    the tenant has too many bodies in transfer (429). Only time spent waiting for the client counts. Requests whose
+    caller is not known yet, such as console forms, count as one tenant."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class BodyLimit:
         uploads: re.Pattern[str],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Create the middleware; `uploads` matches the paths whose bodies can hold many ideas."""
+        """Create the middleware. `uploads` matches the paths whose bodies can contain many ideas."""
         self._app = app
         self._settings = settings
         self._uploads = uploads
@@ -45,20 +45,20 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         is_upload = self._uploads.fullmatch(scope["path"]) is not None
-        most = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
+        max_bytes = self._settings.max_upload_bytes if is_upload else self._settings.max_body_bytes
         announced = Headers(scope=scope).get("content-length", "")
-        if announced.isascii() and announced.isdigit() and int(announced[:20]) > most:
-            await send_problem(_too_large(most, f"{int(announced[:20]):,}"), scope, receive, send)
+        if announced.isascii() and announced.isdigit() and int(announced[:20]) > max_bytes:
+            await send_problem(_too_large(max_bytes, f"{int(announced[:20]):,}"), scope, receive, send)
             return
         caller = scope.get("assayer.caller")
-        body = _Body(self, _UNKNOWN if caller is None else caller.tenant, most, _is_json(scope), receive)
+        body = _Body(self, _UNKNOWN if caller is None else caller.tenant, max_bytes, _is_json(scope), receive)
         try:
             await self._app(scope, body.receive, send)
         finally:
             body.end()
 
     def begin(self, tenant: str) -> None:
-        """Count a new body as being in transfer. Raises HttpProblem if the tenant has too many."""
+        """Count a new body as being in transfer. Raises HttpProblem if the tenant already has too many."""
         if self._in_transfer[tenant] >= self._settings.max_bodies_per_tenant:
             senders = "this tenant" if tenant else "callers without an API key"
             raise HttpProblem(
@@ -75,8 +75,8 @@ class BodyLimit:
             del self._in_transfer[tenant]
 
     async def next(self, receive: Receive, waited: float, taken: int) -> tuple[Message, float]:
-        """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem when the body is too
-        slow."""
+        """Return the body's next message and the seconds spent waiting for it. Raises HttpProblem if the body arrives
+        too slowly."""
         allowed = self._settings.body_seconds + taken / self._settings.least_body_rate
         began = self._monotonic()
         try:
@@ -91,10 +91,10 @@ class BodyLimit:
                 headers={"Connection": "close"},
             ) from None
 
-    def check(self, taken: int, most: int, commas: int) -> None:
+    def check(self, taken: int, max_bytes: int, commas: int) -> None:
         """Raise HttpProblem if the body has too many bytes or, in a JSON document, too many commas."""
-        if taken > most:
-            raise _too_large(most, "too many")
+        if taken > max_bytes:
+            raise _too_large(max_bytes, "too many")
         if commas > self._settings.max_json_values:
             raise HttpProblem(
                 "content-too-large",
@@ -105,10 +105,11 @@ class BodyLimit:
 
 
 class _Body:
-    """Body of a request, counted as in transfer from the first read until it is complete."""
+    """A request's body, which counts as in transfer from the first read until it is complete."""
 
-    def __init__(self, limit: BodyLimit, tenant: str, most: int, is_json: bool, receive: Receive) -> None:
-        self._limit, self._tenant, self._most, self._is_json, self._receive = limit, tenant, most, is_json, receive
+    def __init__(self, limit: BodyLimit, tenant: str, max_bytes: int, is_json: bool, receive: Receive) -> None:
+        self._limit, self._tenant, self._max_bytes = limit, tenant, max_bytes
+        self._is_json, self._receive = is_json, receive
         self._counted = self._complete = False
         self._waited = 0.0
         self._taken = self._commas = 0
@@ -124,7 +125,7 @@ class _Body:
         self._waited += seconds
         self._taken += len(content)
         self._commas += content.count(b",") if self._is_json else 0
-        self._limit.check(self._taken, self._most, self._commas)
+        self._limit.check(self._taken, self._max_bytes, self._commas)
         self._complete = not message.get("more_body", False)
         if self._complete:
             self.end()
@@ -137,9 +138,9 @@ class _Body:
 
 
 class UnreadBodyDrain:
-    """Middleware that, for a limited time, reads and discards the rest of a body if the response was sent before the
-    body was read. Closing a connection with unread data resets it, and a client that is still sending would lose the
-    response."""
+    """Middleware that reads and discards the rest of a body if the response is ready before the body has been read, but
+    only for a limited time. Closing a connection with unread data resets it, so a client that is still sending would
+    lose the response."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings) -> None:
         self._app = app
@@ -177,14 +178,16 @@ def _announces_body(scope: Scope) -> bool:
 
 
 def _is_json(scope: Scope) -> bool:
-    """Return whether the body is a single JSON document, unlike JSON Lines, which are parsed line by line."""
+    """Return whether the body is a single JSON document. JSON Lines do not count, because they are parsed line by
+    line."""
     media = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
     return media == "application/json" or media.endswith("+json")
 
 
-def _too_large(most: int, size: str) -> HttpProblem:
+def _too_large(max_bytes: int, size: str) -> HttpProblem:
     return HttpProblem(
         "content-too-large",
-        f"The body has {size} bytes; the limit is {most:,}. Send less at once: a batch can be sent in several parts.",
+        f"The body has {size} bytes; the limit is {max_bytes:,}. Send less at once; a batch can be sent in "
+        "several parts.",
         headers={"Connection": "close"},
     )

@@ -1,5 +1,5 @@
-"""Content negotiation: `Accept` (RFC 9110), `Prefer: wait` (RFC 7240), `Content-Type` of bodies, and the headers of
-HTML reports."""
+"""Content negotiation with `Accept` (RFC 9110) and `Prefer: wait` (RFC 7240), and the response headers for HTML
+reports."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _WAIT = re.compile(r"\s*wait\s*=\s*\"?(\d{1,9})\"?\s*(?:;.*)?", re.I)
 
 
 def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | None:
-    """Return the offered media type with the highest quality in the header, the first one if several are equal; None if
+    """Return the offered media type that the header prefers, or the first of several equally preferred ones. None if
     none is accepted."""
     ranges = [_media_range(part) for part in (accept or "").split(",") if part.strip()]
     if not ranges:
@@ -23,8 +23,8 @@ def preferred_media_type(accept: str | None, offered: Sequence[str]) -> str | No
 
 
 def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
-    """Return the offered media type with the highest quality in the header, the first one if several are equal. Raises
-    HttpProblem (406) if none is accepted."""
+    """Return the offered media type that the header prefers, or the first of several equally preferred ones. Raises
+    HttpProblem with status 406 if none is accepted."""
     media = preferred_media_type(accept, offered)
     if media is None:
         raise HttpProblem(
@@ -34,14 +34,14 @@ def negotiated_media_type(accept: str | None, offered: Sequence[str]) -> str:
 
 
 def _media_range(part: str) -> tuple[str, float]:
-    """Return a media range and its quality; a quality that cannot be parsed counts as 1."""
+    """Parse a media range and its quality. A quality that cannot be parsed counts as 1."""
     media, *parameters = (piece.strip().lower() for piece in part.split(";"))
     quality = next((p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"), "1")
     return media, float(quality) if _QUALITY.fullmatch(quality) else 1.0
 
 
 def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
-    """Return the quality of the most specific range that contains the media type."""
+    """Return the quality of the most specific range that matches the media type; 0 if none does."""
     for pattern in (media, media.partition("/")[0] + "/*", "*/*"):
         qualities = [quality for range_, quality in ranges if range_ == pattern]
         if qualities:
@@ -49,18 +49,18 @@ def _quality(media: str, ranges: Sequence[tuple[str, float]]) -> float:
     return 0.0
 
 
-def preferred_wait(prefer: Sequence[str], most: float) -> float | None:
-    """Return N of the header `Prefer: wait=N`, in seconds, limited to `most`; None if there is no such header."""
+def preferred_wait(prefer: Sequence[str], max_seconds: float) -> float | None:
+    """Return the seconds N from a `Prefer: wait=N` header, capped at `max_seconds`; None if there is no such header."""
     for header in prefer:
         for preference in header.split(","):
             if match := _WAIT.fullmatch(preference):
-                return min(float(match[1]), most)
+                return min(float(match[1]), max_seconds)
     return None
 
 
 def html_report_headers(*sheets: str) -> dict[str, str]:
-    """Return the headers of an HTML report, which allow no scripts, no requests, only its own style, and no embedding
-    in frames. `sheets` are the stylesheets of its template; `report.css` if none are given."""
+    """Return the response headers for an HTML report. They forbid scripts, requests and embedding in frames, and allow
+    only the report's own style. `sheets` names its style sheets; the default is `report.css`."""
     style = stylesheet(*(sheets or ("report.css",)))[1]
     policy = f"default-src 'none'; style-src '{style}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     return {"Content-Security-Policy": policy, "Referrer-Policy": "no-referrer", "X-Frame-Options": "DENY"}

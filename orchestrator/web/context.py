@@ -1,4 +1,4 @@
-"""Context of a request: its caller, and the services that answer it."""
+"""A request's context: its caller, and the service's stores and settings."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class RouteContext:
 
     @property
     def by(self) -> ActBy:
-        """Return the caller as the actor of an act at the current time."""
+        """Return the caller, as the actor of an action at the current time."""
         return ActBy(self.caller.actor, self.now)
 
     @property
@@ -35,9 +35,10 @@ class RouteContext:
         return self.services.reviewing
 
     async def find_batch(self, id: str) -> BatchStatus:
-        """Return the current status of the batch. Raises HttpProblem (404, 410)."""
+        """Return a batch's current status. Raises HttpProblem with status 404 if it does not exist, or 410 if it was
+        deleted."""
         return await find_batch(self.services.jobs, self.tenant, id)
 
     async def find_job(self, id: str, kind: JobKind) -> Job:
-        """Return the job. Raises HttpProblem (404, 410)."""
+        """Return a job. Raises HttpProblem with status 404 if it does not exist, or 410 if it was deleted."""
         return await find_job(self.services.jobs, self.tenant, id, kind)

@@ -1,4 +1,4 @@
-"""Cookies for sign-in: one for the session, one for an attempt to sign in with an identity provider. Scripts in a page
+"""Cookies for sign-in: one for the session, and one for an attempt to sign in through an identity provider. Scripts
 cannot read them."""
 
 import datetime as dt
@@ -13,25 +13,25 @@ from orchestrator.settings import AccessSettings
 
 _SESSION, _ATTEMPT = "assayer-session", "assayer-sign-in"
 SIGN_IN_SECONDS = 600
-"""Seconds allowed for signing in with an identity provider."""
+"""Maximum seconds for signing in through an identity provider."""
 _SECURE = "__Host-"
-"""Cookie name prefix with which browsers accept the cookie only over TLS and only from this exact host."""
+"""Cookie name prefix that makes browsers accept the cookie only over TLS and only from this exact host."""
 
 
 class SignInAttempt(Frozen):
-    """Data that a browser keeps between leaving for an identity provider and returning.
+    """Data that the browser keeps while the person is signing in at an identity provider.
 
-    It needs no signature, because it holds nothing that the service relies on. An attacker who could plant an attempt
-    in a browser could equally plant their own signed attempt. The provider accepts a code only once, so an attempt is
-    used only once."""
+    It needs no signature, because it contains nothing that the service trusts. An attacker who could plant an attempt
+    in a browser could equally plant their own signed attempt. The provider accepts a code only once, so an attempt can
+    be used only once."""
 
     provider: str = Field(max_length=40)
     state: str = Field(min_length=43, max_length=43)
-    """State that the response must contain, which proves that this browser started the attempt."""
+    """State that the provider's response must contain, which proves that this browser started the attempt."""
     nonce: str = Field(min_length=43, max_length=43)
-    """Nonce that the provider's token must contain, which proves that it was signed for this attempt."""
+    """Nonce that the provider's token must contain, which proves that the token was issued for this attempt."""
     verifier: str = Field(min_length=43, max_length=43)
-    """PKCE verifier, without which the code is useless to others (RFC 7636)."""
+    """PKCE verifier (RFC 7636), without which the code is useless to others."""
     next: str = Field(max_length=2_000)
     """Console page to open after sign-in."""
     ends_at: AwareDatetime
@@ -42,7 +42,7 @@ def session_token(request: Request, settings: AccessSettings) -> str | None:
 
 
 def attempt_of(request: Request, settings: AccessSettings, now: dt.datetime) -> SignInAttempt | None:
-    """Return the attempt that this browser started; None if there is none or it has expired."""
+    """Return the sign-in attempt that this browser started; None if there is none or it has expired."""
     try:
         attempt = SignInAttempt.model_validate_json(urlsafe_b64decode(_cookie(request, settings, _ATTEMPT) or ""))
     except ValueError:  # the base class of pydantic's and binascii's errors
@@ -68,8 +68,8 @@ def clear_attempt(response: Response, request: Request, settings: AccessSettings
 
 
 def _cookie(request: Request, settings: AccessSettings, name: str) -> str | None:
-    """Return a cookie, accepting only the name that this service would set, because over TLS a page on another host of
-    the domain can set the unprefixed name."""
+    """Return a cookie. Only the name that this service would set is accepted, because under TLS a page on another host
+    in the domain could set the unprefixed name."""
     return request.cookies.get(_name(request, settings, name)) or None
 
 
@@ -78,8 +78,8 @@ def _name(request: Request, settings: AccessSettings, name: str) -> str:
 
 
 def _keep(response: Response, request: Request, settings: AccessSettings, name: str, value: str, seconds: int) -> None:
-    # Lax rather than strict, so that a person who returns from an identity provider or follows a link in an email is
-    # still signed in.
+    # Lax rather than strict, so that people are still signed in when they return from an identity provider or follow a
+    # link in an email.
     response.set_cookie(
         _name(request, settings, name),
         value,

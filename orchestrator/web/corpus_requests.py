@@ -1,4 +1,4 @@
-"""Corpus searches while the caller waits: each request uses a single corpus version and has a deadline."""
+"""Corpus searches for which the caller waits. Each request uses a single corpus version and has a deadline."""
 
 import asyncio
 import logging
@@ -23,9 +23,9 @@ async def answered_by_corpus(services: Services, ask: Callable[[SearchableCorpus
         async with asyncio.timeout(_SECONDS):
             return await ask(await _current(services))
     except TimeoutError:
-        raise HttpProblem("busy", f"The corpus did not answer within {_SECONDS:g} s.") from None
+        raise HttpProblem("busy", f"The corpus search took longer than {_SECONDS:g} s.") from None
     except (LiteratureError, PartUnavailable) as error:
-        # The error's own message names the operator's files and hosts, so the response gives only the reason.
+        # The error's message contains the operator's file and host names, so the response states only the reason.
         raise HttpProblem("unavailable", f"The search failed: {error.reason}.") from error
 
 

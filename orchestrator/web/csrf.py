@@ -1,5 +1,5 @@
-"""CSRF protection: a change requested by a browser is accepted only from a page of this service, as shown by its origin
-and a session token.
+"""CSRF protection: a browser's request to change data is accepted only from one of this service's own pages. This is
+verified by its origin and a token derived from the session.
 
 Forms send the token in `csrf_token`, scripts in `X-CSRF-Token`."""
 
@@ -17,7 +17,7 @@ from orchestrator.web.services import Services
 FIELD = "csrf_token"
 HEADER = "X-CSRF-Token"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-STALE_PAGE = "The page is out of date: reload it and try again."
+STALE_PAGE = "The page is out of date. Reload it and try again."
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -28,9 +28,9 @@ def csrf_token(request: Request) -> str:
 
 
 def check_origin(request: Request, settings: AccessSettings) -> None:
-    """Raise HttpProblem (403) unless the request comes from a page of this service. Browsers send the origin with every
-    request that changes data, except from pages without a referrer; most also state whether a request stays on the
-    same site."""
+    """Raise HttpProblem with status 403 unless the request comes from one of this service's own pages. Browsers send
+    the origin with every request that changes data, except from pages without a referrer. Most also state whether a
+    request stays on the same site."""
     origin_header, site = request.headers.get("origin", ""), request.headers.get("sec-fetch-site")
     origin = urlsplit(origin_header)
     if settings.url is not None:
@@ -43,14 +43,14 @@ def check_origin(request: Request, settings: AccessSettings) -> None:
     if not same or site not in (None, "same-origin"):
         raise HttpProblem(
             "forbidden",
-            "The request does not come from a page of this service. Behind a proxy, the operator must set "
-            "ASSAYER_ACCESS__URL to the public URL of the service.",
+            "The request does not come from one of this service's own pages. Behind a proxy, the operator must set "
+            "ASSAYER_ACCESS__URL to the service's public URL.",
         )
 
 
 async def check_csrf(request: Request, settings: AccessSettings) -> None:
-    """Check the origin and the CSRF token of a form; file-upload forms send the token in a request header. Raises
-    HttpProblem (403)."""
+    """Check a form's origin and CSRF token; file uploads send the token in a header. Raises HttpProblem with status 403
+    if either is invalid."""
     check_origin(request, settings)
     token = request.headers.get(HEADER, "")
     if not token and request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
@@ -59,7 +59,8 @@ async def check_csrf(request: Request, settings: AccessSettings) -> None:
 
 
 def check_csrf_header(request: Request, settings: AccessSettings) -> None:
-    """Check the CSRF token of requests that only scripts make, before the body is read. Raises HttpProblem (403)."""
+    """Check the origin and the CSRF token header of a request made by a script, before the body is read. Raises
+    HttpProblem with status 403 if either is invalid."""
     check_origin(request, settings)
     _check_token(request, settings, request.headers.get(HEADER, ""))
 

@@ -1,10 +1,10 @@
-"""HEAD for every GET route (RFC 9110): the same headers without a body."""
+"""Support for HEAD on every GET route (RFC 9110): the same headers without a body."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class HeadRequests:
-    """Middleware that answers HEAD like GET but without the body. Excluded are event streams, which never end, and
+    """Middleware that handles HEAD like GET but sends no body. It excludes event streams, which do not end, and
     results, whose export is logged."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -1,19 +1,19 @@
-"""Time limit for requests while the database is down."""
+"""A time limit for requests while the database is down."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from orchestrator.store.database import at_most_in_an_outage
+from orchestrator.store.database import limit_outage_wait
 
 _SECONDS = 2.0
 
 
 class OutageLimit:
-    """Middleware that makes a request give up on an unreachable database after two seconds; the response is then a 503.
-    Jobs wait for the database much longer."""
+    """Middleware that limits how long a request waits for an unreachable database to two seconds; the response is then
+    a 503. Jobs wait much longer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with at_most_in_an_outage(_SECONDS):
+        with limit_outage_wait(_SECONDS):
             await self._app(scope, receive, send)

@@ -1,4 +1,4 @@
-"""List pagination and its cursors: newest first, or in the order of a batch's rows."""
+"""Pagination of lists, with cursors for two orders: newest first, and batch rows in order."""
 
 import datetime as dt
 import re
@@ -20,7 +20,7 @@ _PLACE = re.compile(r"(?P<row>\d{0,9}) (?P<id>\w{1,64})", re.ASCII)
 
 
 def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> Page[R]:
-    """Return a page of at most `limit` items; `listed` has one additional item if there is another page."""
+    """Return a page with up to `limit` items. `listed` contains one item more if there is another page."""
     page = listed[:limit]
     return Page(
         items=tuple(map(resource_of, page)), next=encode_cursor(Cursor.of(page[-1])) if len(listed) > limit else None
@@ -28,22 +28,22 @@ def page_of(listed: Sequence[J], limit: int, resource_of: Callable[[J], R]) -> P
 
 
 def encode_cursor(cursor: Cursor) -> str:
-    """Return a cursor that is opaque to clients, because its format may change."""
+    """Encode a cursor. It is opaque to clients, because its format may change."""
     return _encode(f"{cursor.created_at.isoformat()} {cursor.id}")
 
 
 def encode_panel_cursor(position: PanelCursor) -> str:
-    """Return a cursor that is opaque to clients."""
+    """Encode a cursor for a panel's rows. It is opaque to clients."""
     return _encode(f"{'' if position.row is None else position.row} {position.evaluation}")
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Parse a cursor; None for the first page. Raises HttpProblem."""
+    """Decode a cursor; None for the first page. Raises HttpProblem if it is invalid."""
     return _decode(cursor, _CURSOR, lambda match: Cursor(dt.datetime.fromisoformat(match["moment"]), match["id"]))
 
 
 def decode_panel_cursor(cursor: str | None) -> PanelCursor | None:
-    """Parse a cursor. Raises HttpProblem."""
+    """Decode a cursor for a panel's rows; None for the first page. Raises HttpProblem if it is invalid."""
     return _decode(cursor, _PLACE, lambda match: PanelCursor(int(match["row"]) if match["row"] else None, match["id"]))
 
 
@@ -60,4 +60,4 @@ def _decode(cursor: str | None, pattern: re.Pattern[str], read: Callable[[re.Mat
             return read(match)
     except ValueError:
         pass
-    raise HttpProblem.parameter("after", "It is not a valid cursor. Use `next` from the previous page, unchanged.")
+    raise HttpProblem.parameter("after", "The cursor is invalid. Use `next` from the previous page, unchanged.")

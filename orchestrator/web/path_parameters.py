@@ -1,11 +1,11 @@
-"""Parameters in the paths of requests."""
+"""Parameters in request paths."""
 
 from typing import Annotated
 
 from fastapi import Path
 
 PathId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-"""Id of a resource in a request path."""
+"""A resource's id in a request path."""
 
 
 EntryNumber = Annotated[int, Path(ge=1, le=2**53)]

@@ -1,4 +1,4 @@
-"""Readiness of the service. Calls that arrive at the same time, or shortly after each other, share one check."""
+"""The service's readiness. Requests that arrive at or around the same time share one check."""
 
 import asyncio
 import logging
@@ -16,8 +16,8 @@ _LOG = logging.getLogger(__name__)
 
 
 class Readiness:
-    """Cache of readiness checks, because callers need no key and each check takes a database connection. One
-    instance per application."""
+    """A cache for readiness checks, which is needed because callers require no key and each check takes a database
+    connection. One instance per application."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class Readiness:
         seconds: float,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Set up the cache. A result is valid for `seconds`; 0 runs the check again for every caller."""
+        """Create the cache. A result is valid for `seconds`; 0 repeats the check for every caller."""
         self._check = check
         self._seconds = seconds
         self._monotonic = monotonic
@@ -34,7 +34,7 @@ class Readiness:
         self._until = float("-inf")
 
     async def checks(self) -> tuple[Check, ...]:
-        """Return the results of the checks. Host addresses are removed from the results and only logged."""
+        """Return the results of the checks. Host addresses are only logged, not returned."""
         async with self._lock:
             if self._monotonic() >= self._until:
                 checks = await self._check()

@@ -1,4 +1,4 @@
-"""Middleware that gives every request an id, times it, logs a line about it, and keeps stack traces from reaching
+"""Middleware that assigns an id to every request, measures and logs it, and keeps stack traces from reaching
 clients."""
 
 import logging
@@ -20,7 +20,7 @@ _LOG = logging.getLogger("assayer.access")
 _ERRORS = logging.getLogger(__name__)
 _ACCEPTED_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _CLIENT_GONE = 499
-"""Status of a request whose client disconnected before the response. As in proxies, it is only logged and counted."""
+"""Status recorded if the client disconnected before the response. As with proxies, it is only logged and counted."""
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 REQUESTS = Counter("assayer_http_requests_total", "Requests answered.", ["method", "route", "status"])
@@ -35,7 +35,7 @@ IN_WORK = Gauge("assayer_http_requests_in_work", "Requests in progress.", multip
 
 @dataclass
 class RequestRecord:
-    """Log fields of a request."""
+    """The fields logged for a request."""
 
     request_id: str
     tenant: str | None = None
@@ -50,7 +50,7 @@ def request_record(scope: Scope) -> RequestRecord:
 
 
 async def send_problem(refusal: HttpProblem, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the problem document as the response."""
+    """Send a problem document as the response."""
     await refusal.response(scope["path"], request_record(scope).request_id)(scope, receive, send)
 
 
@@ -84,8 +84,8 @@ class RequestLogging:
             _log_request(scope, record, time.perf_counter() - started)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Run the application. Convert an exception to a problem document, or re-raise it if the response has already
-        started, which closes the connection."""
+        """Run the application. Exceptions become problem documents. If the response has already started, they are
+        re-raised, which closes the connection."""
         try:
             await self._app(scope, receive, send)
         except ClientDisconnect:
@@ -101,7 +101,7 @@ class RequestLogging:
     def _failure(self, error: Exception, record: RequestRecord) -> HttpProblem:
         if isinstance(error, StorageError):
             return database_unavailable()
-        reason = error.reason if isinstance(error, AssayerError) else "a defect of assayer"
+        reason = error.reason if isinstance(error, AssayerError) else "a defect in assayer"
         return HttpProblem(
             "internal-error",
             f"Cause: {reason}. Your request is not at fault. Quote {record.request_id} when you report the problem.",
@@ -109,7 +109,7 @@ class RequestLogging:
 
 
 def database_unavailable() -> HttpProblem:
-    """Return the problem for an unreachable database. The database's own message is only logged, because it contains
+    """Return the problem for an unreachable database. The database's error message is only logged, because it contains
     host names."""
     return HttpProblem(
         "unavailable",
@@ -119,7 +119,7 @@ def database_unavailable() -> HttpProblem:
 
 
 def _log_request(scope: Scope, record: RequestRecord, seconds: float) -> None:
-    """Count the request in the metrics, and log the caller and the route, without any content."""
+    """Count the request in the metrics, and log the caller and the route, but no content."""
     route = getattr(scope.get("route"), "path_format", "none")
     method = scope["method"] if scope["method"] in _METHODS else "other"
     REQUESTS.labels(method, route, str(record.status or 0)).inc()

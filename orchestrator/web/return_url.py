@@ -1,4 +1,4 @@
-"""URLs to which people are sent back; these are always pages of the console."""
+"""URLs to which people are redirected. They always point to console pages."""
 
 import re
 from urllib.parse import urlsplit
@@ -10,17 +10,18 @@ from orchestrator.settings import AccessSettings
 
 HOME = "/console"
 _LOCAL = re.compile(r"/console(?:/(?!\.{1,2}(?:[/?]|\Z))[\w.-]{1,300})*(?:\?[\w=&.,%+:~-]{0,1500})?", re.ASCII)
-"""Pattern of console URLs; no path segment is empty, `.` or `..`, which browsers remove before the request."""
+"""Matches console URLs. No path segment may be empty, `.` or `..`, because browsers resolve these before the
+request."""
 
 
 def local_path(url: str) -> str:
-    """Return the path to open after sign-in: `url` if it is a page of the console, otherwise the home page."""
+    """Return the path to open after sign-in: `url` if it is a console page, otherwise the home page."""
     return url if _LOCAL.fullmatch(url) else HOME
 
 
 def page_asked_from(request: Request, settings: AccessSettings, header: str = "referer") -> str:
-    """Return the console page that contained a form or page fragment, as named by the header; the home page if the
-    header names none. A URL that only receives forms is replaced by the page above it."""
+    """Return the console page from which a request came, according to the header; the home page if the header does not
+    name one. A URL that only receives forms is replaced by its parent page."""
     referrer = urlsplit(request.headers.get(header, ""))
     ours = request.headers.get("host", "") if settings.url is None else urlsplit(settings.url).netloc
     path = local_path(referrer.path)

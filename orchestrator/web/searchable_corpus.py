@@ -1,5 +1,5 @@
-"""Interface through which the API searches the corpus. It imports no web framework, because the packages that implement
-it have none."""
+"""The interface through which the API searches the corpus. It imports no web framework, because the packages that
+implement it do not depend on one."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +9,7 @@ from assayer.ports import Literature
 
 
 class SearchableCorpus(Literature, Protocol):
-    """One version of the corpus, for searching. All methods raise LiteratureError."""
+    """One version of the corpus, for searching. All methods raise LiteratureError if the search fails."""
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]: ...
 
@@ -18,5 +18,6 @@ class SearchableCorpus(Literature, Protocol):
 
 class SearchableCorpora(Protocol):
     async def current(self) -> SearchableCorpus:
-        """Return the current version, to be used for an entire request. Raises CorpusError if there is none."""
+        """Return the current version, which must be used for the entire request. Raises CorpusError if there is
+        none."""
         ...

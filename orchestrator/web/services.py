@@ -1,4 +1,4 @@
-"""Services used by the API and the console, and the dependencies that provide them."""
+"""The services that the API and the console use, and the dependencies that provide them to routes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -55,12 +55,12 @@ from orchestrator.web.searchable_corpus import SearchableCorpora
 from orchestrator.webhooks.secrets import SecretCipher
 
 _RENDERED_AT_ONCE = 2
-"""Maximum number of documents rendered at the same time; each takes a core."""
+"""Maximum number of documents rendered concurrently; each occupies a core."""
 
 
 class Services:
-    """Stores that share a database, settings, and everything else that the API and the console use; built in the
-    composition root."""
+    """Everything that the API and the console use: stores that share one database, settings, and other components.
+    Built in the composition root."""
 
     def __init__(
         self,
@@ -87,13 +87,19 @@ class Services:
         group_seconds: float = 60.0,
         most_abstract_chars: int = 6_000,
     ) -> None:
-        """Build the stores. `listener` is opened and closed by its creator; `check_address` raises AddressRefused for
-        addresses that webhooks must not use; `read_table` reads a workbook of proposals, using its second argument as
-        the workbook's name in errors, and raises InputError; `page_pictures` renders pages of a PDF, given its name,
-        the first page and the number of pages, and raises Unreadable; `ready` checks everything that evaluations need,
-        and must not raise. `identity_providers` are named by the operator; without `corpora`, searches get a 503.
-        Members of a group of rollouts wait `group_seconds` for the next member; papers to curate are rejected if their
-        abstract is longer than `most_abstract_chars`."""
+        """Build the stores.
+
+        - `listener` is opened and closed by its creator.
+        - `check_address` raises AddressRefused for addresses that webhooks must not use.
+        - `read_table` parses a workbook of proposals; its second argument is the name
+          used in errors. Raises InputError.
+        - `page_pictures` renders PDF pages. Its arguments are the document, its name, the first page and the number of
+          pages. Raises Unreadable.
+        - `ready` checks everything that evaluations need, and must not raise.
+        - `identity_providers` are keyed by the names that the operator chose.
+        - Without `corpora`, searches get a 503.
+        - A group of rollouts waits `group_seconds` for its next member.
+        - Papers to curate are rejected if their abstract is longer than `most_abstract_chars`."""
         self.settings, self.access, self.batches = api, access, batches
         self.clock, self.listener, self.options, self.judges = clock, listener, options, judges
         self.mails, self.cipher, self.check_address = mails, cipher, check_address
@@ -140,7 +146,7 @@ class Services:
 
 
 def of_application(name: str) -> Callable[[Request], Awaitable[Any]]:
-    """Return a dependency that provides a part of the application's state."""
+    """Return a dependency that provides one item in the application's state."""
 
     async def part(request: Request) -> Any:
         return getattr(request.app.state, name)

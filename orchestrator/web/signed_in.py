@@ -1,4 +1,4 @@
-"""Authentication of people by their session, and checks of what their role allows."""
+"""Authentication of people by session, and checks of what their role allows."""
 
 import math
 from collections.abc import Awaitable, Callable
@@ -25,26 +25,27 @@ SIGN_IN = "/console/sign-in"
 
 
 class SignInNeeded(Exception):
-    """Raised if a person has not signed in, or if the session has ended. The application redirects to the sign-in
+    """Raised if the person is not signed in or the session has ended. The application then redirects to the sign-in
     page."""
 
 
 async def session_caller(request: Request, services: Services) -> Caller | None:
-    """Return the signed-in person of the request's session; None if there is no session. Raises HttpProblem (429)."""
+    """Return the person signed in with the request's session; None if there is no valid session. Raises HttpProblem
+    with status 429 if they have exceeded their rate limit."""
     token = session_token(request, services.access)
     session = None if token is None else await services.sessions.find(token, services.clock.now())
     if session is None:
         return None
     if session.wait_seconds is not None:
         seconds = max(1, math.ceil(session.wait_seconds))
-        detail = f"Your browser has sent more requests than one person is allowed. Try again in {seconds} s."
+        detail = f"You have exceeded the rate limit for one person. Try again in {seconds} s."
         raise HttpProblem("rate-limited", detail, retry_after=seconds)
     scopes, key = scopes_of_role(session.role), KeyId(session.subject)
     return Caller(session.tenant, key, scopes, None, session.name, session.role, session.member)
 
 
 async def note_caller(scope: Scope, caller: Caller) -> None:
-    """Store the caller in the request's scope and log record, and count the request towards the caller's tenant."""
+    """Store the caller in the request's scope and log record, and count the request against the caller's tenant."""
     scope["assayer.caller"] = caller
     record = request_record(scope)
     record.tenant, record.key = caller.tenant, caller.key
@@ -52,8 +53,9 @@ async def note_caller(scope: Scope, caller: Caller) -> None:
 
 
 async def signed_in(request: Request, services: ServicesDependency) -> Caller:
-    """Authenticate the person; for use as a dependency. Requests that change data must come from a page of this
-    service, with the session's token. Raises SignInNeeded, HttpProblem (403, 429)."""
+    """Authenticate the person; for use as a dependency. Raises SignInNeeded if they are not signed in. Raises
+    HttpProblem if they have exceeded their rate limit, or if a request that changes data does not come from one of this
+    service's pages with the session's CSRF token."""
     caller = await session_caller(request, services)
     if caller is None:
         raise SignInNeeded
@@ -67,20 +69,20 @@ SignedInDependency = Annotated[Caller, Depends(signed_in)]
 
 
 def require_act(caller: Caller, *acts: Act) -> None:
-    """Raise HttpProblem (403) unless the caller is allowed to perform at least one of these acts."""
+    """Raise HttpProblem with status 403 unless the caller may perform at least one of these actions."""
     if any(map(caller.may, acts)):
         return
     if any(may(caller.role, act) for act in acts):
         raise HttpProblem("forbidden", MEMBERS_DECIDE)
     others = sorted(frozenset().union(*(PERMISSIONS[act] for act in acts)))
     article = "An" if caller.role[0] in "ao" else "A"
-    detail = f"{article} {caller.role} may not {' or '.join(acts)}. Allowed roles: {', '.join(others)}."
+    detail = f"{article} {caller.role} cannot {' or '.join(acts)}. Allowed roles: {', '.join(others)}."
     raise HttpProblem("forbidden", detail)
 
 
 def allowed_to(act: Act) -> Callable[..., Awaitable[Caller]]:
-    """Return a dependency that provides the signed-in person if their role allows the act. Raises HttpProblem
-    (403)."""
+    """Return a dependency that provides the signed-in person if their role allows the action. Raises HttpProblem with
+    status 403 otherwise."""
 
     async def person(caller: SignedInDependency) -> Caller:
         require_act(caller, act)
@@ -91,8 +93,8 @@ def allowed_to(act: Act) -> Callable[..., Awaitable[Caller]]:
 
 
 async def to_sign_in(request: Request, _: Exception) -> Response:
-    """Redirect to the sign-in page. After signing in, the person returns to the requested page or, if they sent a form,
-    to the page that contained it. If a script requested a page fragment, the whole page is replaced."""
+    """Redirect to the sign-in page. After signing in, the person returns to the requested page or, if they submitted a
+    form, to the page with the form. If a script requested a page fragment, the entire page is replaced."""
     services: Services = request.app.state.services
     is_fragment = request.headers.get("hx-request") == "true"
     if is_fragment:

@@ -1,4 +1,4 @@
-"""Store a reviewer's expertise, after looking up their papers in the corpus."""
+"""Storage of a reviewer's expertise, after their papers have been looked up in the corpus."""
 
 import asyncio
 
@@ -17,8 +17,9 @@ _MOST_PAPERS = 1_000
 async def store_expertise(
     services: Services, tenant: TenantId, member: Member, body: ExpertiseBody, by: ActBy
 ) -> ExpertiseOutcome:
-    """Store what a reviewer knows and whom they are close to. Without a corpus, the papers are stored as listed. Raises
-    HttpProblem if there are too many papers; ReviewRefused if another version was stored meanwhile."""
+    """Store a reviewer's expertise and conflicts of interest. If the corpus is unavailable, papers are stored as
+    listed. Raises HttpProblem if there are too many papers, and ReviewRefused if another version has been stored in the
+    meantime."""
     read, unread = await asyncio.to_thread(read_papers, body.references)
     papers = distinct_papers([*body.papers, *read])
     if len(papers) > _MOST_PAPERS:

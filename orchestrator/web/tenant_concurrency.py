@@ -1,8 +1,8 @@
-"""Concurrency limit per tenant: only a limited number of a tenant's requests are processed at once, and a 429 is sent
-with a delay. Without this limit, a burst of requests from one tenant would delay every other caller.
+"""A concurrency limit per tenant: only a limited number of a tenant's requests are processed at once, and 429 responses
+are delayed. Without it, a burst of requests from one tenant would delay all other callers.
 
-A request's tenant is unknown until its key, or the session in its cookie, has been looked up. That lookup is a good
-part of the request's cost, so the tenants of keys and sessions seen before are cached."""
+A request's tenant is unknown until its key or session has been looked up. That lookup accounts for much of a request's
+cost, so the tenants of known keys and sessions are cached."""
 
 import asyncio
 from collections import Counter, OrderedDict, defaultdict
@@ -20,27 +20,27 @@ from orchestrator.web.backpressure import release_slot
 from orchestrator.web.cookies import session_token
 from orchestrator.web.request_log import send_problem
 
-_MOST_REMEMBERED = 10_000
-"""Maximum number of keys and sessions cached."""
+_MAX_CACHED = 10_000
+"""Maximum number of cached keys and sessions."""
 _LOOKUPS_AT_ONCE = 4
-"""Maximum number of concurrent lookups of keys and sessions that are new to this process."""
-_MOST_WAITING_LOOKUPS = 1_000
-"""Maximum number of requests that wait for such a lookup."""
-_MOST_REFUSALS = 2_000
-"""Maximum number of refusals that are delayed. Further refusals are sent immediately, so that a flood of requests does
-not hold an unlimited number of connections open."""
+"""Maximum number of concurrent lookups for keys and sessions that are new to this process."""
+_MAX_WAITING_LOOKUPS = 1_000
+"""Maximum number of requests waiting for such a lookup."""
+_MAX_DELAYED_REFUSALS = 2_000
+"""Maximum number of delayed refusals. Further refusals are sent immediately, so that a flood of requests cannot hold an
+unlimited number of connections open."""
 _TOO_MANY = 429
 _TENANT_FOUND = "assayer.tenant_found"
 _PAGES, _SIGN_IN, _CALLBACK = "/console", "/console/sign-in", "/console/callback"
 _SIGN_IN_WITH_KEY = b"a key that is typed"
-"""Key under which all sign-ins with a typed API key are counted, because every typed key is new to this process.
-Sign-ins returning from an identity provider are not counted, because they wait for the provider."""
+"""Key under which all sign-ins with an API key are counted, because each typed key may be new to this process. Sign-ins
+through an identity provider are not counted, because they wait for the provider."""
 
 
 class TenantConcurrency:
-    """Middleware that limits the concurrent requests of each tenant. A request that waits for its client, or is held
-    open, takes no slot. Requests with keys or sessions new to this process are admitted a few at a time until their
-    tenant is known, so that a flood of new or invalid keys has to wait too. Requests without a key or session cost
+    """Middleware that limits each tenant's concurrent requests. A request that waits for its client or is held open
+    takes no slot. Requests with keys or sessions that are new to this process are admitted a few at a time until their
+    tenant is known, so that a flood of new or invalid keys has to wait as well. Requests without a key or session cost
     almost nothing and do not wait."""
 
     def __init__(self, app: ASGIApp, settings: ApiSettings, access: AccessSettings) -> None:
@@ -52,7 +52,7 @@ class TenantConcurrency:
             lambda: asyncio.Semaphore(settings.max_requests_per_tenant)
         )
         self._present: Counter[str] = Counter()
-        """Number of requests per tenant that are in progress, waiting, or about to be refused."""
+        """Number of each tenant's requests that are in progress or waiting."""
         self._lookup_slots = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
         self._waiting_lookups = 0
         self._refusals = 0
@@ -66,7 +66,7 @@ class TenantConcurrency:
             self._tenants.move_to_end(key)
             await self._run_for_tenant(self._tenants[key], scope, receive, send)
             return
-        if self._waiting_lookups >= _MOST_WAITING_LOOKUPS:
+        if self._waiting_lookups >= _MAX_WAITING_LOOKUPS:
             await send_problem(self._too_many_lookups(), scope, receive, send)
             return
         self._waiting_lookups += 1
@@ -74,7 +74,7 @@ class TenantConcurrency:
             await self._lookup_slots.acquire()
         finally:
             self._waiting_lookups -= 1
-        if key in self._tenants:  # another request has looked it up meanwhile
+        if key in self._tenants:  # another request has looked it up in the meantime
             self._lookup_slots.release()
             await self._run_for_tenant(self._tenants[key], scope, receive, send)
             return
@@ -91,7 +91,7 @@ class TenantConcurrency:
             await self._run_in_slot(slot, scope, receive, send)
 
     async def _run_for_unknown_caller(self, key: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        """Process a request in a lookup slot until its tenant is known or it has been answered."""
+        """Process a request in a lookup slot until its tenant is known or the response has been sent."""
         slot = _TenantSlot(self._lookup_slots, held=True)
         with ExitStack() as known:
 
@@ -130,8 +130,8 @@ class TenantConcurrency:
             slot.end()
 
     async def _delay_refusal(self) -> None:
-        """Delay a refusal, so that clients that retry immediately send fewer requests."""
-        if self._refusals >= _MOST_REFUSALS:
+        """Delay a refusal, to slow down clients that retry immediately."""
+        if self._refusals >= _MAX_DELAYED_REFUSALS:
             return
         self._refusals += 1
         try:
@@ -152,7 +152,7 @@ class TenantConcurrency:
 
     def _remember(self, key: bytes, tenant: str) -> None:
         self._tenants[key] = tenant
-        if len(self._tenants) > _MOST_REMEMBERED:
+        if len(self._tenants) > _MAX_CACHED:
             self._tenants.popitem(last=False)
 
     def _too_many(self) -> HttpProblem:
@@ -166,20 +166,20 @@ class TenantConcurrency:
     def _too_many_lookups(self) -> HttpProblem:
         return HttpProblem(
             "busy",
-            f"{_MOST_WAITING_LOOKUPS:,} requests with keys or sessions new to this server are already waiting to be "
+            f"{_MAX_WAITING_LOOKUPS:,} requests with keys or sessions new to this server are already waiting to be "
             "checked. Try again later.",
             headers={"Connection": "close"},
         )
 
 
 async def tenant_is_known(scope: Scope, tenant: str) -> None:
-    """Record the tenant of the request. From then on, the request takes one of that tenant's slots."""
+    """Record the request's tenant. From then on, the request takes one of that tenant's slots."""
     if (tenant_found := scope.pop(_TENANT_FOUND, None)) is not None:
         await tenant_found(tenant)
 
 
 class _TenantSlot:
-    """Concurrency slot of a request. After `end`, it is never acquired again."""
+    """A request's concurrency slot. After `end`, it cannot be acquired again."""
 
     def __init__(self, slots: asyncio.Semaphore, held: bool = False) -> None:
         self._slots = slots
@@ -195,7 +195,7 @@ class _TenantSlot:
             self.release()
 
     async def move(self, slots: asyncio.Semaphore) -> None:
-        """Release the slot and wait for a slot of another semaphore."""
+        """Release the slot, and wait for one in another semaphore."""
         self.release()
         self._slots = slots
         await self.acquire()
@@ -211,7 +211,7 @@ class _TenantSlot:
 
 
 def _key_of(scope: Scope, access: AccessSettings) -> bytes | None:
-    """Return the hash of the request's key or of its session. None if it has neither, or needs no slot."""
+    """Return the hash of the request's key or session. None if it has neither, or needs no slot."""
     if scope["type"] != "http" or scope["path"] == _CALLBACK:
         return None
     if scope["path"] == _SIGN_IN and scope["method"] == "POST":

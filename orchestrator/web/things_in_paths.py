@@ -1,5 +1,5 @@
-"""Calls and evaluations named in the path of a request. A route declares them after its context, which authenticates
-the caller and checks what they are allowed to do."""
+"""Dependencies that provide the call or evaluation named in a request's path. A route declares them after its context,
+which authenticates the caller and checks their permissions."""
 
 from typing import Annotated
 

@@ -1,5 +1,4 @@
-"""Conversion of Pydantic errors in a request's body or parameters into a problem document with messages and
-locations."""
+"""Conversion of Pydantic errors in a request's body or parameters to a problem document with messages and locations."""
 
 from collections.abc import Mapping, Sequence
 from types import UnionType
@@ -12,14 +11,14 @@ from orchestrator.problems import HttpProblem, ProblemError, suggestion
 from orchestrator.validation_wording import fault_in_words
 
 BODY_SHAPES = ("one member of a group", "a whole group")
-"""Tags with which Pydantic distinguishes the shapes of a body; they appear in error locations but are not fields."""
+"""Tags with which Pydantic distinguishes alternative bodies. They appear in error locations but are not fields."""
 _MOST_ERRORS = 20
 _SHOWN = 60
-"""Maximum number of characters of an unknown name that are quoted."""
+"""Maximum number of characters quoted from an unknown name."""
 
 
 def validation_problem(error: RequestValidationError, body_model: type[BaseModel] | None) -> HttpProblem:
-    """Convert validation errors to a problem. `body_model` is the model of the route's body, whose field names are
+    """Convert validation errors to a problem. `body_model` is the model for the route's body; its field names are
     suggested in place of unknown ones."""
     independent = _independent_errors(error.errors())
     if independent and independent[0]["type"] == "json_invalid":
@@ -27,13 +26,12 @@ def validation_problem(error: RequestValidationError, body_model: type[BaseModel
     errors = [_problem_error(item, body_model) for item in independent[:_MOST_ERRORS]]
     first = errors[0]
     where = first.pointer if first.parameter is None else first.parameter
-    more = f" {len(independent) - 1} more in `errors`." if len(independent) > 1 else ""
+    more = f" Further errors: {len(independent) - 1}; see `errors`." if len(independent) > 1 else ""
     return HttpProblem("invalid-request", f"{where or 'The body'}: {first.detail}{more}", errors=errors)
 
 
 def _independent_errors(errors: Sequence[Any]) -> list[Any]:
-    """Return the errors that do not merely follow from others: a list with an invalid element is not also reported as
-    too short."""
+    """Drop errors that merely follow from others: a list with an invalid element is not also reported as too short."""
     paths = [tuple(error["loc"]) for error in errors]
     return [
         error
@@ -65,7 +63,7 @@ def _without_shape(place: Sequence[str | int]) -> Sequence[str | int]:
 
 
 def json_pointer(place: Sequence[str | int]) -> str:
-    """Return the JSON pointer (RFC 6901) to a location, with each part shortened to 60 characters."""
+    """Return the JSON Pointer (RFC 6901) to a location, with each part shortened to 60 characters."""
     parts = (str(part)[:_SHOWN].replace("~", "~0").replace("/", "~1") for part in place)
     return "".join(f"/{part}" for part in parts)
 

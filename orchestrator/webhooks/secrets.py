@@ -20,8 +20,8 @@ _SETTING = "ASSAYER_WEBHOOKS__KEYS"
 
 
 class SecretCipher:
-    """Cipher for the secrets of webhooks. It encrypts with the first key and decrypts with any key, so that a key can
-    be replaced while secrets are still encrypted with it."""
+    """Cipher for webhook secrets. It encrypts with the first key and decrypts with any key, so that a key can be
+    replaced while secrets are still encrypted with it."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         """Create a cipher from Fernet keys, each 32 bytes in URL-safe base64. A cipher without keys cannot encrypt."""
@@ -31,7 +31,7 @@ class SecretCipher:
         """Encrypt a secret. Raises ConfigurationError if there is no key."""
         if not self._keys:
             raise ConfigurationError(
-                "The service has no key with which to encrypt the webhook's secret.",
+                "The service has no key for encrypting the webhook's secret.",
                 f"The operator of the service must set {_SETTING}.",
             )
         return self._keys[0].encrypt(secret.encode()).decode()
@@ -42,7 +42,7 @@ class SecretCipher:
             with suppress(InvalidToken):
                 return MultiFernet(self._keys).decrypt(encrypted).decode()
         raise ConfigurationError(
-            "The secret that signs the messages was encrypted with a key that the service does not have.",
+            "The webhook's signing secret was encrypted with a key that the service does not have.",
             f"Add that key to {_SETTING} after the others, or ask the tenant to create the webhook again.",
         )
 

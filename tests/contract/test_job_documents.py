@@ -119,7 +119,7 @@ async def test_repeated_submission_keeps_a_single_file(queue: Queue, documents: 
 
 async def test_file_of_a_crashed_submission_is_deleted(queue: Queue, documents: PgDocuments, tmp_path: Path) -> None:
     now = dt.datetime.now(dt.UTC)
-    await documents.written([document_job("died")])
+    await documents.write_documents([document_job("died")])
     await queue.add(document_job("lives", document=b"another"))
 
     await documents.release_abandoned(now, 900)

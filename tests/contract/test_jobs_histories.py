@@ -76,7 +76,7 @@ class History:
         expired = await self.queue.leases.expire()
         assert expired == (self.state == "running")
         if expired:
-            self._ended("loss", "The process worker was lost while it ran this job.")
+            self._ended("loss", "The process worker was lost while running this job.")
             self.expired = self.leases[-1]
 
     def _ended(self, cause: RetryCause, why: str) -> None:

@@ -190,7 +190,7 @@ async def test_budget_reserves_job_limits_and_releases_unspent_amounts(queue: Qu
     first = await queue.lease(4)
     assert [lease.max_usd for lease in first] == [2.0, 2.0]
     waiting = await queue.jobs.waiting_reason(RICH, job("m2").id) or ""
-    assert "It may cost 2 USD, but only 1.00 USD is left of your organisation's budget of 5 USD a month" in waiting
+    assert "It may cost 2 USD, but only 1.00 USD remains of your organisation's budget of 5 USD a month" in waiting
 
     for lease in first:
         await queue.leases.finish(lease, JobVerdict(state="succeeded", cost_usd=0.5))

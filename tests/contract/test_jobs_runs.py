@@ -43,7 +43,7 @@ async def begin(queue: Queue, run: EvaluationId, usd: float) -> Lease:
 async def begin_twice(queue: Queue, first_usd: float = 3.0, second_usd: float = 0.25) -> Lease:
     """The next job: its first run is given back, the second goes on."""
     lease = await begin(queue, FIRST, first_usd)
-    await queue.leases.give_back(lease, "Its worker was asked to stop.", attempt_failed=False, after_seconds=0)
+    await queue.leases.give_back(lease, "Its worker was stopped.", attempt_failed=False, after_seconds=0)
     return await begin(queue, SECOND, second_usd)
 
 

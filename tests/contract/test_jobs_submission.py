@@ -57,13 +57,13 @@ async def test_full_queue_rejects_submission_and_forgets_idempotency_key(queue: 
     with pytest.raises(QueueFull) as caught:
         await queue.jobs.add(ACME, [job(), job()], record=once())
 
-    assert (caught.value.queued, caught.value.added, caught.value.most) == (2, 2, 3)
+    assert (caught.value.queued, caught.value.added, caught.value.limit) == (2, 2, 3)
     assert len(await queue.jobs.list(ACME)) == 2
     assert await queue.jobs.add(ACME, [job()], record=once()) is None
 
 
 async def test_submission_for_an_unknown_tenant_is_rejected(queue: Queue) -> None:
-    with pytest.raises(InputError, match="no tenant nobody"):
+    with pytest.raises(InputError, match="The tenant nobody does not exist"):
         await queue.jobs.add(TenantId("nobody"), [job()])
 
 

@@ -97,7 +97,7 @@ async def test_submitter_is_mailed_once_when_the_call_finishes(service: Service,
         "1 evaluated in part",
         "0 without a score",
         "1 failed",
-        "0 refused: no usable proposal in the row",
+        "0 rejected: no usable proposal in the row",
     ]
     assert "Cost: unknown; the known part is $0.50." in lines
     assert "The corpus does not cover the field of 1 proposal: expect no score or only" in lines
@@ -156,7 +156,7 @@ async def test_reviewer_gets_single_mail_for_assignments_made_together(service: 
     subjects = sorted(letter.message["Subject"] for letter in letters.values())
     assert subjects == [f"{count} to review, due by 2031-12-01: Call 7" for count in ("1 proposal", "2 proposals")]
     text = letters[grace.member.email].text
-    assert "Your opinion is due by 2031-12-01." in text
+    assert "Your review is due by 2031-12-01." in text
     assert "https://assayer.example.org/console/sign-in/link/" in text
     assert "One" not in text
     assert "overwrite" not in text
@@ -189,7 +189,7 @@ async def test_reviewer_invited_to_a_call_is_mailed_its_name(service: Service, p
         (letter,) = await post.received(1)
     assert letter.recipients == ("ada@example.org",)
     assert letter.message["Subject"] == "Invitation to review: Call 7"
-    assert "review proposals of Call 7 for acme" in letter.text
+    assert "review proposals in Call 7 for acme" in letter.text
     assert "due by 2031-12-01" in letter.text
     assert "One" not in letter.text
 

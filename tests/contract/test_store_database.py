@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from assayer.errors import ConfigurationError, StorageError
 from orchestrator.store import Database, DatabaseSettings
-from orchestrator.store.database import Connection, at_most_in_an_outage
+from orchestrator.store.database import Connection, limit_outage_wait
 from orchestrator.store.database_errors import safe_address
 from orchestrator.store.migrator import MIGRATION_LOCK, latest_revision
 from orchestrator.store.queue_depth import PgQueueDepth
@@ -142,7 +142,7 @@ async def test_connection_failure_times_out_and_hides_the_password(closed_port: 
 
 
 async def test_silent_server_times_out_on_connect(silent_port: int) -> None:
-    with pytest.raises(StorageError, match="did not answer in time"):
+    with pytest.raises(StorageError, match="did not respond in time"):
         await Database(settings(f"postgresql://me@127.0.0.1:{silent_port}/ore", connect_seconds=0.2)).connect()
 
 
@@ -190,7 +190,7 @@ def test_database_without_url_or_server_is_a_configuration_error() -> None:
 
 async def test_query_before_migration_reports_missing_tables(empty_database_url: str) -> None:
     async with Database(settings(empty_database_url)) as database:
-        with pytest.raises(StorageError, match="has no tables of assayer"):
+        with pytest.raises(StorageError, match=r"does not contain assayer's tables"):
             await database.fetch("SELECT * FROM answers")
 
 
@@ -263,7 +263,7 @@ async def test_request_learns_of_an_outage_within_seconds_while_a_job_waits(data
         await proxy.cut()
         waiting = asyncio.create_task(database.fetch("SELECT 2"))
         started = time.monotonic()
-        with at_most_in_an_outage(2.0), pytest.raises(StorageError):
+        with limit_outage_wait(2.0), pytest.raises(StorageError):
             await database.fetch("SELECT 3")
         assert time.monotonic() - started < 4
         assert not waiting.done()

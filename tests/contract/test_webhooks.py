@@ -257,7 +257,7 @@ async def test_failed_delivery_is_retried_with_identical_message(
         delivered = await until(store, "delivered")
     assert first.id == second.id
     assert first.text == second.text
-    assert (delivered.said, delivered.next_at) == ("The receiver answered with status 200.", None)
+    assert (delivered.said, delivered.next_at) == ("The receiver responded with status 200.", None)
 
 
 async def test_delivery_fails_after_last_attempt_and_records_reason(
@@ -270,7 +270,7 @@ async def test_delivery_fails_after_last_attempt_and_records_reason(
         await end(database, "ev_1")
         dead = await until(store, "failed")
     assert dead.attempt == 3
-    assert dead.said == "The receiver answered with status 302. That was attempt 3 of 3."
+    assert dead.said == "The receiver responded with status 302. That was attempt 3 of 3."
     assert len(there.messages) == 3
 
 

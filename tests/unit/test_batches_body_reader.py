@@ -21,7 +21,7 @@ def test_line_limit_counts_all_files_including_blank_lines() -> None:
     intake = collect_rows(read_rows(io.BytesIO(as_form(files)), "form", FORM_TYPE, limits, TODAY))
     assert [row.source for row in intake.accepted] == ["c.txt"]
     (found,) = intake.rejected
-    assert (found.source, found.detail[:47]) == ("b.csv", "A request may have at most 100 lines of text; t")
+    assert (found.source, found.detail[:43]) == ("b.csv", "The request has more than 100 lines of text")
 
 
 @pytest.mark.parametrize(("kind", "data"), [("csv", b"title,text\n\n\n"), ("jsonl", b"\n\n"), ("form", b"")])
@@ -104,7 +104,7 @@ def test_malformed_form_is_rejected(data: bytes, content_type: str, says: str) -
 def test_empty_and_oversized_batches_are_rejected() -> None:
     with pytest.raises(InputError, match="The batch is empty"):
         read_batch(b"\n \n")
-    with pytest.raises(InputError, match="may have at most 10 rows"):
+    with pytest.raises(InputError, match="has more than 10 rows"):
         read_batch(as_jsonl([words(number) for number in range(11)]))
 
 

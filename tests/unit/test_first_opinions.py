@@ -64,9 +64,9 @@ def test_identical_opinions_give_full_agreement_and_undefined_kappa() -> None:
         (opinions(), "There are no first reviews yet."),
         (
             two_reviewers([1, 2, 3, 4], [1, 2, 3, 4]),
-            "Not enough reviews. Only 4 proposals have two or more first reviews",
+            "Not enough reviews. Only 4 proposals have at least two first reviews",
         ),
-        (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough reviews. No proposal has two"),
+        (opinions(*(("ada", f"p{n}", 3, 0.5) for n in range(9))), "Not enough reviews. No proposal has at least two"),
     ],
 )
 def test_too_few_opinions_give_absent_agreement_with_reason(given_opinions: FirstOpinions, words: str) -> None:
@@ -96,7 +96,7 @@ def test_missing_machine_scores_are_not_compared_and_constant_scores_keep_half(m
     found = with_program(opinions(*(("ada", f"p{n}", 1 + n % 5, machine) for n in range(10))))
     if machine is None:
         assert isinstance(found, Absent)
-        assert found.reason.startswith("Not enough reviews. No first review is on a proposal that the program scored")
+        assert found.reason.startswith("Not enough reviews. No first review is of a proposal with a report score")
     else:
         assert not isinstance(found, Absent)
         assert isinstance(found.order, SameOrder)

@@ -110,7 +110,7 @@ def test_mail_about_finished_call_lists_counts_and_cost() -> None:
         "9 evaluated in part",
         "90 without a score",
         "0 failed",
-        "3 refused: no usable proposal in the row",
+        "3 rejected: no usable proposal in the row",
         "",
         "“Without a score” does not mean a low score. The page of the call states the reasons.",
     ]
@@ -135,11 +135,9 @@ def test_review_invitation_names_the_call_and_due_date() -> None:
     sent = compose_mail(mail(news), SENDER, URL, NOW)
     assert sent["Subject"] == "Invitation to review: Spring call"
     text = str(sent.get_content())
-    assert text.startswith(
-        "You are invited to review proposals of Spring call for acme, as a reviewer: you give opinions"
-    )
-    assert "Opinions are due by 2031-12-01." in text
+    assert text.startswith("You are invited to review proposals in Spring call for acme, as a reviewer: you review")
+    assert "Reviews are due by 2031-12-01." in text
     assert f"{URL}/console/sign-in" in text
     unnamed = MemberInvited(role="reviewer", call=CALL)
-    assert "review proposals of bt_7 for acme" in text_of(unnamed)
+    assert "review proposals in bt_7 for acme" in text_of(unnamed)
     assert "due by" not in text_of(unnamed)

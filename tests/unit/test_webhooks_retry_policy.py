@@ -21,7 +21,7 @@ SETTINGS = WebhookDeliverySettings()
 
 @pytest.mark.parametrize("status", [200, 202, 204, 299])
 def test_any_2xx_status_counts_as_delivered(status: int) -> None:
-    assert delivery_outcome(status, 1, 0.5, SETTINGS) == Delivered(f"The receiver answered with status {status}.")
+    assert delivery_outcome(status, 1, 0.5, SETTINGS) == Delivered(f"The receiver responded with status {status}.")
 
 
 @pytest.mark.parametrize("answer", [302, 400, 404, 429, 500, 503, "It could not be reached."])

@@ -99,7 +99,7 @@ EXEMPT: Mapping[str, str] = {
     "orchestrator.console.call_pages.static": _NAME_OF_OURS,
     "orchestrator.console.proposal_fields.fields_of": "takes words that frequent_words has cut, a dozen a report",
     "orchestrator.console.scripted_page.page_response": _NAME_OF_OURS,
-    "orchestrator.access.api_keys.key_called": "puts a name of 200 characters between quotation marks",
+    "orchestrator.access.api_keys.key_display_name": "puts a name of 200 characters between quotation marks",
     "orchestrator.jobs.retry_policy": _NAME_OF_OURS,
     "orchestrator.jobs.state_machine": _NAME_OF_OURS,
     "orchestrator.reviewing.agreement.pair_agreements": _ONE_ID,

@@ -1,1 +1,1 @@
-"""Routers of the API, a module per resource; `orchestrator.application` combines them."""
+"""The API's routers, one module per resource. `orchestrator.application` combines them."""

@@ -1,4 +1,4 @@
-"""Assignment of reviewers to proposals, and conflicts of interest."""
+"""Routes that assign reviewers to proposals, and routes for conflicts of interest."""
 
 import asyncio
 from collections import Counter
@@ -41,17 +41,17 @@ class OfReviewer(UrlQuery):
 
 class ClearQuery(OfReviewer):
     reason: ConflictReason
-    """Why there is no conflict after all."""
+    """The reason why there is no conflict after all."""
 
 
 @router.post("/v1/batches/{id}/assignments")
 async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath) -> AssignmentOutcome:
-    """Assign reviewers to all proposals of a batch, by expertise and bids or with about equal load, and without
-    conflicts of interest. Conflicts are also detected from names, institutions and co-authors. An existing assignment
-    stays unless it has no opinion yet and the reviewer has a conflict or no longer reviews; the proposal then goes to
-    another reviewer. An opinion from a reviewer with a conflict does not count. First opinions are blind: a reviewer
-    who could read a proposal's report in an earlier role is not assigned to it (`not_blind`; 422 if such a reviewer is
-    named in the request)."""
+    """Assign reviewers to all proposals in a batch. Reviewers are chosen either by expertise and bids or so that load
+    is even. Reviewers with a conflict of interest are excluded; conflicts are also detected from names, institutions
+    and co-authors. Existing assignments are kept, with one exception: if there is no opinion yet and the reviewer has a
+    conflict or no longer reviews, the proposal goes to another reviewer. An opinion from a reviewer with a conflict
+    does not count. First opinions are blind, so reviewers who could read the call's reports in an earlier role get no
+    assignments (`not_blind`); naming one in the request is an error (422)."""
     draft = await context.services.assignment_planner.draft(context.tenant, call.id, body)
     loads, missing = Counter(draft.loads), Counter(draft.plan.short)
     if body.dry_run:
@@ -77,7 +77,7 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
                 evaluation=item,
                 title=titles[JobId(item)],
                 missing=count,
-                reason=shortfalls.get(item, "The reviewer or the proposal changed while reviewers were assigned."),
+                reason=shortfalls.get(item, "The reviewer or the proposal changed while assignments were being made."),
             )
             for item, count in missing.items()
         ),
@@ -89,8 +89,8 @@ async def assign_reviewers(body: AssignBody, context: Assigner, call: CallInPath
 
 @router.post("/v1/evaluations/{id}/assignments", status_code=204)
 async def assign_reviewer(body: AssignOneBody, context: Assigner, job: EvaluationInPath) -> None:
-    """Assign a proposal to one reviewer, chosen by hand. Rejected if the reviewer has a conflict of interest, could
-    read the reports in an earlier role, or already has the proposal."""
+    """Assign a proposal to one specific reviewer. Rejected if the reviewer has a conflict of interest, could read the
+    reports in an earlier role, or already has the proposal."""
     if job.batch is None:
         raise HttpProblem("conflict", "This evaluation is not part of a batch, so it cannot be reviewed.")
     member = MemberId(body.reviewer)
@@ -99,8 +99,8 @@ async def assign_reviewer(body: AssignOneBody, context: Assigner, job: Evaluatio
 
 @router.get("/v1/assignments")
 async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context: AssignmentReader) -> Page[Assignment]:
-    """List assignments. Reviewers see only their own, starting with proposals that still need an opinion, with masked
-    titles if proposals are judged blind. Other roles see all assignments."""
+    """List assignments, beginning with those that still need an opinion. Reviewers see only their own, with masked
+    titles in blind mode. Other roles see all assignments."""
     batch = None if query.batch is None else BatchId(query.batch)
     is_reviewer = context.caller.role == "reviewer"
     member = context.caller.subject if is_reviewer else None
@@ -112,7 +112,7 @@ async def list_assignments(query: Annotated[AssignmentsQuery, Query()], context:
 
 @router.delete("/v1/evaluations/{id}/assignments", status_code=204)
 async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()], context: Assigner) -> None:
-    """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
+    """Withdraw an assignment that has no opinion yet."""
     member = MemberId(query.reviewer)
     if not await context.reviewing.assignments.withdraw(context.tenant, JobId(id), member, context.by):
         raise not_there("evaluation", id, "assignment without an opinion")
@@ -120,15 +120,15 @@ async def withdraw_assignment(id: PathId, query: Annotated[OfReviewer, Query()],
 
 @router.get("/v1/batches/{id}/conflicts")
 async def list_conflicts(context: PeopleReader, batch: CallInPath) -> Page[ConflictOfInterest]:
-    """List the conflicts of interest in a batch: declared conflicts, those detected when reviewers were assigned, and
-    those since cleared."""
+    """List the conflicts of interest in a batch: those declared, those detected when reviewers were assigned, and those
+    cleared since."""
     return Page(items=tuple(await context.reviewing.assignments.conflicts(context.tenant, batch.id)), next=None)
 
 
 @router.post("/v1/evaluations/{id}/conflicts")
 async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDeclarer) -> ConflictOfInterest:
-    """Declare that a reviewer must not review a proposal. Reviewers can declare only their own conflicts; officers, any
-    reviewer's. Ends the reviewer's assignment if no opinion has been submitted yet."""
+    """Declare that a reviewer must not review a proposal. Reviewers can declare only their own conflicts, officers
+    anyone's. The reviewer's assignment ends unless an opinion has been submitted."""
     member = MemberId(body.reviewer or context.caller.member or "")
     if context.caller.role == "reviewer":
         if member != context.caller.member:
@@ -136,14 +136,14 @@ async def declare_conflict(id: PathId, body: ConflictBody, context: ConflictDecl
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), member)
         required(blind_given, not_there("evaluation", id))
     if not member:
-        raise HttpProblem.invalid("Name the reviewer who has the conflict; only reviewers can omit this.", "/reviewer")
+        raise HttpProblem.invalid("State which reviewer has the conflict. Only reviewers can omit this.", "/reviewer")
     declared = await context.reviewing.assignments.declare(context.tenant, JobId(id), member, body.reason, context.by)
     return required(declared, not_there("evaluation", id, "evaluation or reviewer"))
 
 
 @router.delete("/v1/evaluations/{id}/conflicts")
 async def clear_conflict(id: PathId, query: Annotated[ClearQuery, Query()], context: Assigner) -> ConflictOfInterest:
-    """Clear a declared or detected conflict, with a reason. It stays on record."""
+    """Mark a conflict of interest as not applicable, with a reason. It stays on record."""
     cleared = await context.reviewing.assignments.clear(
         context.tenant, JobId(id), MemberId(query.reviewer), query.reason, context.by
     )

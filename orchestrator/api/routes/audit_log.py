@@ -1,4 +1,4 @@
-"""Routes `/v1/audit-log`: the acts that affect decisions and who performed them, as a hash chain that any reader can
+"""Routes `/v1/audit-log`: the actions that affect decisions and who performed them, as a hash chain that any reader can
 verify."""
 
 from typing import Annotated
@@ -15,7 +15,7 @@ from orchestrator.api.url_queries import UrlQuery
 class AuditQuery(UrlQuery):
     limit: int = Field(default=500, ge=1, le=1_000)
     after: int = Field(default=0, ge=0, le=2**53)
-    """Value of `next` on the previous page: the number of its last entry."""
+    """`next` from the previous page, which is the number of its last entry."""
 
 
 router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
@@ -23,8 +23,8 @@ router = APIRouter(prefix="/v1/audit-log", tags=["audit_log"])
 
 @router.get("")
 async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: AuditReader) -> AuditLogPage:
-    """List the tenant's audit log, oldest entry first. A machine key sees the acts, who performed them, and the hashes
-    with which the log can be verified, but not people's judgements."""
+    """List the tenant's audit log, oldest entry first. A machine key sees the actions, who performed them, and the
+    hashes needed to verify the log, but not people's judgements."""
     entries = await context.services.audit_log.entries(context.tenant, after=query.after, limit=query.limit + 1)
     page = entries[: query.limit]
     if context.caller.role == "machine":
@@ -36,6 +36,6 @@ async def list_audit_entries(query: Annotated[AuditQuery, Query()], context: Aud
 
 @router.get("/tip")
 async def get_audit_tip(context: AuditReader) -> AuditTip:
-    """Return the length of the log and the hash of its newest entry. Keep both: with them you can detect later that
-    entries were removed from the end."""
+    """Return the log's length and the hash of its newest entry. Store both elsewhere, so that you can detect later
+    whether entries were removed from the end."""
     return await context.services.audit_log.tip(context.tenant)

@@ -1,4 +1,4 @@
-"""Route `POST /v1/batches/estimate`: cost and duration of a batch. Nothing is stored."""
+"""Route `POST /v1/batches/estimate`: a batch's expected cost and duration. Nothing is stored."""
 
 from typing import Annotated
 
@@ -13,17 +13,17 @@ from orchestrator.jobs.estimates import TypicalEvaluation, estimate
 from orchestrator.services.batch_summaries import tags_in
 
 _OTHER_BOARD = Absent(
-    reason="The cost of a custom board is not known. Omit the board to see the cost with the default board."
+    reason="The cost of a custom board is unknown. Omit the board to see the cost with the default board."
 )
 
-_NO_LITERATURE = Absent(reason="This method reads no literature.")
+_NO_LITERATURE = Absent(reason="This method does not use literature.")
 
 router = APIRouter(prefix="/v1/batches", tags=["batches"])
 
 
 @router.post("/estimate", openapi_extra=BATCH_BODY)
 async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[BatchBody, Depends()]) -> BatchEstimate:
-    """Estimate the cost and duration of a batch. Rows are read as in a submission, but not stored or evaluated."""
+    """Estimate a batch's cost and duration. Rows are parsed as in a submission, but not stored or evaluated."""
     intake, services, tenant = await body.read(query, 1), body.context.services, body.context.tenant
     if not intake.accepted:
         raise no_usable_row(intake)
@@ -34,11 +34,12 @@ async def estimate_batch(query: Annotated[RowsQuery, Query()], body: Annotated[B
     if query.board is None and not models:
         own = await services.costs.taken(tenant, query.method)
         unmeasured = (
-            f"The cost of {query.method} has not been measured, and you have too few finished evaluations with it."
+            f"The typical cost of {query.method} is unknown, and you have too few finished evaluations with "
+            "this method."
         )
         typical = services.options.typical.get(query.method, Absent(reason=unmeasured))
     else:
-        own = []  # past evaluations by the usual board say nothing about the cost of a different board
+        own = []  # past evaluations with the default board say nothing about the cost of a different one
         typical_board = services.options.typical_board
         typical = typical_board(query.board, models) if typical_board else _OTHER_BOARD
     estimated = estimate(ideas, own, typical, pace, query.max_usd)

@@ -1,4 +1,4 @@
-"""Route `/v1/batches/{id}/results`: the results of a batch in a single file."""
+"""Route `/v1/batches/{id}/results`: a batch's results in a single file."""
 
 import asyncio
 import re
@@ -56,7 +56,7 @@ _FORMAT_NAMES = {
 }
 """Result formats by media type."""
 _RESULTS = {
-    "description": "One line per row, in order; a row without a report (for example, a rejected row) gives the reason",
+    "description": "One line per row, in order. A row without a report, such as a rejected row, states the reason.",
     "content": {
         media: {
             "schema": {"type": "string", **({"format": "binary"} if media in (_XLSX, _MEDIA_TYPES["parquet"]) else {})}
@@ -72,11 +72,11 @@ Standings = Mapping[str, RowStanding]
 
 class ResultsQuery(UrlQuery):
     format: Literal["jsonl", "csv", "xlsx", "parquet"] | None = None
-    """Format of the results; takes precedence over `Accept`."""
+    """Format of the results. Takes precedence over `Accept`."""
     reference: Reference | None = None
-    """Return only rows, including rejected ones, with exactly this reference, which the sender assigned."""
+    """Return only rows with exactly this reference, which the sender assigned. Includes rejected rows."""
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a finished ranking of these proposals, whose ranks are included. Defaults to the newest."""
+    """Id of a finished ranking of these proposals; its ranks are included. Defaults to the newest."""
 
 
 @router.get("/{id}/results", response_class=Response, responses={200: _RESULTS})
@@ -86,8 +86,8 @@ async def get_batch_results(
     batch: CallInPath,
     accept: Annotated[str | None, Header()] = None,
 ) -> Response:
-    """Return the results so far, with scores, ranks and, for callers who are allowed to see them, the number and
-    combined score of reviewers' opinions. Choose whole reports as JSON lines, or a table as CSV, Excel or Parquet."""
+    """Return the results so far, with scores and ranks. Callers who may see reviewers' opinions also get their number
+    and combined score. The formats are JSON Lines with full reports, or a table as CSV, Excel or Parquet."""
     media = _MEDIA_TYPES[query.format] if query.format else negotiated_media_type(accept, tuple(_FORMAT_NAMES))
     format_name = _FORMAT_NAMES[media]
     standings = await _standings(context.services, context.caller, batch, query.ranking)
@@ -119,14 +119,13 @@ async def _json_lines(rows: AsyncIterator[ResultRow], standings: Standings) -> A
 
 
 def _standing(row: ResultRow, standings: Standings) -> RowStanding:
-    """Return the standing of a row. It is empty for a rejected row, and for a row added after the standings were
-    read."""
+    """Return a row's standing. It is empty for rejected rows, and for rows added after the standings were read."""
     return RowStanding() if isinstance(row, RowError) else standings.get(row.job.id, RowStanding())
 
 
 async def _standings(services: Services, caller: Caller, batch: BatchStatus, named: str) -> dict[str, RowStanding]:
-    """Return the standings by evaluation id. Raises HttpProblem (404) for a ranking that does not belong to this
-    batch or has not ended."""
+    """Return the standings by evaluation id. Raises HttpProblem with status 404 if the ranking does not belong to this
+    batch or has not finished."""
     ended = await services.rankings.listed(caller.tenant, batch=batch.id, state="succeeded")
     ranking = next((item.id for item in ended if named in ("", item.id)), None)
     if named and ranking is None:
@@ -165,8 +164,8 @@ def _standing_of(row: TableRow, ranking: JobId | None, people: Mapping[str, Pane
 
 
 def _attachment(batch: BatchStatus, format_name: str) -> str:
-    """Return a Content-Disposition header whose file name is that of the call: in ASCII for every browser, and in
-    Unicode for browsers that support RFC 6266."""
+    """Return a Content-Disposition header with a file name derived from the call's name: in ASCII for all browsers, and
+    in Unicode for those that support RFC 6266."""
     name = " ".join(re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|;%]', " ", batch.name).split()).strip(". ")[:_LONGEST_NAME]
     ascii_letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     ascii_name = " ".join(ascii_letters.split()).strip(". ")

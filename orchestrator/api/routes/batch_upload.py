@@ -1,5 +1,4 @@
-"""Routes `POST /v1/batches` and `/v1/batches/{id}/rows`: many ideas in a single request or in several successive
-requests."""
+"""Routes `POST /v1/batches` and `/v1/batches/{id}/rows`, which submit many ideas in one request or in several."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from assayer.methods.criteria_file import criteria_of
 from assayer.models import Criterion
 from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
-from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead, traceparent_of
+from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future, traceparent_of
 from orchestrator.api.openapi import REPLAYABLE_HEADERS
 from orchestrator.batches.body_reader import MEDIA_TYPES, BatchIntake, collect_rows, read_rows
 from orchestrator.batches.rows import AcceptedRow
@@ -38,8 +37,8 @@ BATCH_BODY: dict[str, Any] = {
         "required": True,
         "description": "One idea per JSON record or CSV row, as `title` and `text` or as its sections; or files in a "
         "form or a ZIP archive: PDF, Word (.docx), OpenDocument (.odt), text, Markdown, TeX (also the ZIP archive of a "
-        "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Unreadable rows are listed in the response, "
-        "and the others are evaluated. A malicious archive is rejected as a whole.",
+        "paper), HTML, RTF, JSON, JSON lines, CSV, Excel (.xlsx). Unreadable rows are listed in the response; "
+        "the others are evaluated. A malicious archive is rejected as a whole.",
         "content": {
             **{media: {"schema": {"type": "string"}} for media in MEDIA_TYPES if media != _FORM},
             _FORM: {
@@ -52,26 +51,27 @@ BATCH_BODY: dict[str, Any] = {
     }
 }
 _ACCEPTED: dict[int | str, dict[str, Any]] = {
-    202: {"description": "The usable rows are stored; the rejected rows are listed", "headers": REPLAYABLE_HEADERS}
+    202: {"description": "The usable rows are stored; rejected rows are listed", "headers": REPLAYABLE_HEADERS}
 }
 
 
 @dataclass(frozen=True)
 class BatchBody:
-    """Request whose body holds the rows of a batch."""
+    """A request whose body holds a batch's rows."""
 
     request: Request
     context: Submitter
     uploads: UploadLimitDependency
 
     async def read(self, query: RowsQuery, first: int) -> BatchIntake:
-        """Read the rows without storing them; `first` is the number of the first row. Raises HttpProblem."""
+        """Parse the rows without storing them. `first` is the first row's number. Raises HttpProblem if the body or the
+        query is invalid."""
         services = self.context.services
         if wrong_method := services.options.method_problem(query.method):
             raise HttpProblem.parameter("method", wrong_method)
         services.options.check_priority(query.priority)
         services.options.check_limit(query.max_usd, query.method)
-        if lies_ahead(query.cutoff, services):
+        if is_in_future(query.cutoff, services):
             raise HttpProblem.parameter("cutoff", CUTOFF_AHEAD)
         if wrong := services.options.board_problem(query.board, tags_in(query.board_models), query.method):
             raise HttpProblem.parameter(wrong.field, wrong.detail)
@@ -88,7 +88,7 @@ class BatchBody:
         loop = asyncio.get_running_loop()
 
         def read_table(data: bytes, name: str) -> IdeaTable:
-            """Read a table on the event loop; called in the thread that reads the body."""
+            """Parse a table on the event loop. Called from the thread that parses the body."""
             return asyncio.run_coroutine_threadsafe(services.read_table(data, name), loop).result()
 
         async with self.uploads.receive(self.request) as file:
@@ -104,12 +104,13 @@ class BatchBody:
 
 @dataclass(frozen=True)
 class BatchUpload(BatchBody):
-    """Request that submits the rows of a batch."""
+    """A request that submits a batch's rows."""
 
     idempotency_key: IdempotencyKey = None
 
     async def store(self, query: RowsQuery, intake: BatchIntake, batch: NewBatch | MoreRows, name: str) -> Response:
-        """Store the rows that were read, or repeat the response to the same request. Raises HttpProblem."""
+        """Store the parsed rows, or replay the response to the same request. Raises HttpProblem if the batch is
+        closed."""
         services, path = self.context.services, batch_path(batch.id)
         accepted = _accepted_batch(batch.id, name, intake).model_dump_json().encode()
         fingerprint = request_fingerprint(self.request, intake.digest, query.model_dump_json())
@@ -127,7 +128,7 @@ class BatchUpload(BatchBody):
 
 @router.post("", status_code=202, response_model=AcceptedBatch, openapi_extra=BATCH_BODY, responses=_ACCEPTED)
 async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[BatchUpload, Depends()]) -> Response:
-    """Submit a batch; every row is evaluated."""
+    """Submit a batch. Every row is evaluated."""
     intake = await upload.read(query, 1)
     if not intake.accepted and not query.open:
         raise no_usable_row(intake)
@@ -148,9 +149,9 @@ async def create_batch(query: Annotated[BatchQuery, Query()], upload: Annotated[
 async def add_batch_rows(
     id: PathId, query: Annotated[MoreRowsQuery, Query()], upload: Annotated[BatchUpload, Depends()]
 ) -> Response:
-    """Add rows to an open batch, and close it unless `open` says that more will follow. With `reopen`, a closed batch
-    accepts rows too, such as late proposals or rows that were refused and have been fixed. Sign-off closes a batch
-    permanently."""
+    """Add rows to an open batch, and close it unless `open` announces that more will follow. With `reopen`, rows can
+    also be added to a closed batch, for example late proposals or refused rows that have been fixed. Sign-off closes a
+    batch permanently."""
     batch = await upload.context.find_batch(id)
     intake = await upload.read(query, query.first)
     rejected = tuple(intake.rejected)
@@ -167,7 +168,7 @@ async def add_batch_rows(
 
 
 def _criteria(text: str) -> tuple[Criterion, ...]:
-    """Parse the criteria. Raises HttpProblem."""
+    """Parse the criteria. Raises HttpProblem if they are invalid."""
     try:
         return criteria_of(text, "The text") if text.strip() else ()
     except InputError as error:

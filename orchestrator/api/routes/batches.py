@@ -48,10 +48,13 @@ router = APIRouter(prefix="/v1/batches", tags=["batches"])
 _LOG = logging.getLogger(__name__)
 _STREAM_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(
-        "Server-sent events: `progress`, at most once a second, and finally `finished`; `data` is a BatchSummary",
+        "Server-sent events: `progress` at most once a second, and finally `finished`; `data` is a BatchSummary",
         BatchSummary,
     ),
-    204: {"description": "The batch has finished and the client has every event: an EventSource does not reconnect"},
+    204: {
+        "description": "The batch has finished and the client has received every event, so an EventSource "
+        "does not reconnect"
+    },
 }
 _LAST = "Id of the last event received"
 
@@ -68,10 +71,10 @@ async def list_batches(query: Annotated[BatchesQuery, Query()], context: Reader)
 
 @router.get("/{id}")
 async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
-    """Return a batch: its progress, and the rows without a usable idea."""
+    """Return a batch with its progress and the rows that contain no usable idea."""
     waiting = await context.services.jobs.batch_waiting_reason(context.tenant, batch.id)
     more: dict[str, object] = {"waiting": waiting}
-    # Counted only once all have ended, so that clients that poll a running batch do not cause a count each time.
+    # Counted only once all have ended, so that clients polling a running batch do not trigger a count each time.
     if batch.finished_at is not None:
         outcomes = await context.services.tables.outcomes(context.tenant, batch.id)
         more |= {"outcomes": outcomes.counts, "poorly_covered": outcomes.poorly_covered}
@@ -80,8 +83,8 @@ async def get_batch(context: Reader, batch: CallInPath) -> BatchResource:
 
 @router.patch("/{id}")
 async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> BatchResource:
-    """Change a batch's name, its tags, the due date of opinions, or its terms as a funding call. Rejected once the
-    batch is signed off, and if the details have changed since the version that the body names."""
+    """Change a batch's name, tags, due date for opinions, or its terms as a funding call. Rejected once the batch is
+    signed off, and if the details have changed since the version stated in the body."""
     details = {name: getattr(body, name) for name in body.model_fields_set if name != "version"}
     if "terms" in details:
         criteria_of_bodies(body.terms.criteria, "/terms/criteria")
@@ -93,14 +96,14 @@ async def update_batch(id: PathId, body: BatchPatch, context: CallChanger) -> Ba
 
 @router.get("/{id}/terms")
 async def get_call_terms(context: CallReader, batch: CallInPath) -> CallDetails:
-    """Return the terms of a batch as a funding call, with the version that a change names."""
+    """Return a batch's terms as a funding call, with the version that a change must state."""
     return await context.services.call_details.get(context.tenant, batch.id)
 
 
 @router.delete("/{id}")
 async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
-    """Cancel all evaluations of a batch that have not ended, so that nothing more is spent on them. Evaluations that
-    have ended are unchanged. Rejected once the batch is signed off."""
+    """Cancel a batch's unfinished evaluations, so that nothing more is spent on them. Evaluations that have ended are
+    unchanged. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     await context.services.jobs.cancel_batch(context.tenant, batch.id, context.by)
     return await batch_resource(context, await context.find_batch(id))
@@ -108,8 +111,8 @@ async def cancel_batch(id: PathId, context: Submitter) -> BatchResource:
 
 @router.post("/{id}/retry", status_code=202)
 async def retry_batch(id: PathId, context: Submitter) -> RetriedBatch:
-    """Evaluate failed or cancelled rows of a batch again. Each row keeps its id and its budget, and model responses
-    that are already stored are not paid for again. Rejected once the batch is signed off."""
+    """Retry a batch's failed and cancelled rows. Each row keeps its id and its budget; model responses that are already
+    stored are not paid for again. Rejected once the batch is signed off."""
     batch = await context.find_batch(id)
     retried = await context.services.jobs.retry_batch(context.tenant, batch.id, context.by)
     summary = batch_summary(await context.find_batch(id), context.now)
@@ -151,7 +154,7 @@ async def stream_batch_events(
 
 
 async def _progress_events(services: Services, tenant: TenantId, batch: BatchId) -> AsyncIterator[ServerSentEvent]:
-    """Yield progress events until the batch has finished or is gone, the database connection is lost, or
+    """Yield progress events until the batch finishes or is deleted, the database connection is lost, or
     `stream_seconds` have passed."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds

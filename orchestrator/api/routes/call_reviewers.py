@@ -14,8 +14,8 @@ router = APIRouter(prefix="/v1/batches/{id}/reviewers", tags=["reviewing"])
 
 @router.get("")
 async def get_reviewers(context: PeopleReader, call: CallInPath) -> CallReviewers:
-    """List the reviewers of a batch: those chosen for it or invited to it or, if there are none, all members with the
-    reviewer role."""
+    """List a batch's reviewers: those chosen for it or invited to it. If there are none, all members with the reviewer
+    role are listed."""
     asked = await call_reviewers.asked_reviewers(
         context.services.members, context.reviewing.call_reviewers, context.tenant, call.id
     )
@@ -24,8 +24,8 @@ async def get_reviewers(context: PeopleReader, call: CallInPath) -> CallReviewer
 
 @router.put("")
 async def choose_reviewers(body: CallReviewersBody, context: Assigner, call: CallInPath) -> ChosenOutcome:
-    """Choose the reviewers of a batch. Its proposals are then assigned only to them. Other reviewers' assignments end,
-    except those with an opinion."""
+    """Choose a batch's reviewers. From then on, its proposals are assigned only to them. Other reviewers' assignments
+    end, except those with an opinion."""
     return await call_reviewers.choose_reviewers(
         context.services.members, context.reviewing, context.tenant, call.id, body, context.by
     )
@@ -33,10 +33,10 @@ async def choose_reviewers(body: CallReviewersBody, context: Assigner, call: Cal
 
 @router.post("", status_code=201)
 async def invite_reviewer(body: CallInvitationBody, context: Inviter, call: CallInPath) -> Member:
-    """Invite a person, by email, to review a batch. They become a member with the reviewer role and join the reviewers
-    chosen for the batch; if none were chosen, they join those who already have proposals of it. An existing reviewer
-    with this address is chosen and otherwise unchanged. A person who can read the reports in another role is rejected,
-    because their first opinion would not be blind."""
+    """Invite a person by email to review a batch. They become a member with the reviewer role and join the reviewers
+    chosen for the batch. If none were chosen, those with assignments in the batch are chosen as well. An existing
+    reviewer with this address is chosen but otherwise unchanged. Rejected if the person could read the reports in
+    another role, because their first opinion would not be blind."""
     member = MemberId(context.services.new_id("mb"))
     new = NewMember(**body.model_dump(), role="reviewer")
     return await context.reviewing.call_reviewers.invite(context.tenant, call.id, member, new, context.by)

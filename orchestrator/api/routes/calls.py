@@ -1,4 +1,4 @@
-"""Routes for funding calls: create one without proposals, and the terms that its reviewers read."""
+"""Routes for funding calls: create a call without proposals, and read the terms shown to reviewers."""
 
 from fastapi import APIRouter
 
@@ -18,8 +18,8 @@ router = APIRouter(tags=["batches"])
 
 @router.post("/v1/calls", status_code=201)
 async def create_call(body: CallBody, context: CallChanger, creation: CreationDependency) -> BatchResource:
-    """Create a funding call: a batch with terms and without proposals. Add them with `POST /v1/batches/{id}/rows` and
-    `reopen=true`. A repeated request returns the call that it created, as it is now."""
+    """Create a funding call, which is a batch with terms but without proposals. Add proposals with `POST
+    /v1/batches/{id}/rows` and `reopen=true`. A repeated request returns the call in its current state."""
     criteria_of_bodies(body.terms.criteria, "/terms/criteria")
     id = BatchId(context.services.new_id("bt"))
     details = {name: getattr(body, name) for name in CallBody.model_fields}
@@ -31,8 +31,8 @@ async def create_call(body: CallBody, context: CallChanger, creation: CreationDe
 
 @router.get("/v1/evaluations/{id}/terms")
 async def get_review_terms(id: PathId, context: ProposalReader) -> CallTerms:
-    """Return the terms of the proposal's call: its criteria and the form of its reviews. A reviewer sees only those of
-    assigned proposals."""
+    """Return the terms of the call that a proposal belongs to, including its criteria and review form. Reviewers can
+    read them only for proposals assigned to them."""
     if context.caller.role == "reviewer":
         given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
         required(given, not_there("evaluation", id))

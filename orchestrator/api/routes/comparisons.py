@@ -46,7 +46,8 @@ async def create_comparison(body: ComparisonBody, submission: SubmissionDependen
 async def _idea(
     services: Services, tenant: TenantId, words: IdeaBody | None, evaluation: str | None, name: str
 ) -> Idea:
-    """Return the idea in the body, or that of the evaluation that it names. Raises HttpProblem."""
+    """Return the idea given in the body, either in words or by evaluation id. Raises HttpProblem if both or neither are
+    given, or if the evaluation does not exist."""
     if evaluation is not None:
         if words is not None:
             raise HttpProblem.invalid(f"Give either `{name}` or `{name}_evaluation`, not both.", f"/{name}_evaluation")
@@ -71,5 +72,5 @@ def _path(job: str) -> str:
 
 _ROUTES = JobRoutes(router, "comparison", ComparisonResource, _resource, _show)
 _ROUTES.add_list("List the tenant's comparisons, newest first, without their results.")
-_ROUTES.add_one("Return a comparison in its current state, with its result once it is done.")
+_ROUTES.add_one("Return a comparison in its current state, with its result once it has succeeded.")
 _ROUTES.add_cancel()

@@ -1,4 +1,4 @@
-"""Routes `/v1/corpus/search`: search of the papers with which ideas are compared."""
+"""Routes `/v1/corpus/search`, which search the corpus of papers with which ideas are compared."""
 
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ _MOST_IN_ADDRESS = 20
 
 
 class CorpusQuery(CorpusOptions):
-    """Corpus query in a URL. It allows fewer names than a body, because the length of URLs is limited."""
+    """A corpus query in a URL. It allows fewer names than a body, because URLs are limited in length."""
 
     q: Words
     venue: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
@@ -33,7 +33,7 @@ class CorpusQuery(CorpusOptions):
     field: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
     """Return only papers from these fields of study."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MOST_IN_ADDRESS)
-    """Ids of papers to leave out."""
+    """Ids of papers to exclude."""
 
 
 router = APIRouter(prefix="/v1/corpus", tags=["corpus"])

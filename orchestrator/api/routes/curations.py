@@ -1,4 +1,4 @@
-"""Routes `/v1/curations`: derive research questions from papers without revealing the papers' method."""
+"""Routes `/v1/curations`: derive research questions from papers without revealing the papers' methods."""
 
 from functools import partial
 
@@ -40,7 +40,7 @@ async def create_curation(
     submission: SubmissionDependency,
     uploads: UploadLimitDependency,
 ) -> Response:
-    """Classify each paper as a new idea, a survey or an evaluation, and find the question that it answers."""
+    """Classify each paper as a new idea, a survey or an evaluation, and derive the question that it answers."""
     read = partial(_paper, submission.services.most_abstract_chars)
     items = await read_items(submission, uploads, read, body.items)
     work = CurationRequest(items=items, limits=body.limits)
@@ -48,7 +48,7 @@ async def create_curation(
 
 
 def _paper(most_abstract_chars: int, position: int, body: CuratedPaperBody) -> SourcePaper:
-    """Convert a paper of the request. Raises HttpProblem."""
+    """Convert one paper in the request. Raises HttpProblem if it is invalid."""
     try:
         return paper_of_record(body.model_dump(), f"Paper {position}", most_abstract_chars)
     except InputError as error:

@@ -1,4 +1,5 @@
-"""Routes `/v1/erasures`: immediate deletion of everything stored about an applicant or a batch, and its proof."""
+"""Routes `/v1/erasures`: immediate deletion of all data stored about an applicant or a batch, and proof of the
+deletion."""
 
 from typing import Annotated
 
@@ -17,8 +18,8 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 
 @router.post("")
 async def create_erasure(body: ErasureBody, context: Manager) -> Erasure:
-    """Delete everything stored about an idea or a batch: ideas, reports, model responses, events, and every comparison
-    that includes them. A finished ranking stays, without the erased idea; other ideas keep their ranks. Deletion is
+    """Delete all data stored about an idea or a batch: ideas, reports, model responses, events, and every comparison
+    that includes them. A finished ranking is kept without the erased idea; other ideas keep their ranks. Deletion is
     irreversible, so use `dry_run` first."""
     erasure = await erasure_of(
         context.services.erasures, context.services.jobs, context.tenant, body.source, body.batch
@@ -33,7 +34,7 @@ async def get_erasure_proof(
     number: EntryNumber, query: Annotated[DocumentQuery, Query()], context: Manager
 ) -> Response:
     """Return the proof of an erasure: its audit log entry, and the result of a new search for the erased data, which
-    should find nothing. The proof names no applicant."""
+    should find nothing. The proof does not name the applicant."""
     proof = await proof_of(context.services.audit_log, context.services.erasures, context.tenant, number, context.now)
     if query.format == "json":
         return Response(proof.model_dump_json(), 200, {"Cache-Control": "no-store"}, "application/json")

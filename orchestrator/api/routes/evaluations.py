@@ -1,4 +1,4 @@
-"""Routes `/v1/evaluations`: submit an idea, list the tenant's evaluations, read the report, cancel."""
+"""Routes `/v1/evaluations`: submit an idea, list evaluations, read the report, retry and cancel."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -28,8 +28,8 @@ from orchestrator.api.job_routes import (
     CUTOFF_AHEAD,
     JobRoutes,
     SubmissionDependency,
+    is_in_future,
     job_fields,
-    lies_ahead,
     report_representations,
     report_response,
     submission_route,
@@ -60,7 +60,7 @@ class EvaluationQuery(PageQuery):
     state: JobState | None = None
     batch: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
     source: str | None = Field(default=None, min_length=1, max_length=300)
-    """Sender's name for the idea: the full name, the id in its row, or a file name without its folders."""
+    """The sender's name for the idea: its full name, the id in its row, or its file name without folders."""
     reference: Reference | None = None
     """Return only evaluations with exactly this `reference`, which the sender assigned."""
 
@@ -71,7 +71,7 @@ _JSON = "application/json"
 _RENDERERS = {_JSON: as_json, "text/markdown": as_markdown, "text/html": as_html}
 _REASON_WITHHELD = "There is no report. The people who run the call can see the reason."
 _GRAPHML = "application/graphml+xml"
-_GRAPH = report_representations("The graph, with the references to which its labels refer", (_JSON, _GRAPHML))
+_GRAPH = report_representations("The graph, with the references that its labels stand for", (_JSON, _GRAPHML))
 _REPORT = report_representations("The report, in the format preferred by `Accept`", tuple(_RENDERERS))
 
 
@@ -105,11 +105,11 @@ async def list_evaluations(query: Annotated[EvaluationQuery, Query()], context: 
 
 @router.get("/{id}/report", response_class=Response, responses={200: _REPORT})
 async def get_report(id: PathId, context: ReportReader, accept: Annotated[str | None, Header()] = None) -> Response:
-    """Return the report as JSON, Markdown or HTML. Reviewers of a blind proposal do not see the applicant's identity.
-    If there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
+    """Return the report as JSON, Markdown or HTML. In blind mode, reviewers do not see the applicant's identity. If
+    there is no report, the status is 409 with the reason, or 410 if it has been deleted."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     stored = await report_for(context, id)
-    # In a thread: reports are large, and the event loop serves other requests meanwhile.
+    # Rendered in a thread, because reports are large and would block the event loop.
     return report_response(await asyncio.to_thread(_RENDERERS[media_type], stored), media_type, "report.css")
 
 
@@ -118,20 +118,20 @@ async def get_graph(id: PathId, query: Annotated[GraphQuery, Query()], context: 
     """Return the literature graph of a SciCompanion report, as JSON or GraphML. Other reports have no graph (404)."""
     stored = await stored_report(context.services.jobs, context.tenant, id)
     if stored.graph is None:
-        raise HttpProblem("not-found", f"The report of {id} has no graph. Only the method scicompanion builds one.")
+        raise HttpProblem("not-found", f"The report for {id} has no graph. Only the method scicompanion builds one.")
     render, media_type = (as_graphml, _GRAPHML) if query.format == "graphml" else (as_graph_json, _JSON)
     text = await asyncio.to_thread(render, stored, stored.graph)
     return Response(text, 200, {"Cache-Control": "private, no-cache"}, media_type)
 
 
 async def report_for(context: RouteContext, id: str) -> Report:
-    """Return the report in the form that the caller is allowed to read. Raises HttpProblem."""
+    """Return the report in the form that the caller may read. Raises HttpProblem if there is no report."""
     if context.caller.role != "reviewer":
         return await stored_report(context.services.jobs, context.tenant, id)
     report = await report_of_reviewer(context.services.jobs, context.tenant, id)
     if report is None:
         job = await context.find_job(id, "evaluation")
-        # A problem's detail names the file or row, which could identify the applicant.
+        # The problem's detail names the file or row, which could identify the applicant.
         problem = None if job.problem is None else job.problem.model_copy(update={"detail": _REASON_WITHHELD})
         raise no_result_problem(job.model_copy(update={"problem": problem}))
     return report
@@ -139,8 +139,8 @@ async def report_for(context: RouteContext, id: str) -> Report:
 
 @router.post("/{id}/retry", status_code=202)
 async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
-    """Evaluate a failed or cancelled proposal again, under the same id and within the same budget. Model responses that
-    are already stored are not paid for again. A queued or running evaluation is unchanged. Rejected once its batch is
+    """Retry a failed or cancelled evaluation under the same id and within the same budget. Model responses that are
+    already stored are not paid for again. A queued or running evaluation is unchanged. Rejected once its batch is
     signed off."""
     job = await context.find_job(id, "evaluation")
     if job.state == "succeeded":
@@ -156,10 +156,10 @@ async def retry_evaluation(id: PathId, context: Submitter) -> Evaluation:
 
 
 def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRequest:
-    """Convert the body to an evaluation request. Raises HttpProblem."""
+    """Convert the body to an evaluation request. Raises HttpProblem if it is invalid."""
     if wrong_method := services.options.method_problem(body.method):
         raise HttpProblem.invalid(wrong_method, "/method")
-    if lies_ahead(body.cutoff, services):
+    if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     if wrong := services.options.board_problem(body.board, body.board_models, body.method):
         raise HttpProblem.invalid(wrong.detail, f"/{wrong.field}")
@@ -178,7 +178,7 @@ def evaluation_request(body: EvaluationBody, services: Services) -> EvaluationRe
 
 
 async def show_evaluation(services: Services, job: Job) -> Evaluation:
-    """Return the resource of an evaluation. For a queued evaluation it states why it waits."""
+    """Return an evaluation's resource. If it is queued, the resource states why it has not started."""
     waiting = await services.jobs.waiting_reason(job.tenant, job.id) if job.state == "queued" else None
     resource_of = await evaluation_resources(services, [job])
     return resource_of(job).model_copy(update={"waiting": waiting})
@@ -205,7 +205,7 @@ def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Eval
 
 
 def _scores(figures: ReportFigures) -> EvaluationScores:
-    """Convert the figures of a report to its summary: scores with their certainty, corpus fit and notices."""
+    """Convert a report's figures to a summary: scores with their certainty, corpus fit and notices."""
     return EvaluationScores(
         score=None if figures.score is None else round(100 * figures.score, 2),
         reason=figures.reason or None,

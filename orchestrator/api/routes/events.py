@@ -1,4 +1,4 @@
-"""Events of a job, as a stream while it runs, and for evaluations as a timeline afterwards."""
+"""Routes for a job's events, as a stream, and for an evaluation's timeline."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -33,7 +33,7 @@ _STREAM_DESCRIPTION = (
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: event_stream_response(_STREAM_DESCRIPTION, Event),
     204: {
-        "description": "The job has ended and the client has received every event: an EventSource does not reconnect"
+        "description": "The job has ended and the client has received every event, so an EventSource does not reconnect"
     },
 }
 _LAST_EVENT_DESCRIPTION = "Number of the last event received; the stream continues after it"
@@ -55,7 +55,7 @@ def _stream_router(kind: JobKind) -> APIRouter:
         context: Reader,
         last_event_id: Annotated[int, Header(ge=0, le=2**31 - 1, description=_LAST_EVENT_DESCRIPTION)] = 0,
     ) -> Response:
-        """Stream a job's events, from the first or after the last event received."""
+        """Stream a job's events, beginning with the first or after the last event received."""
         job, services = await context.find_job(id, kind), context.services
         if job.state in TERMINAL and not await services.events.after(job.id, last_event_id, 1):
             return Response(status_code=204)
@@ -66,8 +66,8 @@ def _stream_router(kind: JobKind) -> APIRouter:
 
 
 async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[ServerSentEvent]:
-    """Yield a job's events until the job has ended or is deleted, the database connection is lost, or
-    `stream_seconds` have passed."""
+    """Yield a job's events until the job ends or is deleted, the database connection is lost, or `stream_seconds` have
+    passed."""
     clock, settings = services.clock, services.settings
     end = clock.monotonic() + settings.stream_seconds
     try:
@@ -90,8 +90,7 @@ async def _job_events(services: Services, job: Job, last: int) -> AsyncIterator[
 
 @router.get("/v1/evaluations/{id}/timeline", tags=["evaluations"])
 async def get_timeline(context: Reader, job: EvaluationInPath) -> Timeline:
-    """Return the timeline of an evaluation: its time in the queue, the method's stages, and the calls to language
-    models."""
+    """Return an evaluation's timeline: its time in the queue, the method's stages, and the language model requests."""
     return timeline_of(
         job, await context.services.events.all(job.id), await context.services.ledger.rows_of_job(job.id), context.now
     )

@@ -1,4 +1,4 @@
-"""Routes for the expertise of reviewers, and for their bids on the proposals of a call."""
+"""Routes for reviewers' expertise and conflicts of interest, and for their bids on a call's proposals."""
 
 from fastapi import APIRouter, BackgroundTasks
 
@@ -28,7 +28,7 @@ router = APIRouter(tags=["reviewing"])
 
 @router.get("/v1/members/{id}/expertise")
 async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
-    """Return what is stored about a member's expertise and interests. Reviewers can read only their own."""
+    """Return a member's expertise and declared conflicts of interest. Reviewers can read only their own."""
     _check_own(context, id)
     found = await context.reviewing.expertise.of(context.tenant, MemberId(id))
     return required(found, not_found("member", id))
@@ -36,9 +36,9 @@ async def get_expertise(id: PathId, context: AssignmentReader) -> Expertise:
 
 @router.put("/v1/members/{id}/expertise")
 async def change_expertise(id: PathId, body: ExpertiseBody, context: ConflictDeclarer) -> ExpertiseOutcome:
-    """Replace a member's keywords, papers, institutions and people. The papers are looked up in the corpus, whose
-    abstracts are used; its other papers under the member's name serve to find co-authors. Reviewers can change only
-    their own; by storing institutions and people, they declare their interests."""
+    """Replace a member's keywords, papers, institutions and people. Papers are looked up in the corpus to get their
+    abstracts; other papers in the corpus under the member's name are used to find co-authors. Reviewers can change only
+    their own expertise. By storing institutions and people, they declare their conflicts of interest."""
     _check_own(context, id)
     member = await get_member(context.services.members, context.tenant, id)
     return await store_expertise(context.services, context.tenant, member, body, context.by)
@@ -46,7 +46,7 @@ async def change_expertise(id: PathId, body: ExpertiseBody, context: ConflictDec
 
 @router.get("/v1/batches/{id}/bidding")
 async def get_bidding(context: PeopleReader, batch: CallInPath) -> Bidding:
-    """Return whether the reviewers of a batch are asked for bids."""
+    """Return whether a batch's reviewers are asked for bids."""
     return Bidding(open=await context.reviewing.bids.is_open(context.tenant, batch.id))
 
 
@@ -54,8 +54,8 @@ async def get_bidding(context: PeopleReader, batch: CallInPath) -> Bidding:
 async def change_bidding(
     body: BiddingBody, context: Assigner, batch: CallInPath, background: BackgroundTasks
 ) -> Bidding:
-    """Ask the reviewers of a batch which proposals they would review, or stop asking. Reviewers then see the titles of
-    the proposals, masked if the proposals are judged blind, but only after they declared their interests."""
+    """Open or close bidding, in which a batch's reviewers state which proposals they would like to review. Reviewers
+    see the proposals' titles (masked in blind mode) once they have declared their conflicts of interest."""
     await context.reviewing.bids.set_open(context.tenant, batch.id, body.open, context.by)
     if body.open:
         background.add_task(context.services.proposal_indexes.of, context.tenant, batch.id)
@@ -64,17 +64,17 @@ async def change_bidding(
 
 @router.get("/v1/batches/{id}/biddable-proposals")
 async def list_biddable_proposals(id: PathId, context: ReviewerCaller) -> Page[BiddableProposal]:
-    """List the proposals that the reviewer may bid on, those most similar to their keywords and papers first, with the
-    bids already given. Proposals with a conflict of interest are left out, as are documents that have not been read
-    yet. Rejected until the reviewer has declared
-    institutions and people (`PUT /v1/members/{id}/expertise`)."""
+    """List the proposals that the reviewer may bid on, with the bids already given. The best matches to their keywords
+    and papers come first. Proposals with a conflict of interest are omitted, as are documents whose text has not been
+    extracted yet. Rejected until the reviewer has declared institutions and people (`PUT
+    /v1/members/{id}/expertise`)."""
     return Page(items=tuple(await _biddable(context, id)), next=None)
 
 
 @router.put("/v1/batches/{id}/bids")
 async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Page[BiddableProposal]:
-    """Store bids on proposals of a batch, and return all proposals that the reviewer may bid on. Other bids stay.
-    `conflict` declares a conflict of interest: the proposal leaves the list."""
+    """Store bids on proposals in a batch, and return all proposals that the reviewer may bid on. Other bids are
+    unchanged. The bid `conflict` declares a conflict of interest, which removes the proposal from the list."""
     batch = (await context.find_batch(id)).id
     member = await get_member(context.services.members, context.tenant, context.caller.subject)
     await give_bids(context.services.assignment_planner, context.tenant, batch, member, body, context.by)
@@ -83,7 +83,7 @@ async def change_bids(id: PathId, body: BidsBody, context: ReviewerCaller) -> Pa
 
 @router.get("/v1/batches/{id}/bids")
 async def list_bids(context: PeopleReader, batch: CallInPath) -> Page[GivenBid]:
-    """List the bids of all reviewers of a batch. Conflicts of interest are listed with the conflicts."""
+    """List all reviewers' bids in a batch. Conflicts of interest are not included; see the batch's conflicts."""
     return Page(items=tuple(await context.reviewing.bids.all(context.tenant, batch.id)), next=None)
 
 
@@ -94,6 +94,6 @@ async def _biddable(context: RouteContext, id: str) -> list[BiddableProposal]:
 
 
 def _check_own(context: RouteContext, id: str) -> None:
-    """Raise HttpProblem (404) if a reviewer asks about another member."""
+    """Raise HttpProblem with status 404 if a reviewer asks about another member."""
     if context.caller.role == "reviewer" and id != context.caller.member:
         raise not_found("member", id)

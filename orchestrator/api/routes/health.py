@@ -1,4 +1,4 @@
-"""Routes `/healthz`, `/readyz` and `/metrics`, for probes and Prometheus, not for tenants."""
+"""Routes `/healthz`, `/readyz` and `/metrics`, which are meant for probes and Prometheus rather than tenants."""
 
 import logging
 from typing import Any
@@ -32,14 +32,14 @@ _TEXT: dict[int | str, dict[str, Any]] = {
 
 @router.get("/healthz")
 async def check_liveness() -> Health:
-    """Report that this process responds, without checking anything else."""
+    """Confirm that this process responds, without checking anything else."""
     return Health(status="alive")
 
 
 @router.get("/readyz")
 async def check_readiness(services: ServicesDependency, readiness: ReadinessDependency) -> Health:
-    """Report whether evaluations can be accepted and run, with the result for every dependency by name. Results are at
-    most a few seconds old."""
+    """Report whether evaluations can be accepted and run, with a result for each dependency. Results are at most a few
+    seconds old."""
     checks = await readiness.checks()
     failed = [check for check in checks if not check.ok]
     if failed:
@@ -50,8 +50,8 @@ async def check_readiness(services: ServicesDependency, readiness: ReadinessDepe
 
 @router.get("/metrics", response_class=Response, responses=_TEXT, openapi_extra={"security": [{"apiKey": ["metrics"]}]})
 async def get_metrics(request: Request, services: ServicesDependency) -> Response:
-    """Return metrics of the whole cluster, from the database, and of this process. Because the metrics name every
-    tenant, the scope `metrics` or `admin` is required unless the settings open them to everyone."""
+    """Return metrics for the whole cluster (read from the database) and for this process. They name every tenant, so
+    the scope `metrics` or `admin` is required unless the settings make them public."""
     if not services.settings.open_metrics:
         require_scope(request.scope["assayer.caller"], "metrics")
     try:

@@ -1,9 +1,9 @@
 """Routes `/v1/keys`: a tenant's API keys.
 
-The secret of a new key is not stored, yet a repeated request can return it again: it is an HMAC of a nonce under the
-caller's own key. The nonce is stored with a request that has an Idempotency-Key; the caller's key is never stored. The
-caller can therefore get the same response again, while a reader of the database learns nothing. A request repeated with
-another key of the tenant is rejected."""
+A new key's secret is not stored, yet a repeated request returns it again: the secret is an HMAC of a nonce under the
+caller's own key. If the request has an Idempotency-Key, the nonce is stored; the caller's key never is. The caller can
+therefore get the same response again, while somebody who reads the database learns nothing. A request repeated with a
+different key is rejected."""
 
 import hmac
 import secrets
@@ -28,7 +28,7 @@ from orchestrator.web.path_parameters import PathId
 
 class KeysQuery(UrlQuery):
     tenant: TenantName | None = None
-    """Tenant whose keys to list. A tenant other than the caller's own requires the scope `admin`."""
+    """The tenant that owns the keys; by default, the caller's. Any other tenant requires the scope `admin`."""
 
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"])
@@ -75,7 +75,7 @@ async def get_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Man
 
 @router.delete("/{id}")
 async def revoke_key(id: PathId, query: Annotated[KeysQuery, Query()], context: Manager) -> Key:
-    """Revoke a key permanently, from the next request on. A key can revoke itself."""
+    """Revoke a key permanently, with immediate effect. A key can revoke itself."""
     revoked = await context.services.keys.revoke(tenant_for(context.caller, query.tenant), KeyId(id), context.by)
     return _resource(required(revoked, not_found("key", id)))
 
@@ -89,15 +89,15 @@ def _resource(key: ApiKey) -> Key:
 
 
 class KeyCreation(Frozen):
-    """Stored data from which the response to a key request can be rebuilt."""
+    """The stored data from which the response to a repeated request is rebuilt."""
 
     tenant: TenantId
     plan: KeyPlan
     nonce: str
-    """Random nonce of 256 bits, as hexadecimal digits."""
+    """A random 256-bit nonce in hexadecimal."""
 
     def generated(self, caller_key: str) -> GeneratedKey:
-        """Generate the key. The same caller's key always yields the same result."""
+        """Generate the key. The result is always the same for the same caller's key."""
         return generate_key(
             lambda size: hmac.digest(caller_key.encode(), f"assayer {size} {self.nonce}".encode(), "sha256")[:size]
         )

@@ -1,4 +1,4 @@
-"""Routes for letters to applicants: templates, texts, reviewers' released comments, and objections."""
+"""Routes for letters to applicants, their templates, reviewers' released comments, and objections."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -39,22 +39,22 @@ _FILES: dict[int | str, dict[str, Any]] = {
 
 class LettersQuery(UrlQuery):
     format: Literal["json", "pdf", "zip"] = "json"
-    """JSON; one PDF with all letters; or a ZIP archive with a text file for each letter."""
+    """`json`, `pdf` for one PDF with all letters, or `zip` for an archive with one text file per letter."""
     outcome: Literal["fund", "reserve", "decline"] | None = None
-    """Only letters with this decision."""
+    """Return only letters with this decision."""
     evaluation: str | None = Field(default=None, max_length=64)
-    """Only the letter about this proposal."""
+    """Return only the letter about this proposal."""
 
 
 @router.get("/v1/batches/{id}/letter-templates")
 async def get_letter_templates(context: PanelReader, batch: CallInPath) -> StoredTemplates:
-    """Return the templates of a batch's letters, or those of the program if none were stored."""
+    """Return a batch's letter templates, or the built-in ones if none were stored."""
     return await context.reviewing.letters.templates(context.tenant, batch.id)
 
 
 @router.put("/v1/batches/{id}/letter-templates")
 async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context: Overrider) -> StoredTemplates:
-    """Store the templates of a batch's letters, also after sign-off."""
+    """Store a batch's letter templates. This is allowed even after sign-off."""
     check_templates(body.templates)
     store = context.reviewing.letters
     stored = await store.change_templates(context.tenant, BatchId(id), body.templates, context.by, body.version)
@@ -63,7 +63,7 @@ async def change_letter_templates(id: PathId, body: LetterTemplatesBody, context
 
 @router.get("/v1/batches/{id}/letters", response_model=Page[Letter], responses=_FILES)
 async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelReader, call: CallInPath) -> Response:
-    """Return the letters about the decisions of a batch, as they were sent or would be sent now."""
+    """Return a batch's decision letters, as they were sent or would be sent now."""
     some = None if query.evaluation is None else [query.evaluation]
     details, today = context.services.call_details, context.now.date()
     letters = await letters_of(context.reviewing.letters, details, context.tenant, call, today, some)
@@ -89,8 +89,8 @@ async def list_letters(query: Annotated[LettersQuery, Query()], context: PanelRe
 
 @router.post("/v1/batches/{id}/letters/sent")
 async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath) -> Page[Letter]:
-    """Record letters as sent, with the texts that they have now. Rejected before sign-off. A letter that was sent stays
-    as it is."""
+    """Record letters as sent, with their current text. Rejected before sign-off. Letters recorded earlier are
+    unchanged."""
     store, details, today = context.reviewing.letters, context.services.call_details, context.now.date()
     letters = await letters_of(store, details, context.tenant, call, today, body.evaluations)
     await store.mark_sent(context.tenant, call.id, {item.evaluation: item.text for item in letters}, context.by)
@@ -100,8 +100,8 @@ async def mark_letters_sent(body: SentBody, context: Overrider, call: CallInPath
 
 @router.put("/v1/evaluations/{id}/released-comments")
 async def release_comments(body: ReleaseBody, context: Overrider, job: EvaluationInPath) -> Page[ReleasedComment]:
-    """Release reviewers' comments to the applicant, as they read now. Comments of reviewers who are not named are
-    withheld. Rejected once the call is signed off."""
+    """Release reviewers' comments to the applicant, with their current wording. Comments by reviewers who are not
+    listed are withheld. Rejected once the call is signed off."""
     released = await context.reviewing.letters.release(context.tenant, job.id, body.reviewers, context.by)
     return Page(items=tuple(released), next=None)
 
@@ -116,8 +116,8 @@ async def list_released_comments(context: PanelReader, job: EvaluationInPath) ->
 async def record_objection(
     id: PathId, body: ObjectionBody, context: Overrider, creation: CreationDependency
 ) -> Objection:
-    """Record an applicant's objection to the decision on a proposal, also after sign-off. A repeated request returns
-    the objection that it recorded, as it is now."""
+    """Record an applicant's objection to the decision on a proposal. This is allowed even after sign-off. A repeated
+    request returns the objection in its current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections")
     made = await context.reviewing.letters.object(context.tenant, JobId(id), body, context.by, record)
     return required(made, not_there("evaluation", id))
@@ -138,8 +138,8 @@ async def answer_objection(
     context: Overrider,
     creation: CreationDependency,
 ) -> Objection:
-    """Record the answer to an objection. It cannot be changed. A repeated request returns the objection as it is
-    now."""
+    """Record the answer to an objection. It cannot be changed later. A repeated request returns the objection in its
+    current state."""
     record = await creation.record(b"{}", f"/v1/evaluations/{id}/objections/{number}/answer")
     store = context.reviewing.letters
     made = await store.answer(context.tenant, JobId(id), number, body.answer, context.by, record)

@@ -12,7 +12,7 @@ router = APIRouter(prefix="/v1/methods", tags=["methods"])
 
 @router.get("")
 async def list_methods(context: Reader) -> Page[Method]:
-    """List the methods that can run here, by name."""
+    """List the methods available in this service, by name."""
     known = sorted(context.services.options.offered.items())
     models = {INNOEVAL: context.services.options.board_models}
     listed = (Method(name=name, summary=summary, board_models=models.get(name, ())) for name, summary in known)

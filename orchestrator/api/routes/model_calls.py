@@ -1,4 +1,4 @@
-"""Routes `/v1/evaluations/{id}/calls`: the language model calls behind a report, including their messages."""
+"""Routes `/v1/evaluations/{id}/calls`: the language model requests behind a report, including their messages."""
 
 from fastapi import APIRouter
 
@@ -16,13 +16,13 @@ router = APIRouter(prefix="/v1/evaluations/{id}/calls", tags=["evaluations"])
 
 @router.get("")
 async def list_model_calls(context: Reader, job: EvaluationInPath) -> Page[ModelCall]:
-    """List all model calls in the order in which they ended."""
+    """List all of an evaluation's model requests in the order in which they ended."""
     return Page(items=tuple(call for call, _ in await _calls(context.services, job)), next=None)
 
 
 @router.get("/{number}")
 async def get_model_call(number: CallNumber, context: Reader, job: EvaluationInPath) -> ModelCallContents:
-    """Return a model call with the messages sent and the response used."""
+    """Return a model request with its messages and the response that was used."""
     return await call_contents(context.services.call_contents, job, await _calls(context.services, job), number)
 
 

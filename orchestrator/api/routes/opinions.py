@@ -1,5 +1,5 @@
-"""Routes for reviewers' opinions on a proposal (`/v1/evaluations/{id}/opinions` and `/judgements`), and for the text
-that reviewers read."""
+"""Routes for reviewers' opinions and judgements on a proposal (`/v1/evaluations/{id}/opinions` and `/judgements`), and
+for the text that reviewers read."""
 
 from fastapi import APIRouter
 
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1/evaluations/{id}", tags=["reviewing"])
 
 @router.get("/proposal")
 async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRead:
-    """Return the text of the proposal, masked if it is judged blind, without any of the program's findings."""
+    """Return the proposal's text without any findings from its report. In blind mode the text is masked."""
     if context.caller.role == "reviewer":
         blind_given = await context.reviewing.assignments.blind_given(context.tenant, JobId(id), context.caller.subject)
         required(blind_given, not_there("evaluation", id))
@@ -26,8 +26,8 @@ async def get_proposal_text(id: PathId, context: ProposalReader) -> ProposalToRe
 
 @router.post("/opinions")
 async def give_opinion(id: PathId, body: OpinionBody, context: ReviewerCaller) -> Opinion:
-    """Submit a reviewer's first opinion, formed before seeing the program's report. It is final, and the report then
-    becomes available to the reviewer. Repeating the request changes nothing."""
+    """Submit a reviewer's first opinion, formed before seeing the report. It cannot be replaced, only revised. The
+    report then becomes available to the reviewer. Repeating the request changes nothing."""
     await require_answers(context.services.call_details, context.tenant, JobId(id), body.answers)
     opinion = await context.reviewing.opinions.give(context.tenant, JobId(id), body, context.by)
     return required(opinion, not_there("evaluation", id))
@@ -55,8 +55,8 @@ async def list_opinions(id: PathId, context: OpinionReader) -> Page[Opinion]:
 async def create_judgement(
     id: PathId, body: JudgementBody, context: ReviewerCaller, _: ReportReader
 ) -> Page[PointJudgement]:
-    """Agree or disagree with a point of the report, with a reason. The latest judgement on a point counts. The response
-    lists all of the caller's judgements on this report."""
+    """Agree or disagree with a point in the report; disagreement requires a reason. The latest judgement on a point
+    counts. The response lists all of the caller's judgements on this report."""
     await judge_point(context.reviewing.opinions, context.services.jobs, context.tenant, JobId(id), body, context.by)
     own = await context.reviewing.opinions.judgements(context.tenant, JobId(id), context.caller.member)
     return Page(items=tuple(own), next=None)
@@ -64,7 +64,7 @@ async def create_judgement(
 
 @router.get("/judgements")
 async def list_judgements(id: PathId, context: OpinionReader) -> Page[PointJudgement]:
-    """List reviewers' judgements on points of the report. A reviewer sees only their own."""
+    """List reviewers' judgements on points in the report. A reviewer sees only their own."""
     await context.find_job(id, "evaluation")
     own = context.caller.subject if context.caller.role == "reviewer" else None
     return Page(items=tuple(await context.reviewing.opinions.judgements(context.tenant, JobId(id), own)), next=None)

@@ -1,4 +1,4 @@
-"""Routes for the outcome of a call: its reviewers' opinions, scores set by officers, and its sign-off."""
+"""Routes for a call's outcome: its reviewers' opinions, scores set by officers, and its sign-off."""
 
 from typing import Annotated
 
@@ -22,15 +22,15 @@ router = APIRouter(tags=["reviewing"])
 
 class PanelQuery(UrlQuery):
     limit: int | None = Field(default=None, ge=1, le=1_000)
-    """Rows per page; null for all rows at once."""
+    """Rows per page; null returns all rows at once."""
     after: str | None = Field(default=None, max_length=200)
-    """Value of `next` on the previous page."""
+    """`next` from the previous page."""
 
 
 @router.get("/v1/batches/{id}/panel")
 async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader, batch: CallInPath) -> Panel:
-    """Return the opinions on each proposal of a batch, and how far reviewers agree before and after seeing the
-    program's report. With a limit, rows are paged; figures and agreement always cover the whole batch."""
+    """Return the opinions on each proposal in a batch, and how much reviewers agree before and after seeing the report.
+    With a limit, rows are paged; figures and agreement always cover the whole batch."""
     after = decode_panel_cursor(query.after)
     panel, following = await panel_page(context.reviewing, context.tenant, batch.id, after=after, limit=query.limit)
     return panel.model_copy(update={"next": None if following is None else encode_panel_cursor(following)})
@@ -38,17 +38,17 @@ async def get_panel(query: Annotated[PanelQuery, Query()], context: PanelReader,
 
 @router.post("/v1/evaluations/{id}/override")
 async def override_score(id: PathId, body: OverrideBody, context: Overrider) -> ScoreOverride:
-    """Set the score that counts instead of the reviewers' combined score, with a reason."""
+    """Override the reviewers' combined score with a score and a reason."""
     made = await context.reviewing.decisions.override(context.tenant, JobId(id), body.score, body.reason, context.by)
     return required(made, not_there("evaluation", id))
 
 
 @router.post("/v1/batches/{id}/sign-off")
 async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> SignOff:
-    """Sign off the call. Rejected while opinions are missing, evaluations have not ended, or some but not all proposals
-    have a decision, unless the body says to proceed. After sign-off, the call accepts no rows, its evaluations cannot
-    be cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot change. An applicant's data
-    can still be erased."""
+    """Sign off the call. Rejected if opinions are missing, evaluations have not ended, or only some proposals have a
+    decision, unless the body accepts this. After sign-off, the call accepts no rows, its evaluations cannot be
+    cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot be changed. An applicant's
+    data can still be erased."""
     despite = SignedDespite(body.despite_missing, body.despite_unfinished, body.despite_undecided)
     signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
     return required(signed, not_there("batch", id))

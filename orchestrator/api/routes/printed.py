@@ -1,5 +1,5 @@
-"""Routes for PDFs: the brief and the contestation record of an evaluation, and the dossier of a batch. The audit log
-records each download as an export."""
+"""Routes for PDFs: an evaluation's brief and contestation record, and a batch's dossier. The audit log records each
+download as an export."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -39,7 +39,7 @@ class DocumentQuery(UrlQuery):
 
 class DossierQuery(UrlQuery):
     ranking: str = Field(default="", pattern=r"^[A-Za-z0-9_-]{0,64}$")
-    """Id of a ranking whose ranks are shown. Defaults to the newest."""
+    """Id of the ranking whose ranks are shown. Defaults to the newest."""
 
 
 @router.get("/v1/evaluations/{id}/brief", response_class=Response, responses=PDF, tags=["printed"])
@@ -54,9 +54,9 @@ async def get_brief(id: PathId, context: ReportReader) -> Response:
 
 @router.get("/v1/batches/{id}/dossier", response_class=Response, responses=PDF, tags=["printed"])
 async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], context: CallReader) -> Response:
-    """Return the record of a batch as a PDF: every proposal with its score, certainty, corpus fit and flags, and the
+    """Return a batch's record as a PDF: every proposal with its score, certainty, corpus fit and flags, and the
     rejected rows with reasons. For roles that may see the panel, it also contains reviewers' opinions and the
-    decisions, and is ordered by them."""
+    decisions, and is sorted by them."""
     batch, tenant = BatchId(id), context.tenant
     call = await context.find_batch(id)
     ranked = await context.services.rankings.listed(tenant, batch=batch, state="succeeded")
@@ -74,9 +74,9 @@ async def get_dossier(id: PathId, query: Annotated[DossierQuery, Query()], conte
 
 @router.get("/v1/evaluations/{id}/contestation", response_model=Contestation, responses=PDF, tags=["evaluations"])
 async def get_contestation(id: PathId, query: Annotated[DocumentQuery, Query()], context: CallReader) -> Response:
-    """Return the contestation record of an evaluation: what was judged and what was masked, and the models, prompts
-    (with versions and digests), corpus and papers used. It can be shared with the applicant, because it contains
-    nothing about other proposals or reviewers."""
+    """Return an evaluation's contestation record. It states what was evaluated and what was masked, and lists the
+    models, prompts (with versions and digests), corpus and papers used. It can be shared with the applicant, because it
+    contains nothing about other proposals or reviewers."""
     record = contestation_of(await stored_report(context.services.jobs, context.tenant, id), id)
     await _record_export(context, id, "contestation")
     if query.format == "json":
@@ -90,12 +90,12 @@ async def _record_export(context: RouteContext, about: str, format: str) -> None
 
 
 async def pdf_of(services: Services, template: str, page: BaseModel, name: str) -> Response:
-    """Return the page as a PDF, typeset with the named Typst template."""
+    """Return a PDF response with the page, typeset with the named Typst template."""
     return _pdf_response(await asyncio.to_thread(render_pdf, template, page, services.settings.fonts), name)
 
 
 def _pdf_response(pdf: bytes, name: str) -> Response:
-    """Return a PDF response that browsers display inline, with `name` as the default file name when saving."""
+    """Return a PDF response that browsers display inline. `name` is the default file name for saving."""
     headers = {
         "Cache-Control": "private, no-cache",
         "Content-Disposition": f'inline; filename="{name}"',

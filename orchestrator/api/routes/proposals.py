@@ -1,4 +1,4 @@
-"""Routes `/v1/proposals`: generate candidate ideas for research questions and choose the best."""
+"""Routes `/v1/proposals`: generate candidate ideas for research questions, and choose the best."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -45,7 +45,7 @@ async def create_proposal(
 
 
 def _question(position: int, body: QuestionBody) -> ResearchQuestion:
-    """Convert a question of the request. Raises HttpProblem."""
+    """Convert one question in the request. Raises HttpProblem if it is invalid."""
     try:
         return question_of_text(body.question, f"Question {position}", body.id)
     except InputError as error:

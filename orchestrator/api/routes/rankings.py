@@ -1,4 +1,4 @@
-"""Routes `/v1/rankings`: rankings of many ideas, with the certainty of each rank."""
+"""Routes `/v1/rankings`: rankings of many ideas, which state how certain each rank is."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -36,8 +36,8 @@ from orchestrator.web.services import Services
 
 class RankingsQuery(PageQuery):
     batch: ResourceName | None = None
-    """Return only rankings that contain at least two ideas of this batch, regardless of who started them and how the
-    ideas were submitted."""
+    """Return only rankings with at least two ideas from this batch, regardless of who started them and how the ideas
+    were submitted."""
     reference: Reference | None = None
     """Return only rankings that contain an idea with exactly this reference, which the sender assigned."""
 
@@ -88,7 +88,7 @@ async def create_ranking(body: RankingBody, submission: SubmissionDependency) ->
 
 @router.get("")
 async def list_rankings(query: Annotated[RankingsQuery, Query()], context: Reader) -> Page[RankingResource]:
-    """List the tenant's rankings, newest first; with `batch` or `reference`, only the rankings that match."""
+    """List the tenant's rankings, newest first, optionally only those that match `batch` or `reference`."""
     batch = None if query.batch is None else BatchId(query.batch)
     if batch is not None:
         await context.find_batch(batch)
@@ -115,8 +115,8 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
 
 @router.get("/{id}/comparisons", response_class=Response, responses={200: _COMPARISONS})
 async def list_ranking_comparisons(id: PathId, context: Reader) -> Response:
-    """Return all comparisons on which the ranking is based, one per line, with the references that the sender assigned
-    to the ideas."""
+    """Return all comparisons on which the ranking is based, one per line, with the sender's references for the
+    ideas."""
     job = await context.find_job(id, "ranking")
     comparisons = await comparisons_of(context.services.rankings, job)
     names = await context.services.rankings.references(job.tenant, job.id)

@@ -1,5 +1,5 @@
-"""Route `/docs`: the OpenAPI document as a page for people. The page loads no other resources and runs no scripts, so
-it works offline."""
+"""Route `/docs`: the OpenAPI document as a readable page. It loads no other resources and runs no scripts, so it works
+offline."""
 
 import base64
 import hashlib
@@ -52,7 +52,7 @@ async def reference(request: Request) -> HTMLResponse:
 
 
 def type_in_words(schema: Mapping[str, Any]) -> Markup:
-    """Return the type of a value in words; a named type links to its description on the page."""
+    """Return a schema's type in words. A named type links to its description on the page."""
     kind = _kind(schema)
     limits = [words.format(schema[key]) for key, words in _LIMITS.items() if key in schema]
     if schema.get("default") is not None:
@@ -94,7 +94,7 @@ class _Style(NamedTuple):
 
 @cache
 def _style() -> _Style:
-    """Return the page's style sheet, and the hash under which its content security policy allows it."""
+    """Return the page's style sheet, and the hash that allows it in the Content Security Policy."""
     css = f"{stylesheet('report.css')[0]}\n{(files('orchestrator.api.pages') / 'reference.css').read_text('utf-8')}"
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
     return _Style(Markup(css), f"sha256-{digest}")  # noqa: S704

@@ -1,4 +1,4 @@
-"""Route `/v1/references`: papers of the corpus that an idea should cite, found while the caller waits and without a
+"""Route `/v1/references`: papers in the corpus that an idea should cite, found while the caller waits and without a
 language model."""
 
 import asyncio
@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from assayer.methods.scicompanion.missed_references import MissedReference, MissedReferences, missed_references
 from assayer.models import Idea, PaperId
 from assayer_client.references import ReferencePath, ReferencesBody, SuggestedReference, SuggestedReferences
-from orchestrator.api.job_routes import CUTOFF_AHEAD, lies_ahead
+from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future
 from orchestrator.api.routes.corpus import paper_fields
 from orchestrator.problems import HttpProblem
 from orchestrator.services.submitted_ideas import idea_of
@@ -17,8 +17,8 @@ from orchestrator.web.corpus_requests import answered_by_corpus
 from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
 
-_LONGEST = 100_000
-"""Maximum length of an idea, in characters. The whole text is embedded while the caller waits, which takes about a
+_MAX_CHARS = 100_000
+"""Maximum length of an idea in characters. The whole text is embedded while the caller waits, which takes about a
 second per 100,000 characters."""
 
 
@@ -27,20 +27,21 @@ router = APIRouter(prefix="/v1/references", tags=["references"])
 
 @router.post("")
 async def suggest_references(body: ReferencesBody, context: Reader) -> SuggestedReferences:
-    """Suggest papers of the corpus that an idea should cite but does not. Each states how it was found: by similarity
-    to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
-    idea = await asyncio.to_thread(_checked_idea, body, context.services)
+    """Suggest papers in the corpus that an idea should cite but does not. Each suggestion states how it was found: by
+    similarity to the idea's text, or through citations. Nothing is stored, so no idempotency key is needed."""
+    idea = await asyncio.to_thread(_parse_idea, body, context.services)
     return await answered_by_corpus(context.services, lambda corpus: _suggest(corpus, idea, body, context.services))
 
 
-def _checked_idea(body: ReferencesBody, services: Services) -> Idea:
-    """Return the idea in the body after checking its length and the cutoff. Raises HttpProblem."""
-    if lies_ahead(body.cutoff, services):
+def _parse_idea(body: ReferencesBody, services: Services) -> Idea:
+    """Return the idea in the body. Raises HttpProblem if it is invalid or too long, or if the cutoff is in the
+    future."""
+    if is_in_future(body.cutoff, services):
         raise HttpProblem.invalid(CUTOFF_AHEAD, "/cutoff")
     idea = idea_of(body.idea, "", "/idea")
-    if len(idea.text) > _LONGEST:
+    if len(idea.text) > _MAX_CHARS:
         detail = (
-            f"The idea has {len(idea.text):,} characters; the limit here is {_LONGEST:,}. Send only its main sections."
+            f"The idea has {len(idea.text):,} characters; the limit is {_MAX_CHARS:,}. Send only its main sections."
         )
         raise HttpProblem.invalid(detail, "/idea")
     return idea
@@ -63,9 +64,9 @@ async def _suggest(
 
 def _note(missed: MissedReferences, hops: int) -> str | None:
     if not missed.references:
-        return "The corpus has no paper close to this idea that the idea does not already cite."
+        return "The corpus contains no further paper close to this idea: it already cites all that were found."
     if hops and all(path.from_paper is None for reference in missed.references for path in reference.found):
-        return "All of these papers were found by the idea's text alone, none through citations."
+        return "All of these papers were found by similarity to the idea's text, none through citations."
     return None
 
 

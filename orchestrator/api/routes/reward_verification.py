@@ -1,4 +1,4 @@
-"""Routes `/v1/rewards/verify` and `/v1/rewards/compare`: rewards for single rollouts, in the formats of NeMo Gym.
+"""Routes `/v1/rewards/verify` and `/v1/rewards/compare`: rewards for individual rollouts, in NeMo Gym's formats.
 
 Differences from NeMo Gym:
 
@@ -45,8 +45,8 @@ router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
 
 @router.post("/verify", response_model=VerifiedRollout)
 async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Response:
-    """Judge a rollout and return its reward. If the judge takes too long, the status is 503: repeat the request with
-    the same key to keep waiting."""
+    """Judge a rollout and return its reward. If the judge takes too long, the status is 503; repeat the request with
+    the same idempotency key to keep waiting."""
     ended = await _judge(_work(posting.services, item_of_rollout(body), body), posting)
     outcome = await _outcome(posting.services, ended)
     return _response_of(body, outcome, outcome.value, {}, ended.id)
@@ -54,16 +54,16 @@ async def verify_rollout(body: VerifyBody, posting: PostingDependency) -> Respon
 
 @router.post("/compare", response_model=VerifiedRollout | ComparedRollouts)
 async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) -> Response:
-    """Judge a member of a group and respond with its reward relative to the group, once all members have arrived and
-    are judged. A repeated member is not judged again. If the group's timeout expires, the status is 409 and the problem
-    names the missing members; send those, then send the earlier members again to get their rewards. A whole group, in
-    `response_objs`, is judged and answered in one request."""
+    """Judge one member of a group, and return its reward relative to the group once all members have been received and
+    judged. A repeated member is not judged again. If the group's timeout expires, the status is 409 and the problem
+    lists the missing members. Send those, then send the earlier members again to get their rewards. To judge an entire
+    group in one request, send it in `response_objs`."""
     if isinstance(body, RolloutListBody):
         return await _compare_all(body, posting)
     services, tenant = posting.services, posting.context.tenant
     member = member_of_group(body)
     work = _work(services, item_of_rollout(body), body)
-    posting.streams.check_room(tenant)  # before paying for a judgement that no request could wait for
+    posting.streams.check_room(tenant)  # checked before paying for a judgement that no request could wait for
     job = await _join(posting, body, member, work)
     with posting.streams.hold(tenant, posting.request.scope):
         group = await wait_for_group(services.settings.max_wait_seconds, services, tenant, body.group)
@@ -81,7 +81,7 @@ async def compare_rollouts(body: RolloutsToCompare, posting: PostingDependency) 
 
 async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
     services = posting.services
-    judge = services.judges.checked(body.judge)
+    judge = services.judges.resolve(body.judge)
     work = RewardsRequest(items=items_of_list(body), judge=judge, limits=body.limits)
     ended = await _judge(work, posting)
     outcomes = await services.rewards.outcomes(ended.id)
@@ -99,12 +99,14 @@ async def _compare_all(body: RolloutListBody, posting: Posting) -> Response:
 
 
 async def _judge(work: RewardsRequest, posting: Posting) -> Job:
-    """Submit the work as a job and return the job once it has ended. Raises HttpProblem."""
+    """Submit the work as a job, and return the job once it has ended. Raises HttpProblem if it does not end in time."""
     job = posting.new_id("rw")
     links, asked = item_links("rewards", job), len(work.items)
     accepted = AcceptedRewards(id=job, asked=asked, judge=work.judge or "", links=links)
     new = NewJob(id=job, request=work, subject=count(asked, "item"), priority="interactive")
-    posting.streams.check_room(posting.context.tenant)  # before paying for judgements that no request could wait for
+    posting.streams.check_room(
+        posting.context.tenant
+    )  # checked before paying for judgements that no request could wait for
     answer = await posting.accept(new, links.job, accepted)
     ended = await posting.ended(answer, posting.services.settings.max_wait_seconds)
     if ended is None:
@@ -113,8 +115,8 @@ async def _judge(work: RewardsRequest, posting: Posting) -> Job:
 
 
 async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsRequest) -> JobId:
-    """Return the id of the member's job, which is started when the member is first sent. Raises HttpProblem if an
-    earlier request described the group or the member differently."""
+    """Return the id of the member's job, starting the job if the member is new. Raises HttpProblem if an earlier
+    request described the group or the member differently."""
     services, tenant, request = posting.services, posting.context.tenant, posting.request
     plan = GroupPlan(body.group, body.size, work.judge or "")
     digest = hashlib.sha256(f"{work.judge} {work.items[0].item.model_dump_json()}".encode()).digest()
@@ -133,11 +135,11 @@ async def _join(posting: Posting, body: CompareBody, member: int, work: RewardsR
 
 
 def _work(services: Services, item: NamedRewardItem, body: VerifyBody) -> RewardsRequest:
-    return RewardsRequest(items=(item,), judge=services.judges.checked(body.judge), limits=body.limits)
+    return RewardsRequest(items=(item,), judge=services.judges.resolve(body.judge), limits=body.limits)
 
 
 def _group_metrics(rewards: Sequence[float | None]) -> dict[str, float]:
-    """Return the mean of the rewards that are known, 0 if there are none, and their number."""
+    """Return the mean of the known rewards (0 if there are none) and their number."""
     judged = [reward for reward in rewards if reward is not None]
     return {"group_mean": sum(judged) / len(judged) if judged else 0.0, "group_judged": len(judged)}
 
@@ -147,7 +149,7 @@ def _relative(reward: float | None, metrics: Mapping[str, float]) -> float | Non
 
 
 async def _outcome(services: Services, job: Job) -> RewardOutcome:
-    """Return the outcome of a job. Raises HttpProblem if the job ended without an outcome."""
+    """Return a job's outcome. Raises HttpProblem if there is none."""
     outcomes = await services.rewards.outcomes(job.id)
     if job.state in TERMINAL and outcomes:
         return outcomes[0]
@@ -179,7 +181,7 @@ def _is_over(group: RewardGroup) -> bool:
 def _too_slow(services: Services) -> HttpProblem:
     seconds = services.settings.max_wait_seconds
     detail = (
-        f"The reward was not ready within {seconds:g} s. Judging continues: repeat the same request to keep waiting."
+        f"The reward was not ready within {seconds:g} s. Judging continues. Repeat the same request to keep waiting."
     )
     return HttpProblem("busy", detail)
 
@@ -190,6 +192,6 @@ def _incomplete(name: str, group: RewardGroup) -> HttpProblem:
     detail = (
         f"The group {name!r} timed out with {len(group.members)} of its {group.size} members. "
         f"Missing: {listed}. "
-        "Send the missing ones, and repeat the requests of the others, which are not judged a second time."
+        "Send the missing members, then repeat the other requests; those members are not judged again."
     )
     return HttpProblem("group-incomplete", detail, missing=missing)

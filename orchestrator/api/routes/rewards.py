@@ -1,5 +1,5 @@
-"""Routes `/v1/rewards`: rewards for training, one per item, which state whether an idea matches the methodology of a
-reference."""
+"""Routes `/v1/rewards`: rewards for training, one per item. A reward states whether an idea matches a reference's
+methodology."""
 
 import asyncio
 from typing import Annotated
@@ -36,14 +36,14 @@ _ITEMS = ItemRoutes(
 )
 _DEBATE = report_representations("The debate, in the format preferred by `Accept`", tuple(_RENDERERS))
 
-ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="Its position in the request, from 0")]
+ItemPlace = Annotated[int, Path(ge=0, le=2**31 - 1, description="The item's position in the request, from 0")]
 
 
 @router.post(**submission_route(AcceptedRewards, RewardsResource))
 async def create_rewards(body: RewardsBody, submission: SubmissionDependency) -> Response:
     """Request a reward for each item: whether its idea matches the core methodology of its abstract."""
     own = None if body.composition is None else composition_of(body.composition)
-    judge = submission.services.judges.checked(body.judge) if own is None else None
+    judge = submission.services.judges.resolve(body.judge) if own is None else None
     items = tuple(map(named_item, body.items))
     work = RewardsRequest(items=items, judge=judge, composition=own, limits=body.limits)
     judged_by = judge or (own.name if own else "")
@@ -54,19 +54,19 @@ async def create_rewards(body: RewardsBody, submission: SubmissionDependency) ->
 async def get_debate(
     id: PathId, item: ItemPlace, context: Reader, accept: Annotated[str | None, Header()] = None
 ) -> Response:
-    """Return an item and how it was judged, as Markdown or HTML: the judges' statements and votes, and the quotes that
-    were found in the texts. If the item has no reward, the status is 409 with the reason."""
+    """Return an item and how it was judged, as Markdown or HTML: the judges' statements and votes, and the quotes found
+    in the texts. If the item has no reward, the status is 409 with the reason."""
     media_type = negotiated_media_type(accept, tuple(_RENDERERS))
     job = await context.find_job(id, "rewards")
     asked = required(await context.services.rewards.item(job.id, item), not_found("item", f"{item} of {id}"))
     reward = _reward_of(asked.outcome, job)
-    # In a thread: debates are long, and the event loop serves other requests meanwhile.
+    # Rendered in a thread, because debates are long and would block the event loop.
     text = await asyncio.to_thread(_RENDERERS[media_type], asked.item.item, reward)
     return report_response(text, media_type, "report.css", "debate.css")
 
 
 def _reward_of(outcome: RewardOutcome | None, job: Job) -> Reward:
-    """Return the reward. Raises HttpProblem (409, 410) that states why there is none."""
+    """Return the reward. If there is none, raises HttpProblem with the reason."""
     if outcome is not None and outcome.reward is not None:
         return outcome.reward
     if outcome is not None and outcome.problem is not None:

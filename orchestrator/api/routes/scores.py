@@ -1,4 +1,4 @@
-"""Routes `/v1/scores`: scores from 1 to 5 for each idea's novelty, feasibility and effectiveness."""
+"""Routes `/v1/scores`: scores from 1 to 5 for the novelty, feasibility and effectiveness of each idea."""
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -28,7 +28,7 @@ async def create_score(body: ScoreBody, submission: SubmissionDependency, upload
 
 
 def _idea_to_score(position: int, body: ScoredIdeaBody) -> IdeaToScore:
-    """Convert an idea of the request. Raises HttpProblem."""
+    """Convert one idea in the request. Raises HttpProblem if it is invalid."""
     idea = idea_of(body.idea, body.id, f"/items/{position}/idea")
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)

@@ -1,4 +1,4 @@
-"""Routes `/v1/tenants`: the tenants of the service, with their limits and budgets, for the operator."""
+"""Routes `/v1/tenants`, with which operators manage tenants, their limits and their budgets."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from orchestrator.web.services import ServicesDependency
 
 class TenantsQuery(PageQuery):
     after: TenantName | None = None
-    """Value of `next` on the previous page."""
+    """`next` from the previous page."""
 
 
 router = APIRouter(prefix="/v1/tenants", tags=["tenants"])
@@ -37,7 +37,7 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
     record = await creation.record(content, location)
     created = await context.services.tenants.create(tenant, plan, record, by=context.tenant)
     if created is None:
-        raise HttpProblem("conflict", f"A tenant {tenant!r} already exists, with different settings.")
+        raise HttpProblem("conflict", f"The tenant {tenant!r} already exists with different settings.")
     if isinstance(created, RecordedResponse):
         return replayed_response(created)
     return Response(content, 201, {"Location": location}, "application/json")
@@ -45,7 +45,7 @@ async def create_tenant(body: TenantBody, context: Admin, creation: CreationDepe
 
 @router.get("")
 async def list_tenants(query: Annotated[TenantsQuery, Query()], context: Admin) -> Page[TenantResource]:
-    """List all tenants by id."""
+    """List all tenants, sorted by id."""
     after = None if query.after is None else TenantId(query.after)
     tenants = await context.services.tenants.list(after=after, limit=query.limit + 1)
     page = tenants[: query.limit]
@@ -60,7 +60,7 @@ async def get_tenant(id: PathTenant, context: Admin) -> TenantResource:
 
 @router.patch("/{id}")
 async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> TenantResource:
-    """Change the fields in the body; others stay unchanged. Running jobs continue."""
+    """Change the fields given in the body; others are unchanged. Running jobs continue."""
     before = await _find_tenant(context.services, id)
     current = {name: getattr(before, name) for name in TenantPlan.model_fields}
     plan = TenantPlan(**current | body.model_dump(exclude_unset=True))
@@ -69,8 +69,8 @@ async def update_tenant(id: PathTenant, body: TenantPatch, context: Admin) -> Te
 
 @router.delete("/{id}", status_code=204)
 async def delete_tenant(id: PathTenant, context: Admin) -> None:
-    """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text of its audit log; the log's hashes
-    stay. Running jobs of the tenant are stopped."""
+    """Delete a tenant with its keys, jobs, reports, batches, webhooks, and the text (but not the hashes) of its audit
+    log. The tenant's running jobs are stopped."""
     if id == context.tenant:
         raise HttpProblem(
             "conflict",

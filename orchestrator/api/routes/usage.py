@@ -14,11 +14,11 @@ from orchestrator.web.authentication import Reader, tenant_for
 
 class UsageQuery(UrlQuery):
     since: Moment | None = None
-    """Start of the period. Defaults to the first day of this month in UTC."""
+    """Start of the period. Defaults to the first day of this month (UTC)."""
     until: Moment | None = None
-    """End of the period, exclusive. Defaults to the current time."""
+    """End of the period (exclusive). Defaults to the current time."""
     tenant: TenantName | None = None
-    """Tenant whose usage is returned. A tenant other than the caller's own requires the scope `admin`."""
+    """The tenant; by default, the caller's. Any other tenant requires the scope `admin`."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -32,7 +32,7 @@ router = APIRouter(prefix="/v1/usage", tags=["usage"])
 
 @router.get("")
 async def get_usage(query: Annotated[UsageQuery, Query()], context: Reader) -> Usage:
-    """Return jobs, model calls, tokens and cost in a period, by default the current month."""
+    """Return jobs, model requests, tokens and cost in a period, by default the current month."""
     tenant = tenant_for(context.caller, query.tenant)
     now = context.now
     until = query.until or now

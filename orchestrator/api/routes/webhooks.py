@@ -1,4 +1,4 @@
-"""Routes `/v1/webhooks`: URLs that are notified when jobs end."""
+"""Routes `/v1/webhooks`: URLs that are notified when jobs and batches end."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ class DeliveriesQuery(UrlQuery):
 
 router = APIRouter(prefix="/v1/webhooks", tags=["webhooks"])
 
-_MOST = 20
+_MAX_WEBHOOKS = 20
 
 
 @router.post("", status_code=201, response_model=NewWebhook, responses=CREATED_RESPONSE)
@@ -45,19 +45,27 @@ async def create_webhook(body: WebhookBody, context: Manager, creation: Creation
         encrypted = new.model_copy(update={"secret": context.services.cipher.encrypt(new.secret)})
         record = await creation.record(encrypted.model_dump_json().encode(), path)
         created = await context.services.webhooks.add(
-            context.tenant, WebhookId(new.id), new.url, encrypted.secret, events, most=_MOST, record=record
+            context.tenant,
+            WebhookId(new.id),
+            new.url,
+            encrypted.secret,
+            events,
+            max_webhooks=_MAX_WEBHOOKS,
+            record=record,
         )
         if isinstance(created, RecordedResponse):
             return replayed_response(_with_plain_secret(created, context.services.cipher))
     except ConfigurationError as error:
         raise HttpProblem("not-configured", str(error)) from None
     if created is None:
-        raise HttpProblem("conflict", f"The tenant already has {_MOST} webhooks, the maximum. Delete one first.")
+        raise HttpProblem(
+            "conflict", f"The tenant already has {_MAX_WEBHOOKS} webhooks, the maximum. Delete one first."
+        )
     return Response(new.model_dump_json(), 201, {"Location": path, "Cache-Control": "no-store"}, "application/json")
 
 
 def _with_plain_secret(replay: RecordedResponse, cipher: SecretCipher) -> RecordedResponse:
-    """Return the recorded response with the secret decrypted, as first sent. Raises ConfigurationError."""
+    """Return the recorded response with the secret decrypted. Raises ConfigurationError if it cannot be decrypted."""
     encrypted = NewWebhook.model_validate_json(replay.body)
     return replay._replace(
         body=encrypted.model_copy(update={"secret": cipher.decrypt(encrypted.secret)}).model_dump_json().encode()
@@ -88,7 +96,7 @@ async def list_deliveries(
 
 @router.post("/{id}/ping", status_code=202)
 async def ping_webhook(id: PathId, context: Manager) -> DeliveryResource:
-    """Send a message of type `ping` to a webhook, signed like every message. The result appears in the webhook's
+    """Send a `ping` message to a webhook, signed like any other message. The result appears among the webhook's
     deliveries."""
     sent = await context.services.webhooks.ping(context.tenant, WebhookId(id))
     return required(sent, not_found("webhook", id))
@@ -102,5 +110,5 @@ async def delete_webhook(id: PathId, context: Manager) -> None:
 
 
 async def _find_webhook(services: Services, tenant: TenantId, webhook: str) -> WebhookResource:
-    """Return the webhook. Raises HttpProblem (404)."""
+    """Return a webhook. Raises HttpProblem if it does not exist."""
     return required(await services.webhooks.get(tenant, WebhookId(webhook)), not_found("webhook", webhook))

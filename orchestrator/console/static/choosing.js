@@ -1,4 +1,4 @@
-// Keeps the proposals chosen in a table while it is searched, sorted or turned over, and enables the “Compare” button
+// Keeps the proposals selected in a table while it is searched, sorted or paged, and enables the “Compare” button
 // while their number is within its limits. A button with `data-ticks` ticks or unticks all boxes of that name in its
 // form.
 "use strict";

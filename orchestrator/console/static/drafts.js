@@ -1,4 +1,4 @@
-// Keeps the text typed into a form in this tab until the service has accepted it, even if the form is refused, the
+// Keeps text typed into a form in this tab until the service has accepted it, even if the form is refused, the
 // session ends or the person leaves the page. Only the person who typed it sees it again.
 "use strict";
 {
@@ -20,7 +20,7 @@
     const fields = Object.fromEntries(typed.map((field) => [field.name, field.value]));
     try {
       sessionStorage.setItem(nameOf(form), JSON.stringify({ who, session, fields }));
-    } catch {} // storage is full: the form can still be sent
+    } catch {} // storage is full; the form can still be submitted
   }
   function putBack(form, draft) {
     let differs = false;
@@ -37,7 +37,7 @@
     const note = document.createElement("p"), forget = document.createElement("button");
     note.className = "notice";
     note.setAttribute("role", "status");
-    note.append(`${draft.session === session ? "Your text, which has not been saved yet." : "Your text from before you were signed out."} `, forget);
+    note.append(`${draft.session === session ? "Your unsaved text." : "Your text from before you were signed out."} `, forget);
     forget.type = "button";
     forget.textContent = "Discard it";
     forget.addEventListener("click", () => {

@@ -1,17 +1,17 @@
-// Refreshes the progress of calls when the service reports a change; without this script, people reload the page.
+// Refreshes the progress of calls when the service reports a change. Without this script, people have to reload the page.
 // A browser opens at most six connections to a service, over all of its tabs. So a hidden tab holds none, and on a page
 // with many calls, those after the third are polled every 15 seconds.
 const STREAMS = 3, NOW_AND_THEN = 15_000, AT_LEAST = 3_000;
 for (const [place, box] of [...document.querySelectorAll("[data-events]")].entries()) {
   let events = null, ended = false, last = 0, waiting = null, silent = null;
   const renew = () => { last = Date.now(); htmx.trigger(box, "changed"); };
-  // Refresh at once after a pause; combine changes that follow one another quickly.
+  // Refresh immediately after a pause; combine changes in quick succession.
   const soon = () => { waiting ??= setTimeout(() => { waiting = null; renew(); }, Math.max(0, last + AT_LEAST - Date.now())); };
   const leave = () => { events?.close(); events = null; };
-  // The service ends long streams, and the browser connects again at once; what stays away longer is out of reach.
+  // The service ends long streams, and the browser reconnects immediately; if that takes longer, the service is unreachable.
   const lost = () => {
     const note = document.createElement("p"), since = new Date().toTimeString().slice(0, 5);
-    Object.assign(note, { className: "notice alarm", textContent: `The service cannot be reached since ${since}. These figures are older.` });
+    Object.assign(note, { className: "notice alarm", textContent: `The service has been unreachable since ${since}. These figures may be out of date.` });
     note.setAttribute("role", "status");
     note.dataset.lost = "";
     if (!box.querySelector("[data-lost]")) box.prepend(note);

@@ -1,4 +1,4 @@
-// Shows the rows that were refused, each with the reason and fields for a replacement.
+// Shows refused rows, each with the reason and with fields for a replacement.
 "use strict";
 
 const MOST_SHOWN = 200;
@@ -10,7 +10,7 @@ function element(name, properties = {}, ...children) {
   return made;
 }
 
-/** Shows rows that were refused. `stored`: they are part of the call already, and what replaces them says so. */
+/** Shows refused rows. With `stored`, they are already part of the call, and their replacements refer to them. */
 function showRefused(section, rows, stored = false) {
   const list = section.querySelector("ul");
   section.querySelector("h2").textContent = `${rows.length.toLocaleString("en")} refused`;

@@ -1,4 +1,4 @@
-// Prepares, checks and sends a call. Every request goes to the API of the service that served this page.
+// Prepares, checks and submits a call. All requests go to the API of the service that served this page.
 "use strict";
 
 const form = document.getElementById("submission");
@@ -44,7 +44,7 @@ function changed() {
 }
 
 function filesToSend() {
-  // Once sending has begun, the files must stay the same, because their parts are numbered.
+  // Once sending has begun, the files must not change, because their parts are numbered.
   if (!call.begun) {
     for (const [source, file] of mendedRows(at("refused"))) call.mended.set(source, file);
     for (const { dataset: { source, row } } of at("refused").querySelectorAll("li[data-row]")) call.stored.set(source, row);
@@ -63,7 +63,7 @@ function replacedRows(files) {
     file && file.name !== source && call.mended.has(file.name) ? last(file.name) : file;
   return [...call.stored].filter(([source]) => files.includes(last(source))).map(([, row]) => row);
 }
-/** Leaves out rows of a table that have a replacement: the table is sent unchanged, so they are refused again. */
+/** Omits rows of a table that have a replacement: the table is sent unchanged, so they are refused again. */
 const stillRefused = (rows) => rows.filter(({ source }) => (call.mended.get(source)?.name ?? source) === source);
 const hasBoard = () => at("board") && at("method").value === "innoeval";
 function options() {
@@ -98,7 +98,7 @@ function upload(path, files, key, told) {
     request.send(body);
   });
 }
-// Every attempt of a request has the same key, so that a request whose response was lost is not executed twice.
+// All attempts of a request have the same key, so that a request whose response was lost is not executed twice.
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 /** Returns whether the same person has signed in again in another tab, and takes over the new session's token. */
 async function signedInAnew() {
@@ -136,7 +136,7 @@ async function eachPart(files, { arrived, cut }, sendPart) {
     const told = (share, isReading = false) => {
       const whole = all ? Math.min(1, (sent + share * size) / all) : 1;
       at("sent").value = whole;
-      at("sent-words").textContent = `${Math.round(100 * whole)} % of ${(all / 1e6).toFixed(1)} MB${isReading ? ": the service is reading …" : ""}`;
+      at("sent-words").textContent = `${Math.round(100 * whole)} % of ${(all / 1e6).toFixed(1)} MB${isReading ? ": the service is reading them …" : ""}`;
     };
     told(0);
     if (!arrived.has(name) && !cut.has(name))
@@ -180,7 +180,7 @@ async function check(files) {
   const lines = [`${counted(sum("accepted"), "proposal")} can be evaluated${same.length ? `; ${counted(same.length, "has", "have")} the same text as another and ${same.length === 1 ? "is" : "are"} paid for only once` : ""}`];
   lines.push(...same.slice(0, SHOWN_FILES).map((file) => `${file.source} has the same text as ${file.same_source}`));
   const unopened = parts.reduce((total, part) => total + (part.unopened ?? 0), 0);
-  if (unopened) lines.push(`${counted(unopened, "document is", "documents are")} opened only when the evaluation starts. One that cannot be read fails then, and is listed with the reason.`);
+  if (unopened) lines.push(`${counted(unopened, "document is", "documents are")} opened only when the evaluation starts. Unreadable ones fail then, and are listed with the reason.`);
   for (const absent of new Set(known.map((part) => part.cost_absent).filter(Boolean))) lines.push(`Cost unknown: ${absent}`);
   if (known.length && known.every((part) => part.cost_usd !== null)) {
     const high = known.every((part) => part.high_cost_usd !== null) ? `, at most about ${money(sum("high_cost_usd"))}` : "";
@@ -188,7 +188,7 @@ async function check(files) {
     lines.push(`About ${money(sum("cost_usd"))}${high}, based on ${basis}`);
   }
   const left = known[0]?.left_this_month_usd;
-  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? ": the call may cost more than that" : ""}`);
+  if (typeof left === "number") lines.push(`${money(left)} left this month${sum("high_cost_usd") > left ? "; the call may cost more" : ""}`);
   if (known.length) lines.push(finish(known));
   const fits = known.map((part) => part.corpus_fit).filter(Boolean);
   if (fits.length) lines.push(coverage(fits));
@@ -204,7 +204,7 @@ function coverage(fits) {
   const poor = of("poor") ? `, and of ${figure.format(of("poor"))} poorly: expect no score or only a partial one for these` : "";
   return `Of ${counted(of("checked"), "proposal")} checked, the corpus covers the field of ${figure.format(of("good"))} well, of ${figure.format(of("partial"))} in part${poor}`;
 }
-/** Describes when the call ends. Each part was estimated behind the evaluations already waiting, which count only once. */
+/** Describes when the call will finish. Each part's estimate includes the evaluations already waiting, which are counted only once. */
 function finish(parts) {
   if (parts.some((part) => part.hours === null)) return `The end time is unknown. ${parts.find((part) => part.hours === null).hours_absent}`;
   const [{ waiting, hours, ideas }] = parts;
@@ -247,7 +247,7 @@ async function send(files) {
   changed();
   const link = element("a", { href: `/console/calls/${begun.id}` }, "Follow the call");
   at("outcome").replaceChildren(element("h2", {}, `${counted(begun.accepted, "proposal")} submitted`), element("p", {}, link));
-  form.dataset.into = begun.id; // rows that were refused join this call once they are fixed
+  form.dataset.into = begun.id; // refused rows are added to this call once they are fixed
   form.dataset.next = begun.next;
   showRefused(at("refused"), refused, true);
   link.focus();
@@ -304,7 +304,7 @@ for (const kind of ["dragover", "dragleave", "drop"])
     at("drop-area").classList.toggle("over", kind === "dragover");
     if (kind === "drop") choose(await droppedFiles(event.dataTransfer));
   });
-// The browser asks before it drops files or a typed proposal that were not sent.
+// The browser asks for confirmation before unsent files or a typed proposal are lost.
 addEventListener("beforeunload", (event) => {
   if (call.request || call.chosen.length || call.mended.size || at("typed")?.value.trim()) event.preventDefault();
 });

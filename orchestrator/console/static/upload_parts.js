@@ -1,4 +1,4 @@
-// Collects the files of a call, and splits them into parts that are no larger than the service accepts in one request.
+// Collects a call's files, and splits them into parts that are small enough for one request.
 "use strict";
 
 const LITTER = /^(\.|~\$|Thumbs\.db$|desktop\.ini$|__MACOSX$)/i;
@@ -29,7 +29,7 @@ async function droppedFiles(transfer) {
   return found;
 }
 
-/** Returns the files of an input, each with its `path`, without hidden files and files of the operating system. */
+/** Returns an input's files, each with its `path`, except hidden files and those of the operating system. */
 function chosenFiles(files) {
   const withPaths = [...files].map((file) => Object.assign(file, { path: file.webkitRelativePath || file.name }));
   return withPaths.filter((file) => !file.path.split("/").some((name) => LITTER.test(name)));
@@ -73,7 +73,7 @@ async function smallerParts(part) {
   try {
     for await (const [piece] of pieces(file, header.size + Math.ceil((file.size - header.size) / 2), Infinity)) found.push([piece]);
   } catch {
-    return null; // one row is more than half of it
+    return null; // one row is larger than half of the table
   }
   return found.length > 1 ? found : null;
 }
@@ -83,8 +83,8 @@ function tooLarge(file, mostFileBytes) {
   if (file.size <= mostFileBytes || OF_LINES.test(file.name)) return null;
   const most = `${Math.floor(mostFileBytes / 1e6)} MB`;
   return /\.zip$/i.test(file.name)
-    ? `The file is larger than ${most}. Unpack it and choose the folder: folders have no size limit.`
-    : `The file is larger than ${most}, the limit for one file.`;
+    ? `The file is larger than ${most}. Unpack it and choose the folder instead; folders have no size limit.`
+    : `The file is larger than ${most}, the limit per file.`;
 }
 
 /** Yields pieces with their number of rows: a table of lines is split between rows, repeating its header; any other file stays whole. */
@@ -108,7 +108,7 @@ async function* pieces(file, most, mostRows) {
     const bytes = new Uint8Array(await file.slice(start, end).arrayBuffer());
     const [upTo, rows] = wholeRows(bytes, table, mostRows);
     const whole = end === file.size && rows < mostRows ? bytes.length : upTo;
-    if (!whole) throw new Error(`A row of ${file.name} is too large for a request.`);
+    if (!whole) throw new Error(`A row in ${file.name} is too large for a request.`);
     yield [new File([header, file.slice(start, start + whole)], nameOfPart(file.name, number++)), rows];
     start += whole;
   }
@@ -123,7 +123,7 @@ function nameOfPart(name, number) {
 async function firstRow(file, most) {
   const bytes = new Uint8Array(await file.slice(0, Math.min(most, 1_000_000)).arrayBuffer());
   const [end] = wholeRows(bytes, true, 1);
-  if (!end) throw new Error(`The first row of ${file.name} does not end.`);
+  if (!end) throw new Error(`The first row in ${file.name} has no end.`);
   return file.slice(0, end);
 }
 

@@ -26,10 +26,10 @@ async def test_agreement_plot_shows_chance_and_constant_score_baselines(service:
     assert ["2", "1"] in [row[:2] for row in rows]
     assert next(row for row in rows if row[0] == "First reviews")[1:] == ["50 %", "88 %", "82 %"]
     assert next(row for row in rows if row[0] == "By chance")[3] == "50 %"
-    (machine,) = (row for row in rows if row[0] == "The program")
+    (machine,) = (row for row in rows if row[0] == "The report")
     assert machine[1:] == ["97 %", "38"]
-    assert ["Chance, or one score for everything", "50 %", "–"] in rows
-    assert "2 reviews of proposals without a program score are not shown" in page
+    assert ["Chance, or the same score for every proposal", "50 %", "–"] in rows
+    assert "2 reviews of proposals without a report score are not shown" in page
     assert ["90 to 100", "0", "0", "0", "0", "2"] in rows
     link = html.unescape(re.findall('<a href="([^"]*score_from=90[^"]*)"', page)[-1])
     async with signed_in(service, await service.key()) as officer:
@@ -47,4 +47,4 @@ async def test_agreement_plot_is_replaced_by_a_note_without_enough_opinions(
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/calls/{batch}/plots")).text
     assert words in page
-    assert "Agreement of people with each other" not in page
+    assert "Agreement between reviewers" not in page

@@ -113,7 +113,7 @@ async def test_erase_page_lists_proposals_in_which_a_name_occurs(
     assert made.status_code == 202, made.text
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/erase")
-        await page.get_by_label("Name of the applicant").fill("Ada Author")
+        await page.get_by_label("Applicant’s name").fill("Ada Author")
         await page.get_by_role("button", name="Show what would be deleted").click()
         await page.get_by_role("heading", name="also occurs in 1 proposal").wait_for()
         await look_over(page, "erase-named", look)
@@ -130,6 +130,6 @@ async def test_dossier_is_ordered_by_decision_and_states_it(service: Service, ow
     assert (await owner.post(f"/v1/batches/{batch}/sign-off", json=note)).status_code == 200
     pdf = (await officer.get(f"/v1/batches/{batch}/dossier")).content
     told = " ".join(pdf_text(pdf).split())
-    for words in ("By decision", "Fund row 2.", "fund 80,000", "decline: We"):
+    for words in ("Sorted by decision", "Fund row 2.", "fund 80,000", "decline: We"):
         assert words in told, words
     assert told.index("fund 80,000") < told.index("decline: We")

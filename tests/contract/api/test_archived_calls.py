@@ -22,7 +22,7 @@ async def test_a_finished_call_is_archived_and_taken_out_again(service: Service,
         assert (await owner.get(f"/v1/batches/{batch}")).json() == before
         assert [item["id"] for item in (await owner.get("/v1/batches")).json()["items"]] == [batch]
         await page.get_by_role("link", name="Spring").press("Enter")
-        await page.get_by_role("button", name="Take out of the archive").press("Enter")
+        await page.get_by_role("button", name="Unarchive").press("Enter")
         await page.get_by_role("button", name="Archive").wait_for()
         await page.goto(f"{url}/console")
         await page.get_by_role("link", name="Spring").wait_for()
@@ -38,4 +38,4 @@ async def test_a_call_under_way_is_not_archived(service: Service, owner: Person)
         assert "Archive</button>" not in (await browser.get(here)).text
         await submit_form(browser, f"{here}/terms", f"{here}/archive", archived="true")
         assert f'href="{here}"' in (await browser.get("/console")).text
-        assert "No call is archived." in (await browser.get("/console?archived=true")).text
+        assert "There are no archived calls." in (await browser.get("/console?archived=true")).text

@@ -82,7 +82,7 @@ async def test_default_board_estimate_is_not_reused_for_another_board(service: S
         usual, other = await asked(caller, method="innoeval"), await asked(caller, method="innoeval", board="9")
     assert (usual.cost_usd, other.cost_usd) == (0.8, None)
     assert other.cost_absent is not None
-    assert "The cost of a custom board is not known" in other.cost_absent
+    assert "The cost of a custom board is unknown" in other.cost_absent
 
 
 async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: httpx2.AsyncClient) -> None:
@@ -90,7 +90,7 @@ async def test_cost_is_absent_when_a_price_is_unknown(service: Service, client: 
     found = await asked(client)
     assert (found.basis, found.cost_usd, found.high_cost_usd, found.exceeds_month) == ("own", None, None, None)
     assert found.cost_absent is not None
-    assert "of your last 12 evaluations is not known" in found.cost_absent
+    assert "of your last 12 evaluations is unknown" in found.cost_absent
 
 
 async def test_estimate_reports_whether_the_monthly_budget_suffices(service: Service) -> None:
@@ -161,7 +161,7 @@ async def test_estimate_reports_corpus_fit_or_why_it_is_absent(
         assert some is not None
         assert some.checked == 40
         graph = await asked(caller, as_jsonl(rows), method="grapheval")
-        assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method reads no literature.")
+        assert (graph.corpus_fit, graph.corpus_fit_absent) == (None, "This method does not use literature.")
     said = await program.run("batch", "submit", "ideas", "--estimate")
     assert "Corpus:  not checked. This service has no corpus to search." in said.out
 

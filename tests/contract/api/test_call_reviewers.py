@@ -104,7 +104,7 @@ async def test_former_report_readers_cannot_be_invited_to_review_the_call(servic
     for who in (otto, erin):
         body = {"name": who.member.name, "email": who.member.email}
         refused = check_problem(await owner.post(path, json=body), 409, "conflict")
-        assert "could read the reports of this call until" in refused.detail
+        assert "could read this call's reports in another role until" in refused.detail
     assert await asked(owner, batch) == (False, member_ids(otto))
 
 

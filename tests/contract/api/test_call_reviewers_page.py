@@ -113,7 +113,7 @@ async def test_invalid_invitation_is_explained_and_input_is_kept(service: Servic
         assert 'value="Grace Hopper"' in wrong.text
         otto = await submit_form(browser, here, "/invite", name="Otto", email=officer.member.email)
         assert otto.status_code == 409
-        assert "an officer and not a reviewer" in otto.text
+        assert "who is an officer, not a reviewer" in otto.text
         assert (
             await submit_form(browser, here, "/invite", name="Grace Hopper", email="grace@example.org")
         ).status_code == 303
@@ -142,13 +142,13 @@ async def test_several_reviewers_are_invited_at_once_and_mistakes_are_named_by_l
     )
     async with at_the_console(service, officer.key, look, refused=True) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/assignments")
-        text = page.get_by_label("One person on each line")
+        text = page.get_by_label("One person per line")
         await text.fill(people)
         await page.get_by_role("button", name="Add these reviewers").click()
-        await page.get_by_text("2 lines are invited, 3 not.").wait_for()
+        await page.get_by_text("2 people were invited, 3 were not.").wait_for()
         await page.get_by_text("Line 3: Write it as: Name, name@example.org, Institution.").wait_for()
         await page.get_by_text("Line 4: An email address must have the form name@example.org.").wait_for()
-        assert await page.get_by_text("Line 5: ").filter(has_text="an officer and not a reviewer").count() == 1
+        assert await page.get_by_text("Line 5: ").filter(has_text="who is an officer, not a reviewer").count() == 1
         assert await text.input_value() == people, "what was typed is kept"
         await look_over(page, "invitations-refused", look)
         await text.fill("\n".join(line for line in people.splitlines() if "example.org" in line and "Otto" not in line))

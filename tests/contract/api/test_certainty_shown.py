@@ -43,9 +43,9 @@ async def test_certainty_column_is_hidden_when_empty_and_replaced_by_a_note(
         proposal = (await reads.get(f"/console/proposals/{jobs[0]}")).text
     papers = [pdf_text((await owner.get(f"/v1/batches/{item}/dossier")).content) for item in (batch, known)]
     assert "sort=certainty" not in without
-    assert "each proposal's page gives it for single methods and dimensions" in without
+    assert "each proposal’s page gives it for individual methods and dimensions" in without
     assert "sort=certainty" in with_it
-    assert "states a certainty for the whole score" not in with_it
+    assert "states a certainty for the overall score" not in with_it
     assert "Certainty" not in compared
     told = "Of 3 scores in this part: 1 with moderate certainty, 2 without stated certainty."
     assert told in " ".join(proposal.split())

@@ -57,7 +57,7 @@ async def test_prefer_wait_returns_the_comparison_result(service: Service, clien
         ({**TWO_IDEAS, "second": TWO_IDEAS["first"]}, "/second", "same text"),
         ({**TWO_IDEAS, "second": {"text": "short"}}, "/second/text", "too short"),
         ({**TWO_IDEAS, "second": {"title": "x"}}, "/second", "Give either"),
-        ({**TWO_IDEAS, "thrid": 1}, "/thrid", "not a known field"),
+        ({**TWO_IDEAS, "thrid": 1}, "/thrid", "field is unknown"),
     ],
 )
 async def test_invalid_comparison_request_names_the_field(

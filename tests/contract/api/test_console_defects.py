@@ -41,7 +41,7 @@ async def test_chosen_proposals_stay_chosen_while_the_table_is_searched(service:
         await page.get_by_label(f"Compare {TITLES[1]}").check()
         await page.get_by_text("2 chosen, 1 of them not shown here").wait_for()
         await look_over(page, "table-chosen-elsewhere", look)
-        await page.get_by_role("button", name="Compare chosen").click()
+        await page.get_by_role("button", name="Compare selected").click()
         await page.get_by_role("heading", name="Compare 2 proposals").wait_for()
 
 
@@ -85,5 +85,5 @@ async def test_agreeing_with_a_claim_is_one_click(service: Service) -> None:
         await page.goto(f"{url}/console/review/{first}")
         await page.get_by_role("button", name="Agree with claim 1", exact=True).click()
         await page.locator("#claim-1").get_by_text("You agree").wait_for()
-        report = page.get_by_role("link", name="Read the program's report")
+        report = page.get_by_role("link", name="Read the report")
         assert await report.get_attribute("target") == "_blank", "the report has no way back of its own"

@@ -79,8 +79,8 @@ async def test_running_call_states_that_the_service_cannot_be_reached(service: S
     async with at_the_console(service, await service.key(), _SCREEN, refused=True) as (page, url):
         await page.route("**/events", lambda route: route.abort())
         await page.goto(f"{url}/console/calls/{batch}")
-        await page.get_by_text("The service cannot be reached since").wait_for()
-        await page.get_by_text("These figures are older.").wait_for()
+        await page.get_by_text("The service has been unreachable since").wait_for()
+        await page.get_by_text("These figures may be out of date.").wait_for()
 
 
 async def test_rankings_of_a_call_name_those_that_hold_proposals_of_others(service: Service) -> None:
@@ -90,10 +90,10 @@ async def test_rankings_of_a_call_name_those_that_hold_proposals_of_others(servi
     await rank_call(service, six)
     async with at_the_console(service, await service.key(), _SCREEN) as (page, url):
         await page.goto(f"{url}/console/calls/{two}/rankings")
-        await page.get_by_text("Not of this call alone: 2 of its 6 proposals are in this call.").wait_for()
+        await page.get_by_text("Not limited to this call: 2 of its 6 proposals are in this call.").wait_for()
         await page.goto(f"{url}/console/calls/{six}/rankings")
         await page.locator(".cards h2 a").wait_for()
-        assert await page.get_by_text("Not of this call alone").count() == 0
+        assert await page.get_by_text("Not limited to this call").count() == 0
 
 
 async def test_report_without_a_model_states_no_strengths_and_no_prompts(service: Service) -> None:

@@ -54,7 +54,7 @@ async def test_ranking_is_estimated_started_and_shown_with_another_cut(service: 
         if reason:
             assert done.text.count(reason) == ENTRANTS
         else:
-            assert len(re.findall(r'data-label="Program’s score">\d', done.text)) == ENTRANTS
+            assert len(re.findall(r'data-label="Report score">\d', done.text)) == ENTRANTS
         moved = await officer.get(path, params={"cut": "4"})
         assert "Cutoff at 4." in moved.text
         assert "are approximated" in moved.text

@@ -79,7 +79,7 @@ async def test_plot_marks_link_to_their_proposals(service: Service) -> None:
         assert TITLES[0] in shown
         assert TITLES[1] not in shown
         assert "Only scores from 70 to 75." in shown
-        assert "Only proposals that ended from" in (await client.get(links[2])).text
+        assert "Only proposals whose evaluation ended at or after" in (await client.get(links[2])).text
 
 
 async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> None:
@@ -89,7 +89,7 @@ async def test_a_call_without_budget_says_why_nothing_runs(service: Service) -> 
     async with signed_in(service, await service.key()) as client:
         for path in ("", f"/calls/{batch}", f"/calls/{batch}/progress"):
             page = await client.get(f"/console{path}")
-            assert "Nothing is running yet</span> Next: It may cost 2 USD, but only 0.50 USD is left" in page.text
+            assert "Nothing is running yet</span> Next: It may cost 2 USD, but only 0.50 USD remains" in page.text
         assert "$0.50 left" in (await client.get(f"/console/calls/{batch}")).text
 
 
@@ -103,7 +103,7 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
         await open_and_check(page, f"{url}/console", "calls", look.width)
         await page.get_by_role("link", name="Spring").press("Enter")
         await page.get_by_role("heading", name="4 proposals").wait_for()
-        await page.get_by_role("link", name="Program’s score", exact=True).click()
+        await page.get_by_role("link", name="Report score", exact=True).click()
         await page.locator("th[aria-sort=descending]").wait_for()
         assert await page.locator("tbody tr td.title").first.inner_text() == TITLES[0]
         await page.get_by_label("Search titles").press_sequentially("slag")
@@ -117,11 +117,11 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
         await open_and_check(page, f"{url}/console/calls/{batch}", "table", look.width)
         for title in TITLES[:2]:
             await page.get_by_label(f"Compare {title}").check()
-        await page.get_by_role("button", name="Compare chosen").click()
+        await page.get_by_role("button", name="Compare selected").click()
         await page.get_by_role("heading", name="Compare 2 proposals").wait_for()
         await open_and_check(page, page.url, "compare", look.width)
         await page.get_by_role("link", name=TITLES[0]).click()
-        await page.get_by_role("heading", name="What the program found").wait_for()
+        await page.get_by_role("heading", name="Report findings").wait_for()
         await open_and_check(page, page.url, "proposal", look.width)
         await open_and_check(page, f"{url}/console/calls/{batch}/plots", "plots", look.width)
         await page.goto(f"{url}/console/calls/{batch}")

@@ -22,11 +22,11 @@ async def test_a_reviewer_sees_and_judges_no_claim_before_the_first_opinion(serv
     here, fields = f"/console/review/{first}", {"point": "/summary/strengths/0", "agrees": "false", "reason": "It is."}
     async with signed_in(service, ada.key) as browser:
         before = (await browser.get(here)).text
-        assert "What the program found" not in before
+        assert "Report findings" not in before
         assert (await submit_form(browser, here, "/judgement", **fields)).status_code == 403
         await _opinion(service, ada, first, 4)
         after = (await browser.get(here)).text
-        assert "What the program found" in after
+        assert "Report findings" in after
         assert (
             await submit_form(browser, here, "/judgement", **fields | {"point": "/summary/none/0"})
         ).status_code == 422
@@ -135,7 +135,7 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.get_by_label("4", exact=True).check()
         await page.get_by_label("Why").first.fill("Sound, and cheap.")
         await page.get_by_role("button", name="Give first review").press("Enter")
-        await page.get_by_role("heading", name="What the program found").wait_for()
+        await page.get_by_role("heading", name="Report findings").wait_for()
         await page.get_by_label("Disagree with claim 1", exact=True).press("Enter")
         await page.locator("#claim-1").get_by_label("Why").fill("They did compare with it.")
         await page.locator("#claim-1").get_by_role("button", name="I disagree").press("Enter")
@@ -161,7 +161,7 @@ async def test_reviewer_and_owner_complete_their_decisions_in_the_browser(servic
         await page.get_by_label("Although 1 review is missing").check()
         await page.get_by_label("they can no longer be cancelled").check()
         await page.get_by_role("button", name="Sign off this call").press("Enter")
-        await page.get_by_text("Receipt (tip of the audit log)").wait_for()
+        await page.get_by_text("Receipt (the tip of the audit log)").wait_for()
         await look_over(page, "signed-off", look)
         assert await page.get_by_label("Change the final score of Rehearsal by risk").count() == 0
 

@@ -261,7 +261,7 @@ async def test_ranking_finished_after_the_erasure_preview_is_kept_without_the_ap
     begun = (await service.machine.post("/v1/rankings", json={"batch": call, "blind": False})).json()["id"]
     told = await erasure_of(service.services.erasures, service.services.jobs, ACME, "3.txt", None)
     assert begun in [job.id for job in told.jobs]
-    assert any("is running and will be deleted too" in job.warning for job in told.jobs)
+    assert any("has not finished and will be deleted too" in job.warning for job in told.jobs)
     await finish_ranking(service)
     by = ActBy(OPERATOR, service.services.clock.now())
     gone = await erase_found(service.services.erasures, ACME, "3.txt", told, by)

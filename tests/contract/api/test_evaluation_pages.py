@@ -35,7 +35,7 @@ async def test_single_proposals_are_listed_by_state_with_monthly_usage(service: 
     async with signed_in(service, await service.key()) as client:
         page = (await client.get("/console/evaluations")).text
         assert page.index(second) < page.index(first)
-        assert "1 queued, 1 failed, 0 language model calls" in page
+        assert "1 queued, 1 failed, 0 language model requests" in page
         assert HOSTILE not in page
         assert page.count("&lt;img src=http://127.0.0.1:1/x onerror=alert(1)&gt;") == 2
         failed = (await client.get("/console/evaluations?state=failed")).text
@@ -52,13 +52,13 @@ async def test_single_proposal_is_cancelled_and_evaluated_again(service: Service
     async with signed_in(service, await service.key()) as client:
         assert "the evaluation is cancelled" in await act(client, job, "cancel")
         again = await act(client, job, "retry")
-        assert "Evaluate it again" not in again
+        assert "Evaluate again" not in again
         assert "Cancel evaluation" in again
         await service.finish()
         report = (await client.get(f"/console/proposals/{job}")).text
-        assert "What the program found" in report
+        assert "Report findings" in report
         assert "Cancel evaluation" not in report
-        assert "What the program found" in await act(client, job, "cancel")
+        assert "Report findings" in await act(client, job, "cancel")
 
 
 async def test_long_list_is_paged(service: Service) -> None:
@@ -79,4 +79,4 @@ async def test_succeeded_proposal_without_its_report_is_not_offered_again(servic
     async with signed_in(service, await service.key()) as client:
         page = (await client.get(f"/console/proposals/{job}")).text
     assert "The report is no longer stored." in page
-    assert "Evaluate it again" not in page
+    assert "Evaluate again" not in page

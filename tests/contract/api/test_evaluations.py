@@ -158,7 +158,7 @@ async def test_waiting_reason_uses_the_configured_cost_limit(
     settings = Settings(home=tmp_path, queue=QueueSettings(max_usd=5.0))
     jobs = api_services(settings, database, listener, SystemClock(), None, ready=_never).jobs
     await jobs.add(ACME, [job("ev_a")])
-    assert "It may cost 5 USD, but only 1.00 USD is left" in str(await jobs.waiting_reason(ACME, JobId("ev_a")))
+    assert "It may cost 5 USD, but only 1.00 USD remains" in str(await jobs.waiting_reason(ACME, JobId("ev_a")))
 
 
 async def _never() -> Sequence[Check]:

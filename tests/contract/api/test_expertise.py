@@ -175,7 +175,7 @@ async def test_bids_need_declared_interests_and_an_open_call(service: Service, o
     assert opened.json() == {"open": True}
     undeclared = await ada.get(path)
     assert undeclared.status_code == 409
-    assert "Declare your institutions" in undeclared.json()["detail"]
+    assert "Declare your conflicts of interest" in undeclared.json()["detail"]
     await _store(ada, ada, people=["Cy Young"])
     listed = (await ada.get(path)).json()["items"]
     assert [item["evaluation"] for item in listed] == [second]

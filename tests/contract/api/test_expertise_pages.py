@@ -22,11 +22,11 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.goto(f"{url}{here}")
         await page.get_by_role("button", name="Ask for bids").click()
         await page.get_by_text("Reviewers are asked for bids: 0 bids so far.").wait_for()
-        await page.get_by_role("link", name="Expertise of Ada Byron: not known").click()
+        await page.get_by_role("link", name="Expertise of Ada Byron: unknown").click()
         await page.get_by_label("Keywords, separated by commas").fill("bark beetles, spruce forests")
         await page.get_by_label("Add papers").fill("Counting bark beetles in spruce (2024)\n10.1000/abc")
         await page.get_by_role("button", name="Save").click()
-        await page.get_by_text("1 paper. Not looked up in the corpus").wait_for()
+        await page.get_by_text("1 paper. They could not be looked up in the corpus").wait_for()
         assert await page.get_by_role("listitem").filter(has_text="10.1000/abc").count() == 1
         await look_over(page, "expertise", look)
         await page.get_by_role("link", name="Back to").click()
@@ -34,19 +34,19 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
     async with at_the_console(service, bob.key, look) as (page, url):
         await page.get_by_role("link", name="Bids", exact=True).click()
         await page.get_by_role("main").get_by_role("link").first.click()
-        await page.get_by_role("link", name="Declare your interests").click()
-        await page.get_by_label("People, such as advisers").fill("Cy Young")
+        await page.get_by_role("link", name="Declare your conflicts of interest").click()
+        await page.get_by_label("People such as advisers").fill("Cy Young")
         await page.get_by_role("button", name="Save and declare").click()
-        await page.get_by_text("Interests declared by you").wait_for()
+        await page.get_by_text("Conflicts of interest declared by you").wait_for()
         await page.goto(f"{url}/console/bids/{batch}")
-        await page.get_by_text("shown by its number until it has been evaluated").wait_for()
+        await page.get_by_text("shown only by its number until it has been evaluated").wait_for()
         await page.get_by_role("group", name="Proposal 2").get_by_label("Eager").check()
         await page.get_by_role("button", name="Save bids").click()
         await page.get_by_text("1 of 2 answered.").wait_for()
         await look_over(page, "bids", look)
     async with at_the_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}{here}")
-        await page.get_by_label("Reviewers for each proposal").fill("1")
+        await page.get_by_label("Reviewers per proposal").fill("1")
         await page.get_by_role("button", name="Plan assignments").click()
         await page.get_by_text("2 new assignments").wait_for()
         row = page.get_by_role("row").filter(has_text="Bark beetles in spruce")
@@ -69,7 +69,7 @@ async def test_expertise_saved_in_two_tabs_is_not_overwritten_and_the_text_is_ke
         late = await submit_form(browser, path, version=version, keywords="topology")
         assert late.status_code == 409
         assert "topology" in late.text
-        assert "was changed after you read it" in late.text
+        assert "was changed after you opened it" in late.text
         wrong = await submit_form(browser, path, version="1", keywords="x" * 300)
         assert wrong.status_code == 409
         assert "Keywords: " in wrong.text

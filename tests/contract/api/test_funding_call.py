@@ -159,7 +159,7 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
         await page.get_by_role("button", name="Create the call").click()
         await page.get_by_text("Name: give the call a name").wait_for()
         await page.get_by_label("Name", exact=True).first.fill("Spring call")
-        await page.get_by_label("Text of the call").fill("We fund work on forgetting.")
+        await page.get_by_label("Call text").fill("We fund work on forgetting.")
         await page.get_by_label("Budget").fill("100000")
         first = page.get_by_role("group", name="Criterion 1")
         await first.get_by_label("Name").fill("Impact")
@@ -173,7 +173,7 @@ async def test_officer_sets_up_a_call_and_a_second_tab_cannot_overwrite_it(
         await page.get_by_role("link", name="The call", exact=True).click()
         other = await page.context.new_page()
         await other.goto(page.url)
-        await other.get_by_label("Text of the call").fill("We fund work on memory.")
+        await other.get_by_label("Call text").fill("We fund work on memory.")
         await other.get_by_role("button", name="Save").click()
         await other.get_by_text("Version 2").wait_for()
         await page.get_by_label("Budget").fill("250000")
@@ -233,7 +233,7 @@ async def test_reviewer_still_sees_their_answers_after_sign_off(
             assert answer in shown
         assert "Comments to the panel Sound. Comments to the applicant Name the users." in shown
         assert await review.get_by_role("radio").count() == 0, "nothing can be changed"
-        assert await page.get_by_text("say whether you agree").count() == 0
+        assert await page.get_by_text("state whether you agree").count() == 0
         await look_over(page, "review-signed-off", look)
 
 
@@ -277,14 +277,14 @@ async def test_officer_decides_under_the_budget_and_is_warned(
         await page.locator(".call-head").get_by_role("link", name="Decide").click()
         boxes = page.get_by_role("checkbox", name="Choose")
         await boxes.nth(0).check()
-        await page.get_by_label("Amount for each").fill("70000")
+        await page.get_by_label("Amount per proposal").fill("70000")
         await page.get_by_label("Reason").fill("Best of the round.")
         await page.get_by_role("button", name="Decide on the ticked proposals").click()
         await page.get_by_text("30,000 left").wait_for()
         await page.get_by_role("button", name="Tick all 2").click()
         assert await boxes.nth(0).is_checked()
         await boxes.nth(0).uncheck()
-        await page.get_by_label("Amount for each").fill("60000")
+        await page.get_by_label("Amount per proposal").fill("60000")
         await page.get_by_role("button", name="Decide on the ticked proposals").click()
         await page.get_by_text("30,000 over budget").wait_for()
         await look_over(page, "decisions", look)

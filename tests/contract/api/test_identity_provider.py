@@ -241,7 +241,7 @@ async def test_denied_sign_in_is_reported_without_provider_details(service: Serv
         state = parse_qs(urlsplit(left).query)["state"][0]
         refused = await client.get(CALLBACK, params={"error": "access_denied", "session_state": "1", "state": state})
     assert refused.status_code == 403
-    assert "sign-in failed" in refused.text
+    assert "Signing in with your organisation failed" in refused.text
     assert "access_denied" not in refused.text
 
 

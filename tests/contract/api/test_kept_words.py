@@ -47,7 +47,7 @@ async def test_unsent_text_is_not_shown_to_another_user(service: Service) -> Non
         await page.goto(remark)
         await page.get_by_label("Add a remark").fill(WORDS)
         await page.goto(remark)
-        await page.get_by_text("Your text, which has not been saved yet.").wait_for()
+        await page.get_by_text("Your unsaved text.").wait_for()
         assert await page.get_by_label("Add a remark").input_value() == WORDS
         await page.context.clear_cookies()
         await page.goto(remark)
@@ -114,6 +114,6 @@ async def test_new_call_page_explains_the_alternative_without_javascript(service
         bare = await signed.context.browser.new_context(java_script_enabled=False, storage_state=cookies)
         page = await bare.new_page()
         await page.goto(f"{url}/console/calls/new")
-        await page.get_by_text("submit the call on the command line").wait_for()
+        await page.get_by_text("submit the call from the command line").wait_for()
         assert await page.get_by_role("button", name="Submit").is_disabled()
         assert await page.get_by_role("button", name="Check and estimate").is_disabled()

@@ -61,7 +61,7 @@ async def _declare_interests(keyboard: Keyboard) -> None:
     assert len(await keyboard.walk()) > 8
     await keyboard.type("Keywords", "forgetting, memory")
     await keyboard.type("Institutions", "Yale University")
-    await keyboard.type("People, such as", "Cy Young")
+    await keyboard.type("People such as", "Cy Young")
     await keyboard.open("Save and declare")
     await keyboard.open("Back to your queue")
 

@@ -124,7 +124,7 @@ async def test_closing_that_the_officer_writes_ends_every_letter(
     assert {item["text"].rstrip().rpartition("\n")[2] for item in await _letters(officer, batch)} == {"Yours sincerely"}
     async with at_the_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/letters")
-        closing = page.get_by_label("Closing of every letter")
+        closing = page.get_by_label("Closing for all letters")
         await closing.fill("With best wishes\nOtto Officer, call {call}")
         await look_over(page, "letter-templates", look)
         await page.get_by_role("button", name="Save the templates").click()
@@ -181,7 +181,7 @@ async def test_officer_releases_comments_sends_letters_and_answers_an_objection(
         await page.goto(f"{url}/console/calls/{batch}/letters/{first}")
         await page.get_by_text("Record an objection …").click()
         await page.get_by_label("What the applicant objects to").fill("The budget was misread.")
-        await page.get_by_role("button", name="Record it").click()
+        await page.get_by_role("button", name="Record the objection").click()
         await page.get_by_label("Answer").fill("It was read as submitted.")
         await page.get_by_role("button", name="Record the answer").click()
         await page.get_by_text("Answered by Otto Officer").wait_for()

@@ -33,7 +33,7 @@ async def test_llm_request_shows_its_messages_and_answer_or_why_absent(service: 
     assert first["messages"] == [message.model_dump() for message in MESSAGES]
     assert first["answer"] == '{"methods":["replay"]}'
     assert second["answer"] == {"reason": "The messages and the answer are no longer stored."}
-    assert third["messages"] == {"reason": "The call failed without an answer."}
+    assert third["messages"] == {"reason": "The request failed without an answer."}
     assert beyond.status_code == 404
     async with service.caller(tenant=OTHER) as stranger:
         assert (await stranger.get(f"/v1/evaluations/{job}/calls/1")).status_code == 404

@@ -30,8 +30,8 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
         secret = shown.text.partition('id="secret">')[2].partition("<")[0]
         async with signed_in(service, secret) as grace:
             assert "Grace Hopper, auditor" in (await grace.get(HERE)).text
-            assert "Their keys and sessions end at once" not in (await grace.get(HERE)).text
-            assert "sessions end at once" in (await browser.get(f"{HERE}/{id}/remove")).text
+            assert "Their keys and sessions stop working immediately" not in (await grace.get(HERE)).text
+            assert "sessions stop working immediately" in (await browser.get(f"{HERE}/{id}/remove")).text
             assert (await sent(browser, f"{HERE}/{id}/remove")).status_code == 303
             assert (await grace.get(HERE)).status_code == 303
         assert "removed 20" in (await browser.get(HERE)).text
@@ -43,11 +43,11 @@ async def test_member_is_invited_changed_issued_a_key_and_removed(service: Servi
 @pytest.mark.parametrize(
     ("field", "value", "words"),
     [
-        ("name", " ", "A name must have 1 to 200 characters."),
+        ("name", " ", "A name must be 1 to 200 characters long."),
         ("email", "grace", "An email address must have the form name@example.org."),
         ("role", "king", "The role must be owner, officer, reviewer or auditor."),
-        ("email", "otto.officer@example.org", "is already a member"),
-        ("role", "owner", "Only an owner may appoint, change or remove an owner."),
+        ("email", "otto.officer@example.org", "already belongs to a member"),
+        ("role", "owner", "Only an owner can appoint, change or remove an owner."),
     ],
 )
 async def test_invalid_member_form_is_explained_and_input_is_kept(
@@ -103,6 +103,6 @@ async def test_officer_changes_no_roles_not_even_their_own(service: Service) -> 
             refused = await sent(browser, f"{HERE}/{who.member.id}", **form)
             assert "Create a key" not in (await browser.get(f"{HERE}/{who.member.id}")).text
             assert refused.status_code == 403
-            assert "Only an owner may change" in refused.text
+            assert "Only an owner can change" in refused.text
             form["role"] = who.member.role
             assert (await sent(browser, f"{HERE}/{who.member.id}", **form)).status_code == 303

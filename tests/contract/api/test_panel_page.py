@@ -30,10 +30,10 @@ async def test_panel_shows_ranks_and_leads_from_proposal_to_proposal(service: Se
     async with at_the_console(service, owner.key, look) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel?sort=mean")
         best = page.locator("tbody tr").first
-        assert await best.locator("[data-label='Program’s score']").inner_text() == "–", "no score"
+        assert await best.locator("[data-label='Report score']").inner_text() == "–", "no score"
         assert (await best.locator("[data-label='Rank']").inner_text()).split()[0] == str(rank)
         headings = await page.locator("thead th").all_inner_texts()
-        assert headings[-2:] == ["Program’s score, 0 to 100", "Rank"], "people lead"
+        assert headings[-2:] == ["Report score, 0 to 100", "Rank"], "people lead"
         await look_over(page, "panel-ranked", look)
         titles = await page.locator("tbody th").all_inner_texts()
         await best.get_by_role("link").first.press("Enter")
@@ -55,7 +55,7 @@ async def test_panel_shows_the_programs_scores_after_the_reviews(service: Servic
     batch, *_ = await call_with_opinions(service)
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get(f"/console/calls/{batch}/panel")).text
-    shown = re.findall(r'data-label="Mean">([\d.]+)<|data-label="Program’s score">(\d+|–)<', page)
+    shown = re.findall(r'data-label="Mean">([\d.]+)<|data-label="Report score">(\d+|–)<', page)
     assert [mean for mean, _ in shown[::2]] == ["1.0", "1.5", "2.0", "3.5", "3.5", "4.0", "5.0", "2.0"]
     assert [score for _, score in shown[1::2]] == ["5", "15", "35", "45", "65", "75", "95", "–"]
     assert "Rank</a></th>" not in page

@@ -41,7 +41,7 @@ async def test_body_that_breaks_the_parser_returns_400(client: httpx2.AsyncClien
         ({"limits": {"max_usd": float("inf")}}, "/limits/max_usd", "finite"),
         ({"idea": {}}, "/idea", "either `text` or `sections`"),
         ({"idea": {"text": TEXT, "sections": [{"title": "a", "text": "b"}]}}, "/idea", "either `text` or `sections`"),
-        ({"idea": {"sections": [{"title": "a", "text": "b", "a/b~c": 1}]}}, "/idea/sections/0/a~1b~0c", "not a known"),
+        ({"idea": {"sections": [{"title": "a", "text": "b", "a/b~c": 1}]}}, "/idea/sections/0/a~1b~0c", "is unknown"),
         ({"idea": "words"}, "/idea", "an object"),
         ({"idea": {"text": "Too short."}}, "/idea/text", "too short"),
         ({"idea": {"text": "a\0" * 200}}, "/idea/text", "not text"),
@@ -141,11 +141,11 @@ async def test_a_full_queue_is_429(service: Service, client: httpx2.AsyncClient)
 @pytest.mark.parametrize(
     ("method", "path", "parameter", "words"),
     [
-        ("DELETE", "/v1/batches/bt_1?erase=true", "erase", "This request has no such parameter."),
+        ("DELETE", "/v1/batches/bt_1?erase=true", "erase", "Unknown parameter."),
         ("GET", "/v1/evaluations?limt=5", "limt", 'Did you mean "limit"?'),
-        ("GET", "/v1/evaluations/ev_1?verbose=1", "verbose", "no such parameter"),
+        ("GET", "/v1/evaluations/ev_1?verbose=1", "verbose", "Unknown parameter"),
         ("GET", "/v1/usage?form=2026-01-01T00:00:00Z", "form", "Known: since, tenant, until"),
-        ("GET", "/healthz?full=1", "full", "no such parameter"),
+        ("GET", "/healthz?full=1", "full", "Unknown parameter"),
     ],
 )
 async def test_unused_query_parameter_is_rejected(

@@ -48,7 +48,6 @@ async def test_what_reviewers_say_stands_before_the_proposal_and_the_findings(se
     async with signed_in(service, owner.key) as browser:
         page = (await browser.get(f"/console/proposals/{first}")).text
     places = [
-        page.index(text)
-        for text in ("Sound.", ">The proposal<", ">What the program found<", ">Remarks</h2>", ">Sources</h2>")
+        page.index(text) for text in ("Sound.", ">The proposal<", ">Report findings<", ">Remarks</h2>", ">Sources</h2>")
     ]
     assert places == sorted(places)

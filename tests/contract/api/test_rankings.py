@@ -137,7 +137,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         'WHERE id = (SELECT run_id FROM jobs WHERE "row" = 3)'
     )
     named = await client.post("/v1/rankings", json={"batch": batch["id"], "blind": False})
-    assert "1 of the 2 reports were made blind" in check_problem(named, 422, "invalid-request").detail
+    assert "1 of the 2 reports were created in blind mode" in check_problem(named, 422, "invalid-request").detail
     accepted = AcceptedRanking.model_validate_json(
         (await client.post("/v1/rankings", json={"batch": batch["id"], "cut": 1})).content
     )
@@ -167,7 +167,7 @@ async def test_finished_batch_is_ranked_from_the_scores_of_its_reports(
         ({"ideas": [RANKED_IDEAS[0], RANKED_IDEAS[1], RANKED_IDEAS[0]]}, "/ideas/2", "same text as /ideas/0"),
         ({"ideas": [RANKED_IDEAS[0], {"title": "no text"}]}, "/ideas/1", "Give either"),
         ({"ideas": [RANKED_IDEAS[0], {"text": "  "}]}, "/ideas/1/text", "is empty"),
-        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "must be lower than the number of ideas, 4"),
+        ({"ideas": RANKED_IDEAS, "cut": 4}, "/cut", "must be lower than the number of ideas (4)"),
         ({"ideas": RANKED_IDEAS, "cut": 0}, "/cut", "at least 1"),
         ({}, "", "Give either `ideas` or `batch`"),
         ({"ideas": RANKED_IDEAS, "batch": "bt_1"}, "", "Give either `ideas` or `batch`"),

@@ -32,7 +32,7 @@ async def test_former_report_reader_is_not_assigned_to_the_call(
     new, (first, *_) = await call_of(service, "# Three", "# Four")
     named = {"per_proposal": 1, "reviewers": [ada.member.id, otto.member.id]}
     refused = check_problem(await owner.post(f"/v1/batches/{old}/assignments", json=named), 422, "invalid-request")
-    assert "Otto Other could read the reports of this call in another role until" in refused.detail
+    assert "Otto Other could read this call's reports in another role until" in refused.detail
     outcome = (await owner.post(f"/v1/batches/{old}/assignments", json={"per_proposal": 2})).json()
     assert outcome["not_blind"] == [otto.member.id]
     assert [item["missing"] for item in outcome["unfilled"]] == [1, 1]

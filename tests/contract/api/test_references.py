@@ -89,7 +89,7 @@ async def test_idea_without_similar_papers_returns_a_note(client: httpx2.AsyncCl
     found = await suggested(client, cutoff="1990-01-01")
     assert (found.references, found.corpus_fit) == ((), "poor")
     assert found.note is not None
-    assert "no paper close to this idea" in found.note
+    assert "no further paper close to this idea" in found.note
 
 
 async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(service: Service) -> None:
@@ -98,7 +98,7 @@ async def test_corpus_without_citations_suggests_papers_by_text_with_a_note(serv
         found = await suggested(client)
     assert len(found.references) == 10
     assert found.note is not None
-    assert "All of these papers were found by the idea's text alone" in found.note
+    assert "All of these papers were found by similarity to the idea's text" in found.note
 
 
 @pytest.mark.parametrize(

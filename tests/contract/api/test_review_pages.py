@@ -25,7 +25,7 @@ async def test_reviewer_submits_an_opinion_reads_the_report_and_revises(
         await page.get_by_label("Why").fill("Sound, and cheap.")
         await page.get_by_role("button", name="Give first review").press("Enter")
         async with page.expect_popup() as opened:
-            await page.get_by_role("link", name="Read the program's report").click()
+            await page.get_by_role("link", name="Read the report").click()
         report = await opened.value
         assert report.url == f"{url}/v1/evaluations/{first}/report"
         await report.close()

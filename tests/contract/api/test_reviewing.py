@@ -173,7 +173,7 @@ async def test_opinion_with_a_conflict_is_shown_but_not_counted(service: Service
     async with signed_in(service, officer.key) as browser:
         shown = (await browser.get(f"/console/calls/{batch}/panel")).text
     assert "not counted: conflict" in shown
-    assert "1, by people with a conflict of interest" in shown
+    assert "1, by reviewers with a conflict of interest" in shown
     cleared = {"reviewer": ada.member.id, "reason": "divorced in 2001"}
     await officer.delete(f"/v1/evaluations/{first}/conflicts", params=cleared)
     after = (await officer.get(f"/v1/batches/{batch}/panel")).json()

@@ -150,13 +150,13 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
     async with signed_in(service, await service.key()) as client:
         call, proposal = f"/console/calls/{batch}", f"/console/proposals/{document}"
         asking = (await client.get(f"{call}/cancel")).text
-        assert "1 document (PDF, Word, LibreOffice) among them is stored for this for 30 days" in asking
+        assert "1 document (PDF, Word, LibreOffice) among them is stored for this purpose for 30 days" in asking
         form = {"csrf_token": await csrf_token(client, f"{call}/cancel")}
         assert (await client.post(f"{call}/cancel", data=form, headers=ORIGIN)).status_code == 303
         page, alone = (await client.get(call)).text, (await client.get(proposal)).text
         assert "Retry 2 without a report" in page
-        assert f"stored for another evaluation, the first {until}." in page
-        assert f"The document is stored for this {until}." in alone
+        assert f"evaluated again; the first is deleted on {until.removeprefix('until ')}." in page
+        assert f"The document is stored for this purpose {until}." in alone
         assert (await client.post(f"{call}/retry", data=form, headers=ORIGIN)).status_code == 303
         assert until not in (await client.get(call)).text
         assert "1 document (PDF, Word, LibreOffice)" in (await client.get(f"{call}/cancel")).text
@@ -168,4 +168,4 @@ async def test_documents_of_a_cancelled_call_can_be_retried_until_retention_ends
     assert until not in page + alone
     assert "1 document without a report is no longer stored" in page
     assert "The document is no longer stored" in alone
-    assert "Evaluate it again" not in alone
+    assert "Evaluate again" not in alone

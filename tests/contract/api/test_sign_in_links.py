@@ -45,7 +45,7 @@ async def test_invitation_and_reminder_bring_links_that_are_stored_only_as_hashe
         (letter,) = await post.received(1)
     (path,) = _LINK.findall(letter.text)
     assert "key" not in letter.text
-    assert "works once, within 14 days" in letter.text
+    assert "can be used once, within 14 days" in letter.text
     token = path.rpartition("/")[2]
     stored = await service.database.fetch("SELECT sign_in_links::text AS link, news::text FROM sign_in_links, mails")
     assert stored
@@ -93,9 +93,9 @@ async def test_reviewer_asks_for_a_link_and_opens_the_queue_with_it(
         await page.context.clear_cookies()
         await page.goto(f"{url}/console/sign-in")
         for address in ("nobody@example.org", ada.member.email, ada.member.email):
-            await page.get_by_label("Email address of your invitation").fill(address)
+            await page.get_by_label("Email address that was invited").fill(address)
             await page.get_by_role("button", name="Send me a link").click()
-            await page.get_by_text("If this is the address of a reviewer, a link has been sent to it.").wait_for()
+            await page.get_by_text("If this address belongs to a reviewer, a link has been sent to it.").wait_for()
         await look_over(page, "sign-in-sent", look)
         async with sending(service, post.port):
             (letter,) = await post.received(1)
@@ -146,11 +146,11 @@ async def test_reviewers_of_a_call_are_asked_for_bids_by_mail_with_a_link(
     async with sending(service, post.port):
         (letter,) = await post.received(1)
     assert letter.recipients == (ada.member.email,)
-    assert letter.message["Subject"].startswith("Which proposals would you review? Unnamed call of ")
+    assert letter.message["Subject"].startswith("Which proposals would you like to review? Unnamed call of ")
     (path,) = _LINK.findall(letter.text)
     async with service.client(url=None) as browser:
         queue = (await _use(browser, path)).headers["location"]
-        assert "1 call asks which proposals you would review" in (await browser.get(queue)).text
+        assert "1 call asks which proposals you would like to review" in (await browser.get(queue)).text
     assert not await service.services.mails.of_member(bob.member.tenant, MemberId(bob.member.id))
 
 
@@ -162,7 +162,7 @@ async def test_page_says_that_no_mail_is_sent(service: Service, officer: Person,
     async with signed_in(silent, officer.key) as browser:
         page = f"/console/calls/{batch}/panel"
         shown = (await browser.get(page)).text
-        assert "This service sends no email" in shown
+        assert "This service does not send email" in shown
         assert ada.member.email in shown, "the officer can write to her"
         assert (await submit_form(browser, page, "/reminders")).status_code == 409
         assert "Send me a link" not in (await browser.get("/console/sign-in")).text

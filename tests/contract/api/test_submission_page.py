@@ -177,11 +177,11 @@ async def test_rejected_large_part_is_resent_in_smaller_parts(service: Service) 
 @pytest.mark.slow
 async def test_single_row_rejected_with_413_shows_the_service_message(service: Service) -> None:
     async with new_call(service, []) as page:
-        why = {"title": "Content too large", "detail": "Reading these ideas was stopped after 60 s."}
+        why = {"title": "Content too large", "detail": "Parsing these ideas exceeded the limit of 60 s."}
         await page.route("**/v1/batches**", lambda route: route.fulfill(status=413, json=why))
         await page.evaluate(DROP_FILE, ["one.csv", f'title,text\n"Idea","{TEXT}"\n'])
         await page.get_by_role("button", name="Check and estimate").click()
-        await page.get_by_text("Reading these ideas was stopped after 60 s.").wait_for()
+        await page.get_by_text("Parsing these ideas exceeded the limit of 60 s.").wait_for()
 
 
 async def test_table_with_many_rows_is_checked_in_parts(service: Service) -> None:

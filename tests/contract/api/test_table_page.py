@@ -27,7 +27,7 @@ async def test_first_proposal_is_in_sight_and_headings_stay_there(service: Servi
         assert titles[people + 1].startswith("Rank"), "people’s mean stands beside the program’s rank and band"
         await page.set_viewport_size({"width": 1280, "height": 500})
         await page.locator("#table tbody tr").last.evaluate("one => one.scrollIntoView({block: 'end'})")
-        for seen in (page.locator("#table thead"), page.get_by_role("button", name="Compare chosen")):
+        for seen in (page.locator("#table thead"), page.get_by_role("button", name="Compare selected")):
             box = await seen.evaluate("one => [one.getBoundingClientRect().top, one.getBoundingClientRect().bottom]")
             assert 0 <= box[0] < box[1] <= 501, "it stays in sight"
         await look_over(page, "table-tool", _SCREEN)
@@ -47,7 +47,7 @@ async def test_table_warns_that_scores_have_different_bases(service: Service, of
     for look in (_SCREEN, Look(PHONE, "dark")):
         async with at_the_console(service, officer.key, look) as (page, url):
             await page.goto(f"{url}/console/calls/{batch}")
-            notice = page.get_by_text("The program’s scores in this table are not comparable")
+            notice = page.get_by_text("The report scores in this table are not comparable")
             await notice.wait_for()
             assert "Review: 3; InnoEval: 1" in await notice.inner_text()
             await look_over(page, "table-bases", look)

@@ -171,7 +171,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     assert (kept["id"], kept["taken"], kept["left"]) == (ranking, 1, ENTRANTS - 1)
     async with signed_in(service, await service.key()) as officer:
         page = (await officer.get(f"/console/erase?source={WHO}")).text
-    assert "stays, without this proposal" in page
+    assert "is kept without this proposal" in page
     assert f"The other {ENTRANTS - 1} keep their ranks" in page
     assert "will be deleted too" not in page
     told = await program.run("batch", "erase", "--source", WHO, "--yes")
@@ -293,8 +293,8 @@ async def test_two_proposal_or_running_ranking_is_erased_completely(
     assert [item["id"] for item in would["jobs"]] == [two, waits]
     assert would["taken_out_of"] == []
     said = " ".join(job["warning"] for job in would["jobs"])
-    assert "the remaining 1 proposal would have no ranking" in said
-    assert "is running and will be deleted too" in said
+    assert "the remaining 1 proposal will have no ranking" in said
+    assert "has not finished and will be deleted too" in said
     proof = await erase_and_fetch_proof(client, source="1.txt")
     assert (proof["things"], proof["taken_out_of"], proof["still_stored"]) == ([two, waits], [], [])
     for item in (two, waits):

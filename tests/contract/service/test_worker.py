@@ -196,7 +196,7 @@ async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, capl
     performer = Telling()
 
     async def told() -> list[str]:
-        return [message for message in caplog.messages if "could not be written" in message]
+        return [message for message in caplog.messages if "could not write" in message]
 
     async with working(queue, performer):
         id = await queue.put()
@@ -211,7 +211,7 @@ async def test_progress_write_timeout_is_logged_with_a_reason(queue: Queue, capl
         await queue.database.run(hold)
         performer.done.set()
         await queue.reaches(id, lambda job: job.state == "succeeded")
-    assert set(await told()) == {f"the progress of job {id} could not be written: TimeoutError"}
+    assert set(await told()) == {f"could not write the progress of job {id}: TimeoutError"}
 
 
 async def test_job_that_always_crashes_fails_with_error_references(
@@ -228,7 +228,7 @@ async def test_job_that_always_crashes_fails_with_error_references(
     references = re.findall(r"the reference (\w+)", job.problem.detail)
     assert len(references) == 2, job.problem.detail
     for reference in references:
-        assert f"defect {reference}: assayer failed on this job: ZeroDivisionError: division by zero" in caplog.text
+        assert f"defect {reference}: Internal error in this job: ZeroDivisionError: division by zero" in caplog.text
 
 
 async def test_job_continued_with_another_version_costs_the_sum_of_both(queue: Queue) -> None:

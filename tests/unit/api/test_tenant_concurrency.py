@@ -168,7 +168,7 @@ async def test_requests_beyond_waiting_limit_are_rejected_and_counts_are_restore
 
 
 async def test_rejections_beyond_delay_limit_are_sent_immediately(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestrator.web.tenant_concurrency._MOST_REFUSALS", 3)
+    monkeypatch.setattr("orchestrator.web.tenant_concurrency._MAX_DELAYED_REFUSALS", 3)
     crowd = Crowd(Application(), max_waiting_per_tenant=4, refusal_seconds=FOR_EVER)
     await crowd.send(9)
     assert crowd.answers == [429] * 2

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assayer.errors import InputError, LlmUnavailable
 from assayer.ports import Progress, ProgressEvent
-from orchestrator.execution.free_places import pause_after_failures, slots_to_ask_for
+from orchestrator.execution.free_places import pause_after_failures, slots_to_request
 from orchestrator.execution.ports import OnRunStarted
 from orchestrator.execution.worker import Worker
 from orchestrator.jobs.models import JobVerdict, Lease
@@ -117,7 +117,7 @@ async def test_internal_error_fails_attempt_without_affecting_other_jobs(caplog:
     reference = re.search(r"the reference (\w+)", why)
     assert reference, why
     assert "ZeroDivisionError" not in why
-    assert f"defect {reference[1]}: assayer failed on this job: ZeroDivisionError: division by zero" in caplog.text
+    assert f"defect {reference[1]}: Internal error in this job: ZeroDivisionError: division by zero" in caplog.text
     assert world.leases.finished[second.job].state == "succeeded"
 
 
@@ -210,7 +210,7 @@ async def test_draining_finishes_or_requeues_running_jobs_and_leases_nothing_new
     assert world.leases.queued == [late]
     assert list(world.leases.finished) == [quick.job]
     why, attempt_failed, seconds = world.leases.given_back[slow.job]
-    assert ("asked to stop" in why, attempt_failed, seconds > 0) == (True, False, True)
+    assert ("worker was stopped" in why, attempt_failed, seconds > 0) == (True, False, True)
 
 
 async def test_progress_of_all_stages_is_sent_as_a_single_event() -> None:
@@ -263,7 +263,7 @@ def test_worker_requests_only_free_slots_and_reserves_some_for_interactive_jobs(
 ) -> None:
     batch = 0
     everybody = taken
-    while (asked := slots_to_ask_for(places, everybody, interactive)).free:
+    while (asked := slots_to_request(places, everybody, interactive)).free:
         assert 0 <= asked.interactive_only <= asked.free <= places - everybody
         if asked.free == asked.interactive_only:
             break
