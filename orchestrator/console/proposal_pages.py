@@ -139,7 +139,7 @@ async def compare(
         certain=any(figures.certainty for _, _, figures in columns if figures),
         spread={name: _spread(values) for name, values in shares.items()},
         judged=judged_pairs(judged, ideas),
-        askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("run calls"),
+        askable=len(ideas) == len(chosen) == _LEAST and context.caller.may("manage calls"),
         under_way=await _under_way(context, asked) if asked else None,
     )
 

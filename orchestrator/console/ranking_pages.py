@@ -70,7 +70,7 @@ class RankingEstimate(Frozen):
 async def rankings(context: CallReader, call: CallInPath, entered: Annotated[_Entered, Query()]) -> Response:
     """Show the call's rankings and, if settings were entered, the estimated cost of a new one."""
     choice, fault, expected = RankingChoice(), "", None
-    if any(entered.values()) and context.caller.may("run calls"):
+    if any(entered.values()) and context.caller.may("manage calls"):
         try:
             choice = _choice(entered)
             expected = await _estimate(context, call, choice)

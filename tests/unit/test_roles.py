@@ -22,5 +22,5 @@ def test_permission_table_covers_every_action_and_role() -> None:
 
 
 def test_machine_role_has_no_decision_permissions() -> None:
-    for act in ("give opinions", "override", "sign off", "see the panel"):
+    for act in ("give reviews", "override", "sign off", "see the panel"):
         assert "machine" not in PERMISSIONS[act]
