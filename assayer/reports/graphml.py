@@ -11,7 +11,7 @@ _EDGE = ("kind", "basis", "statement", "quote", "evidence", "first_step", "remai
 
 
 def as_graphml(report: Report, graph: GraphRecord) -> str:
-    """Return all nodes and edges that were ever in the graph as GraphML; `remained` marks those present at the end."""
+    """Return all nodes and edges that were ever in the graph, as GraphML. `remained` marks those present at the end."""
     root = ElementTree.Element("graphml", xmlns=_NAMESPACE)
     for target, names in (("node", _NODE), ("edge", _EDGE)):
         for name in names:
