@@ -19,8 +19,8 @@ _INSTALL = "pip install 'assayer-research[local]', or 'assayer-research[gpu]' fo
 
 @cache
 def load_faiss() -> Any:
-    """Import FAISS, untyped because its bundled types do not cover its Python part. Raises ConfigurationError if it
-    is missing or incomplete."""
+    """Import FAISS, typed as Any because its bundled types do not cover its Python part. Raises ConfigurationError if
+    it is missing or incomplete."""
     # Busy-waiting threads make everything several times slower once a core is also used by something else.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     installed = faiss_packages()
@@ -40,7 +40,7 @@ def load_faiss() -> Any:
 
 
 def faiss_packages() -> list[str]:
-    """Return the installed packages that provide the module."""
+    """Return the installed packages that provide the `faiss` module."""
     packages = []
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):

@@ -1,4 +1,4 @@
-"""Plan compaction: which rows an update hides, and which older segments it rewrites together with the new papers."""
+"""Plan compaction: decide which rows an update hides, and which older segments it rewrites with the new papers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
-"""A segment is rewritten with the papers being written if its size is at most this multiple of their number. The number
-of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
+"""A segment is rewritten together with the papers being written if it has at most this many times as many papers. The
+number of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
 _HIDDEN = 0.3
 """Share of hidden papers in a segment above which it is rewritten, because hidden papers slow down searches."""
 Rows = NDArray[np.int64]
@@ -31,16 +31,16 @@ class SegmentSize(NamedTuple):
         return self.papers - self.hidden
 
 
-def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, most: int) -> list[int]:
-    """Return the indices of the segments to rewrite, ascending. `sizes` are those of all segments, oldest first,
-    `coming` is the number of papers in the update, and `most` the maximum number of papers in a segment."""
+def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, max_papers: int) -> list[int]:
+    """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `coming` is
+    the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
     writing = coming + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
         size = sizes[place]
         if place in chosen:
             continue
-        if size.live > _RATIO * writing or writing + size.live > most:
+        if size.live > _RATIO * writing or writing + size.live > max_papers:
             break
         chosen.append(place)
         writing += size.live
@@ -57,7 +57,7 @@ class SegmentRevision:
     segments: Sequence[Segment]
     """Segments of the previous version, oldest first."""
     leaving: Mapping[int, Rows]
-    """Rows that this update hides, by index of the segment."""
+    """Rows that this update hides, keyed by segment index."""
     rewritten_numbers: frozenset[int]
     """Indices of the segments that are rewritten."""
 
@@ -67,7 +67,7 @@ class SegmentRevision:
 
     @property
     def hidden_rows(self) -> dict[str, list[int]]:
-        """Hidden rows of the kept segments by segment name, including those that this update hides."""
+        """Hidden rows in the kept segments, keyed by segment name, including those that this update hides."""
         rows = {
             segment.entry.name: self._hidden(number).tolist()
             for number, segment in enumerate(self.segments)
@@ -77,7 +77,7 @@ class SegmentRevision:
 
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
-        """Rows of the rewritten segments that are not hidden."""
+        """Rows in the rewritten segments that are not hidden."""
         return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
 
     @property
@@ -112,10 +112,10 @@ class SegmentRevision:
 
 
 def revise_segments(
-    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, most: int
+    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, max_papers: int
 ) -> SegmentRevision:
-    """Plan a revision. `leaving` are the rows to hide, as pairs of segment index and row; `coming` is the number of
-    papers in the update, and `most` the maximum number of papers in a segment."""
+    """Plan how an update changes the segments. `leaving` are the rows to hide, as (segment index, row) pairs; `coming`
+    and `max_papers` are as in `segments_to_rewrite`."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving:
         rows[number].append(row)
@@ -126,5 +126,5 @@ def revise_segments(
     return SegmentRevision(
         segments,
         {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},
-        frozenset(segments_to_rewrite(sizes, coming, most)),
+        frozenset(segments_to_rewrite(sizes, coming, max_papers)),
     )

@@ -25,14 +25,14 @@ from index.versions.verification_cache import VerificationCache
 
 _LOG = logging.getLogger(__name__)
 _UPLOADS = 8
-"""Maximum concurrent uploads."""
+"""Maximum number of concurrent uploads."""
 
 
 class PublishOptions(Frozen):
     keep: int = 3
     """Number of versions to keep, including the new version."""
     grace: dt.timedelta = dt.timedelta(days=1)
-    """Period during which files of a retired version remain available to its readers, and files that belong to no
+    """Grace period: how long a retired version's files remain available to its readers, and files that belong to no
     version remain available to a publisher. Publishing must take at most half of it."""
     publisher: str = ""
 
@@ -66,9 +66,9 @@ class CorpusPublisher:
     def publish(
         self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
     ) -> PublishSummary:
-        """Publish a version, by default the current version. `after` is the publication number on which it is based, by
-        default the newest; raises PublishedMeanwhile if there is a later publication. Raises CorpusError, including for
-        a damaged version; files uploaded before a failure are reused by the next attempt."""
+        """Publish a version, by default the current one. `after` is the number of the publication that it is based on,
+        by default the newest; raises PublishedMeanwhile if there is a later one. Raises CorpusError if the version is
+        damaged or the upload fails; the next attempt reuses files that were already uploaded."""
         summary = self._publish(directory, verified, after, version)
         with suppress(OSError):  # optional: the bucket lists the version for a while too
             ExchangeNotes(directory, self._storage.address).add(summary.version)
@@ -80,7 +80,7 @@ class CorpusPublisher:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
-            raise self.log.meanwhile(number)
+            raise self.log.conflict(number)
         inventory = take_inventory(directory, version)
         verify_version(directory, inventory.version, verified)
         if newest is not None and newest.current.version == inventory.version:
@@ -98,7 +98,7 @@ class CorpusPublisher:
 
     def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
-        because another process may remove it."""
+        because another process may be removing it."""
         wanted = {file.sha256: file for file in inventory.files()}
         kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
@@ -113,9 +113,9 @@ class CorpusPublisher:
         return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
 
     def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
-        """Return the files of the current version that were removed or truncated, and rewrite its inventory if that is
-        missing. None if this machine cannot restore the version, because its inventory is from another build and is
-        lost, or lists lost files that only that build has."""
+        """Return the current version's files that were removed or truncated, and rewrite its inventory if that is
+        missing. Returns None if this machine cannot restore the version: either the lost inventory is from another
+        build, or it lists lost files that only that build has."""
         listed = inventory
         try:
             listed = self.log.inventory_of(current)
@@ -162,8 +162,8 @@ class CorpusPublisher:
         )
 
     def _remove_unneeded(self, publication: Publication) -> int:
-        """Remove files and inventories that belong to no version of the publication and are older than the grace
-        period."""
+        """Remove files and inventories that belong to no version in the publication and are older than the grace
+        period. Returns how many were removed."""
         named = (*publication.versions, *publication.retired)
         inventories = self._known_inventories(named)
         if inventories is None:
@@ -209,5 +209,5 @@ class CorpusPublisher:
 
 
 def _needed(inventories: Iterable[VersionInventory]) -> dict[str, int]:
-    """Return the sizes of files by checksum."""
+    """Return the sizes of all files in the inventories, keyed by checksum."""
     return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}

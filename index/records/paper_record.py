@@ -1,4 +1,4 @@
-"""Validate and clean records of papers from source files."""
+"""Validate and clean paper records from source files."""
 
 import calendar
 import datetime as dt
@@ -27,13 +27,13 @@ from assayer.text.sanitise import clean_text
 
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
 _ID = re.compile(r"[^\s\[\]]{1,200}")
-"""Pattern of ids. Ids are used in citation marks, so they contain no white space and no square brackets."""
+"""Pattern for ids. Ids are used in citation marks, so they must not contain white space or square brackets."""
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
 
 def last_day(text: str) -> dt.date:
-    """Return the last day of a date: `2021-05-07` is itself; `2021-05` and `2021` become their last day, so that no
-    cutoff includes a paper too early."""
+    """Parse a date. A month (`2021-05`) or year (`2021`) becomes its last day, so that no cutoff includes a paper too
+    early. Raises ValueError if the text is not a date."""
     period = _PERIOD.fullmatch(text.strip())
     if period is None:
         return dt.date.fromisoformat(text.strip()[:10])
@@ -50,7 +50,7 @@ def _line(text: str) -> str:
 
 
 def _title(text: str) -> str:
-    """Return a title on one line, without the markup that sources leave in titles."""
+    """Put a title on one line, without the markup that sources leave in titles."""
     return _line(strip_markup(text))
 
 
@@ -80,8 +80,8 @@ RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
 
 
 def _identifier(space: str, value: Any) -> str:
-    """Return the normalized identifier, or an empty string for a value that cannot be an identifier: identifiers
-    are optional."""
+    """Return the normalized identifier. Identifiers are optional, so a value that cannot be one becomes an empty
+    string."""
     text = str(value).strip() if isinstance(value, str | int) else ""
     if space == "doi":
         return doi(text)
@@ -104,8 +104,8 @@ class TextPlace(NamedTuple):
 
 
 class CitedInText(BaseModel):
-    """Work in the paper's list of references, with the places where sections cite it. The corresponding paper in the
-    corpus is looked up by id if the source provides one, otherwise by DOI, arXiv id, or title and year."""
+    """Work in the paper's reference list, with the places where sections cite it. The corpus's paper for it is looked
+    up by id if the source provides one, otherwise by DOI, arXiv id, or title and year."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -115,14 +115,14 @@ class CitedInText(BaseModel):
     title: Title = ""
     year: int | None = Field(default=None, ge=1000, le=9999)
     at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
-    """Places of the citations: index of a section and offset of a character in its text, both from 0."""
+    """Places where the work is cited: section index and character offset within the section's text, both from 0."""
 
 
 _WORKS: TypeAdapter[tuple[CitedInText, ...]] = TypeAdapter(tuple[CitedInText, ...])
 
 
 class PaperRecord(BaseModel):
-    """Record of a source. Unknown fields are ignored."""
+    """Paper record from a source. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -136,13 +136,14 @@ class PaperRecord(BaseModel):
     url: OneLineText = ""
     citation_count: int | None = Field(default=None, ge=0, lt=2**31)
     identifiers: Identifiers = Identifiers()
-    """Identifiers, supplied in a single object or as separate fields of the record: `doi`, `arxiv`, `s2` and so on."""
+    """Identifiers, supplied either in one object or as separate fields of the record: `doi`, `arxiv`, `s2` and so
+    on."""
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[RecordId, ...] | None = None
     """Ids of the cited papers; None if the source does not list them."""
     cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
     fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
-    """Fields of study, with the names used by the source."""
+    """Fields of study, as the source names them."""
     retracted: bool = False
 
     @field_validator("title", "abstract")
@@ -172,7 +173,7 @@ class PaperRecord(BaseModel):
     @field_validator("citation_count")
     @classmethod
     def _unknown_if_zero(cls, value: int | None) -> int | None:
-        """Return None for 0, which sources write for values that were not counted."""
+        """Return None for 0, because sources also write 0 if citations were not counted."""
         return value or None
 
     @field_validator("sections")
@@ -198,8 +199,8 @@ class PaperRecord(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _places_in_kept_sections(cls, data: Any) -> Any:
-        """Renumber the sections, because sections without text are left out. If cleaning changes a text anywhere but at
-        its end, its places are dropped, because they no longer match."""
+        """Renumber sections in citation places, because sections without text are left out. If cleaning changes a text
+        anywhere but at its end, the places in it no longer match and are dropped."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
             return data
         try:
@@ -210,7 +211,7 @@ class PaperRecord(BaseModel):
         kept = [number for number, text in enumerate(texts) if _clean(text)]
         numbers = enumerate(kept)
         renumbered = {number: place for place, number in numbers if texts[number].startswith(_clean(texts[number]))}
-        return {**data, "cited_in_text": tuple(_moved(work, renumbered, texts) for work in works)}
+        return {**data, "cited_in_text": tuple(_renumber_places(work, renumbered, texts) for work in works)}
 
     @model_validator(mode="before")
     @classmethod
@@ -242,7 +243,7 @@ def _section_text(section: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) -> CitedInText:
+def _renumber_places(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) -> CitedInText:
     places = (
         TextPlace(numbers[place.section], place.character)
         for place in work.at
@@ -252,7 +253,7 @@ def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) 
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the first problem, with identical wording for every record that has it."""
+    """Describe the first problem. Records with the same problem get identical texts, so that they can be counted."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"
     if first["type"] in ("missing", "string_too_short"):
@@ -261,8 +262,8 @@ def first_problem(error: ValidationError) -> str:
 
 
 def parse_vector(value: Any) -> NDArray[np.float32] | None:
-    """Parse a vector of a foreign record. None if it is not a list of numbers; numbers beyond float32 become
-    infinite."""
+    """Parse a vector from an external record. Returns None if it is not a list of numbers. Numbers beyond float32
+    become infinite."""
     try:
         with np.errstate(over="ignore"):
             numbers = np.asarray(value, np.float32)

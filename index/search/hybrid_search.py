@@ -1,7 +1,7 @@
-"""Find candidates for queries in all segments of one version: papers and passages, by cosine, BM25 and, if the corpus
+"""Find candidate papers and passages for queries in all segments of one version: by cosine, BM25 and, if the corpus
 stores them, lexical weights.
 
-Results of all segments are merged exactly: cosines and lexical scores are comparable across segments, and all segments
+Merging the segments' results loses nothing: cosines and lexical scores are comparable across segments, and all segments
 share one BM25 index."""
 
 from bisect import bisect_right
@@ -33,16 +33,17 @@ class WeighedQuery(NamedTuple):
 
 
 Query: TypeAlias = str | WeighedQuery
-"""Query text, with its lexical weights if the corpus stores such weights; otherwise only cosine and BM25 are used."""
+"""Query text, with its lexical weights if the corpus stores lexical weights. Without them, only cosine and BM25 are
+used."""
 
 
 class UnitNumbers:
-    """Numbering of papers and passages (units) across segments: first the papers of all segments, in order, then the
-    passages of all segments."""
+    """Numbering of papers and passages across segments. A number is called a unit. The papers of all segments come
+    first, in segment order, then the passages of all segments."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.papers = np.array([0, *accumulate(len(segment) for segment in segments)], np.int64)
-        """Unit of each segment's first paper, followed by the total number of papers."""
+        """Unit of each segment's first paper, and last the total number of papers."""
         passages = np.array([0, *accumulate(len(segment.passage_locations) for segment in segments)], np.int64)
         self.passages = self.papers[-1] + passages
         self._paper_starts: list[int] = self.papers.tolist()
@@ -52,7 +53,7 @@ class UnitNumbers:
         return unit < self._paper_starts[-1]
 
     def locate(self, unit: int) -> tuple[int, int]:
-        """Return the number of the segment, and the row of the paper or passage in it."""
+        """Return a unit's segment number and its row in that segment."""
         starts = self._paper_starts if self.is_paper(unit) else self._passage_starts
         number = bisect_right(starts, unit) - 1
         return number, unit - starts[number]
@@ -72,7 +73,7 @@ class HybridSearch:
         return {segment.entry.ordinal: number for number, segment in enumerate(self._segments)}
 
     def move_to(self, gpus: Gpus) -> None:
-        """Copy all vectors to the GPUs. Raises ConfigurationError."""
+        """Copy all vectors to the GPUs. Raises ConfigurationError if they do not fit."""
         for segment in self._segments:
             for index in (segment.papers, segment.passages):
                 if index is not None:
@@ -81,16 +82,17 @@ class HybridSearch:
     def nearest_papers(
         self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
     ) -> list[VectorMatches]:
-        """Return the nearest papers that pass the filters for each vector, as units, without the units in `without`."""
+        """Return, for each vector, the nearest papers as units, among those that pass the filters and are not in
+        `without`."""
         left_out = np.array(sorted(without), np.int64)
         each = [
             segment.papers.nearest(vectors, limit + len(left_out), segment.row_filter(filters))
             for segment in self._segments
         ]
-        return _merged_matches(each, self.units.papers, limit, len(vectors), left_out)
+        return _merge_matches(each, self.units.papers, limit, len(vectors), left_out)
 
     def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
-        """Return the cosines of a query with papers and passages, in order."""
+        """Return the cosine between a query and each unit, in the order of `units`."""
         asked = np.asarray(units, np.int64)
         cosines = np.zeros(len(asked))
         for number, segment in enumerate(self._segments):
@@ -110,7 +112,7 @@ class HybridSearch:
         without: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
-        """Return up to `depth` candidates from each ranking for each query, before fusion, excluding the units in
+        """Return the candidates for each query before fusion: up to `depth` from each ranking, without the units in
         `without`."""
         nearest = self.nearest_papers(vectors, depth, filters, without)
         papers = [
@@ -126,7 +128,7 @@ class HybridSearch:
             ]
         all_candidates = []
         for query, vector, first, second in zip(queries, vectors, papers, passages, strict=True):
-            named = _named((first, second))
+            named = _all_units((first, second))
             cosines = dict(zip(named, self.similarities(vector, named), strict=True))
             all_candidates.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
         return all_candidates
@@ -150,7 +152,7 @@ class HybridSearch:
     def _lexical_matches(
         self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, without: frozenset[int]
     ) -> LexicalMatches:
-        """Return the matches as units."""
+        """Search the lexical indexes of papers or passages, and return the matches as units."""
         left_out = self._passages_of(without) if passages else np.array(sorted(without), np.int64)
         units, scores = [_NO_UNITS], [np.empty(0)]
         for start, index, segment in self._lexical_indexes(passages):
@@ -164,7 +166,7 @@ class HybridSearch:
         return LexicalMatches(all_units[order], all_scores[order])
 
     def _lexical_scores(self, query: Query, units: Sequence[int]) -> dict[int, float]:
-        """Return the lexical scores of papers and passages; empty if the query has no weights."""
+        """Return the lexical score of each unit; empty if the query has no weights."""
         if isinstance(query, str):
             return {}
         asked = np.asarray(units, np.int64)
@@ -177,7 +179,7 @@ class HybridSearch:
         return dict(zip(units, scores.tolist(), strict=True))
 
     def _lexical_indexes(self, passages: bool) -> Iterator[tuple[int, LexicalIndex, Segment]]:
-        """Yield the lexical indexes, each with its first unit and its segment."""
+        """Yield each lexical index with its first unit and its segment."""
         starts = self.units.passages if passages else self.units.papers
         for start, segment in zip(starts.tolist(), self._segments, strict=False):
             index = segment.passage_weights if passages else segment.paper_weights
@@ -194,7 +196,7 @@ class HybridSearch:
             else []
             for segment in self._segments
         ]
-        return _merged_matches(each, self.units.passages, limit, len(vectors), left_out)
+        return _merge_matches(each, self.units.passages, limit, len(vectors), left_out)
 
     def _bm25_matches(
         self, index: Bm25Index, query: str, depth: int, filters: Filters, without: frozenset[int]
@@ -218,8 +220,8 @@ class HybridSearch:
         return np.concatenate(units)
 
 
-def _named(each: Sequence[HybridMatches | None]) -> list[int]:
-    """Return the distinct units of all rankings, in order of appearance."""
+def _all_units(each: Sequence[HybridMatches | None]) -> list[int]:
+    """Return the distinct units in all rankings, in order of appearance."""
     named = dict[int, None]()
     for matches in each:
         if matches is not None:
@@ -228,10 +230,10 @@ def _named(each: Sequence[HybridMatches | None]) -> list[int]:
     return list(named)
 
 
-def _merged_matches(
+def _merge_matches(
     each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, without: Units
 ) -> list[VectorMatches]:
-    """Return the best matches of all segments, as units."""
+    """Merge the segments' matches for each query, and return the best as units."""
     merged = []
     for query in range(queries):
         parts = [(matches[query], start) for matches, start in zip(each, starts, strict=False) if matches]
