@@ -101,7 +101,7 @@ class CapacityPlan(NamedTuple):
 
 
 class _Size(NamedTuple):
-    """Size of a corpus, as counts of the contents of its files."""
+    """Size of a corpus: counts of what its files contain."""
 
     papers: int
     references: float

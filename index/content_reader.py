@@ -32,7 +32,7 @@ class ContentReader:
     run: Run
     """Run with the budget of the nightly run."""
     path: Path
-    """File in which readings are stored."""
+    """File that stores the readings."""
     read: int = field(default=0, init=False)
     """Number of papers read, including those of an interrupted attempt."""
     left: dict[str, int] = field(default_factory=dict, init=False)
@@ -71,9 +71,9 @@ class ContentReader:
             return True
         return False
 
-    def _count_left(self, why: str, papers: int = 1) -> None:
+    def _count_left(self, reason: str, papers: int = 1) -> None:
         if papers:
-            self.left[why] = self.left.get(why, 0) + papers
+            self.left[reason] = self.left.get(reason, 0) + papers
 
     async def _ask(self, record: PaperRecord) -> None:
         question = ContentQuestion(title=record.title, abstract=record.abstract)

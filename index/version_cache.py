@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _IDLE_SECONDS = 7200.0
-"""Seconds for which an unused version stays open once it is no longer current. An evaluation may wait that long for a
-language model."""
+"""Number of seconds that an unused version stays open after it stops being current. An evaluation may wait that long
+for a language model."""
 _AGAIN_SECONDS = 30.0
 """Seconds before another attempt to open a version that could not be opened."""
 
@@ -121,10 +121,10 @@ class VersionCache(Generic[T]):
         task = self._opening.get(version)
         if task is None:
             task = self._opening[version] = asyncio.create_task(self._open_in_thread(version))
-            task.add_done_callback(lambda done: self._opening_ended(version, done))
+            task.add_done_callback(lambda done: self._finish_opening(version, done))
         return task
 
-    def _opening_ended(self, version: str, task: "asyncio.Task[T]") -> None:
+    def _finish_opening(self, version: str, task: "asyncio.Task[T]") -> None:
         """Forget the task, and retrieve its exception, because all its callers may have been cancelled."""
         del self._opening[version]
         if not task.cancelled():

@@ -42,7 +42,7 @@ class Reviewer(Frozen):
     persona: str | None
     """Name of the persona in the pool; None for the control reviewer, which has no persona and sees everything."""
     seat: Literal["near", "open", "control"]
-    """Way in which the reviewer was chosen. `near`: from personas whose topics the idea mentions. `open`: from all
+    """Origin of the reviewer. `near`: from personas whose topics the idea mentions. `open`: from all
     others. `control`: without a persona."""
     field: str = ""
     role: str = ""
@@ -73,7 +73,7 @@ class JudgedDimension(Frozen):
     masked: bool = True
     """True if each reviewer saw only evidence that they are familiar with; false if all reviewers saw all evidence."""
     sections: tuple[str, ...] | None
-    """Headings of the sections on which the dimension was judged; None if it was judged on the whole idea."""
+    """Headings of the sections that the dimension was judged on; None if it was judged on the whole idea."""
 
 
 class PoolUsed(Frozen):

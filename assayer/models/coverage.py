@@ -56,7 +56,7 @@ class Coverage(Frozen):
 
     corpus_fit: CorpusFit | Absent
     field_covered: FitLevel | None = None
-    """Level at which the corpus and searches in other sources together cover the field; None if nothing was
+    """Level to which the corpus and searches in other sources together cover the field; None if nothing was
     searched."""
     sources: tuple[SourceUse, ...]
     troubles: tuple[SourceTrouble, ...] = ()
@@ -69,7 +69,7 @@ class Coverage(Frozen):
     """Number of distinct papers among the references. Papers that are listed only beside a missing comparison were not
     read."""
     full_texts: int
-    """Number of distinct papers of which more than the abstract was read."""
+    """Number of distinct papers that were read beyond the abstract."""
     quotes_verified: int
     """Number of quotes that appear in the text shown to the model that quoted it."""
     quotes_unverified: int

@@ -93,7 +93,7 @@ class GraphStep(Frozen):
 
 
 class ReasonFound(Frozen):
-    """Path by which a paper was found."""
+    """Path along which a search reached a paper."""
 
     step: int
     kind: Literal["dense", "reference", "citing", "co-cited"]

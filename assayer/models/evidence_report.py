@@ -41,4 +41,4 @@ class EvidenceReport(Frozen):
     """Comparisons that these papers make, in their own words."""
     often_cited: tuple[OftenCited, ...]
     not_stated: tuple[ChecklistRow, ...] | Absent | None = None
-    """Checklist items for which no wording was recognised in the plan; None if the plan was not searched for them."""
+    """Checklist items that the plan does not seem to state; None if the plan was not searched for them."""

@@ -22,7 +22,7 @@ FindingSeverity = Literal["fatal", "major", "minor"]
 EvidenceRelation = Literal[
     "supports", "weakens", "contradicts", "already_has", "has_part", "missing_comparison", "background"
 ]
-"""Relation of a passage to the point for which it was read.
+"""Relation between a passage and the point that it was read for.
 
 `already_has`: the paper has all of what the plan claims as new; `has_part`: it has a part of it. `missing_comparison`:
 the paper describes something that the plan should be compared with."""
@@ -145,9 +145,9 @@ class PanelReview(Frozen):
     """Minor weaknesses and questions, most important first."""
     closest: tuple[ClosestWork, ...]
     evidence: tuple[PanelEvidence, ...]
-    """All passages, each once, in the order in which findings cite them."""
+    """All passages, each once, in the order that findings cite them."""
     named: tuple[NamedWork, ...] = ()
-    """Works cited from memory, in the order in which findings refer to them."""
+    """Works cited from memory, in the order that findings refer to them."""
     noted: tuple[NotedPoint, ...] = ()
     """Referees' points that did not fit on the page, in the referees' order, without those that the editor model found
     to be wrong."""
@@ -167,14 +167,14 @@ class PanelReview(Frozen):
         """Number of words in the review as printed on the first page, excluding scores."""
         texts = [self.verdict]
         for _, finding in self.numbered:
-            texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
+            texts += [finding.lead, finding.text, finding.fix, *self._cited_texts(finding)]
         if self.newness is not None:
-            texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence, self.closest_named)]
+            texts += [self.newness.text, *self._cited_texts(self.newness, self.closest_evidence, self.closest_named)]
         for paragraph in (self.outlook, self.redesign):
             if paragraph is not None:
-                texts += [paragraph.text, *self._cited(paragraph)]
+                texts += [paragraph.text, *self._cited_texts(paragraph)]
         for item in self.closest:
-            texts += [self._near(item), "The plan adds:", item.difference]
+            texts += [self._closest_text(item), "The plan adds:", item.difference]
         return PAGE_WORDS + sum(len(text.split()) for text in texts)
 
     @property
@@ -188,21 +188,21 @@ class PanelReview(Frozen):
         `newness`."""
         return tuple(item.named for item in self.closest if item.named is not None)
 
-    def _near(self, item: ClosestWork) -> str:
+    def _closest_text(self, item: ClosestWork) -> str:
         if item.named is not None:
             work = self.named[item.named]
             return f"{work.author} {work.year or ''}, {work.title}: {work.why}"
-        return self._shown(item.evidence) if item.evidence is not None else ""
+        return self._evidence_text(item.evidence) if item.evidence is not None else ""
 
-    def _shown(self, at: int) -> str:
+    def _evidence_text(self, at: int) -> str:
         return f"{_CITED_AS} {self.evidence[at].shows}"
 
-    def _cited(
+    def _cited_texts(
         self, item: PanelFinding | PanelParagraph, evidence: Sequence[int] = (), named: Sequence[int] = ()
     ) -> Iterator[str]:
         """Yield texts as long as the printed evidence and works cited from memory for an item. `evidence` and `named`
         are the indexes of those that are printed elsewhere."""
-        yield from (self._shown(at) for at in item.evidence if at not in evidence)
+        yield from (self._evidence_text(at) for at in item.evidence if at not in evidence)
         for at in item.named:
             if at not in named and (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
                 yield shown

@@ -115,7 +115,7 @@ class Paper(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _retracted_by_title(cls, data: Any) -> Any:
+    def _mark_retracted_by_title(cls, data: Any) -> Any:
         if not isinstance(data, dict) or data.get("retraction") is not None:
             return data
         kind = retraction_in_title(str(data.get("title", "")))

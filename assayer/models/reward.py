@@ -10,4 +10,4 @@ class RewardItem(Frozen):
     """Research question for which the idea was generated."""
     idea: str
     abstract: str
-    """Abstract of the reference, with whose methodology the idea is compared."""
+    """Abstract of the reference. The idea is compared with its methodology."""

@@ -1,4 +1,4 @@
-"""Ids with which senders identify their proposals, as opposed to row numbers in the submitted file."""
+"""Ids that senders use for their own proposals, as opposed to row numbers in the submitted file."""
 
 import re
 

@@ -38,7 +38,7 @@ class ViewpointEvidence(Frozen):
 
     text: str
     words: str
-    """Words in the idea on which the viewpoint is based."""
+    """Words in the idea that the viewpoint is based on."""
     self_contained: bool
     leaning: str | None
     """Outcome whose score the viewpoint raises; None if it makes no difference."""
@@ -128,7 +128,7 @@ class Verdict(Frozen):
     maker: str
     """Name of the model or program that extracted this idea's viewpoints."""
     viewpoints: int
-    """Number of viewpoints in this idea, all of which were used."""
+    """Number of viewpoints in this idea; all of them were used."""
     evidence: tuple[ViewpointEvidence, ...]
     """Viewpoints that changed the score most, strongest effect first."""
     repeats: RepeatedIdea | Absent | None

@@ -1,4 +1,4 @@
-"""Window (range) of publication dates."""
+"""Range of publication dates, called a window."""
 
 import datetime as dt
 

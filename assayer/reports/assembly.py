@@ -67,9 +67,9 @@ class Findings:
     """Parts that were not judged; they follow the others."""
     verdict: Verdict | Absent | None = None
     plan_review: PlanReview | None = None
-    """Review of the plan; it comes last, so that its references are numbered after all others."""
+    """Review of the plan. It comes last, so that its references are numbered after all others."""
     panel_review: PanelReview | None = None
-    """Review by the panel; it comes first, as page one, so papers are numbered in the order in which it cites them."""
+    """The panel's review. It comes first, as page one, so papers are numbered in the order that it cites them."""
     evidence: EvidenceReport | None = None
     """Evidence without any judgement; if present, it is the whole report."""
     claims: ClaimCounts | None = None

@@ -114,7 +114,7 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
         source=_clip(report.idea.source, 200),
         subtitle=_subtitle(report),
         evaluation=report.evaluation_id,
-        score=_overall(report),
+        score=_overall_score(report),
         facts=(BriefLine(name="Does the corpus cover the field?", text=_clip(fit_text, 220)),),
         parts=tuple(_parts(report)),
         warnings=tuple(_warnings(report, size)),
@@ -143,7 +143,7 @@ def _subtitle(report: Report) -> str:
     return f"{method} · {until} · {blind}"
 
 
-def _overall(report: Report) -> BriefLine:
+def _overall_score(report: Report) -> BriefLine:
     if report.panel_review is not None:
         return BriefLine(name="Review", text="two scores, each limited by a finding; they are never averaged")
     if report.evidence is not None:
@@ -160,7 +160,7 @@ def _overall(report: Report) -> BriefLine:
 
 def _parts(report: Report) -> list[BriefLine]:
     lines = [
-        BriefLine(name=_clip(part.title, _MAX_NAME_CHARS), text=_figure(part.score), share=share(part.score))
+        BriefLine(name=_clip(part.title, _MAX_NAME_CHARS), text=_format_score(part.score), share=share(part.score))
         for part in report.parts[:_MAX_PARTS]
     ]
     if isinstance(report.verdict, Verdict):
@@ -170,7 +170,7 @@ def _parts(report: Report) -> list[BriefLine]:
     return lines
 
 
-def _figure(score: Score | Absent) -> str:
+def _format_score(score: Score | Absent) -> str:
     if isinstance(score, Absent):
         return f"no score: {_clip(score.reason, 160)}"
     scale = f"of {score.scale_max:g}" if score.scale_min == 0 else f"({score.scale_min:g} to {score.scale_max:g})"
@@ -294,12 +294,13 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
         text=_clip(point.text, size.characters),
         warning=" ".join(filter(None, warnings)),
         quotes=tuple(
-            BriefLine(name=item.label, text=_quotes(item, size.characters // 2)) for item in quoted[: size.quotes]
+            BriefLine(name=item.label, text=_format_quotes(item, size.characters // 2))
+            for item in quoted[: size.quotes]
         ),
     )
 
 
-def _quotes(citation: Citation, characters: int) -> str:
+def _format_quotes(citation: Citation, characters: int) -> str:
     """Return the first quote, then the additional quotes that support the claim."""
     first = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
     further = (

@@ -1,4 +1,4 @@
-"""Information for contesting an evaluation: what was judged, by what means, and from which sources.
+"""Information for contesting an evaluation: what was judged, how, and with which sources.
 
 It is safe to give to the applicant, because it contains nothing about other proposals and no reviewers' opinions."""
 

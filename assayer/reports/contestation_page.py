@@ -72,7 +72,7 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
     else:
         lead = f"{wording.masked_counts(blinding)}. {wording.who_saw_masked(blinding)}"
         kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
-        lines = ((_capitalised(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
+        lines = ((_capitalise(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)
     if record.flags:
         lead = "Parts of the text that looked like attempts to deceive. Invisible text was removed."
@@ -89,7 +89,7 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
         yield _section("What was left out, and why", "", dropped)
 
 
-def _capitalised(text: str) -> str:
+def _capitalise(text: str) -> str:
     """Return the text with its first letter in upper case and the rest unchanged."""
     return text[:1].upper() + text[1:]
 
@@ -105,7 +105,7 @@ def _score(score: Score | Absent) -> str:
         return f"no score: {score.reason}"
     certainty = f", with {score.certainty} certainty" if score.certainty else ""
     scale = f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}"
-    return f"{scale}{certainty}. {_capitalised(score.basis)}"
+    return f"{scale}{certainty}. {_capitalise(score.basis)}"
 
 
 def _model_lead(record: Contestation) -> str:
@@ -141,7 +141,7 @@ def _sources(record: Contestation) -> Iterator[tuple[str, str]]:
         times_queried = "once" if times == 1 else f"{wording.count(times)} times"
         purposes = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
         name = reference_wording.SOURCES.get(source, source)
-        yield _capitalised(name) if " " in name else name, f"queried {times_queried}: {purposes}"
+        yield _capitalise(name) if " " in name else name, f"queried {times_queried}: {purposes}"
 
 
 def _technical(record: Contestation) -> Iterator[ContestationSection]:

@@ -79,7 +79,7 @@ class DebatePage:
 
     @cached_property
     def seats(self) -> tuple[SeatVotes, ...]:
-        """Seats in the order in which they first spoke."""
+        """Seats in the order they first spoke."""
         spoke: dict[str, dict[int, DebateTurn]] = {}
         for turn in self.reward.transcript:
             spoke.setdefault(self.seat(turn), {})[turn.round] = turn

@@ -31,7 +31,7 @@ class Dossier(Frozen):
     counts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
     order: str
-    """Criterion by which the rows are ordered."""
+    """Criterion that determines the order of the rows."""
     with_people: bool
     with_certainty: bool
     """True if any row has a certainty."""
@@ -42,4 +42,4 @@ class Dossier(Frozen):
     """Scores set manually, which override the scores computed from reviewers' opinions."""
     call: str
     day: dt.date
-    """Day on which the dossier was made, in UTC."""
+    """Day the dossier was made, in UTC."""

@@ -45,5 +45,5 @@ def cell(text: str) -> str:
 
 
 def shortened(text: str, max_chars: int) -> str:
-    """Return the text; if it is too long, cut to `max_chars` characters, the last of which is an ellipsis."""
+    """Cut a text to at most `max_chars` characters, ending with an ellipsis if anything was cut."""
     return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"

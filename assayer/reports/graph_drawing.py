@@ -19,7 +19,7 @@ _LEFT, _RIGHT, _MIDDLE = 296, 464, 380
 _MAX_NAME_CHARS = 42
 """Maximum number of characters in a drawn name."""
 _BULGE = (26.0, 74.0)
-"""Minimum and maximum distance by which an edge within a column curves outwards."""
+"""Minimum and maximum outward curve of an edge within a column."""
 
 
 @dataclass(frozen=True)

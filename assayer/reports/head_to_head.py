@@ -16,7 +16,7 @@ Outcome = Literal["won", "lost", "level"]
 
 
 class EncounterVerdict(NamedTuple):
-    """Verdict on two ideas in the order in which the judge saw them."""
+    """Verdict on two ideas, in the order the judge saw them."""
 
     first: RankedIdea
     second: RankedIdea

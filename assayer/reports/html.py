@@ -55,8 +55,8 @@ def _environment() -> Environment:
 
 @cache
 def stylesheet(*names: str) -> tuple[Markup, str]:
-    """Return the combined style sheet and its hash, with which a page's content security policy allows this style and
-    no other."""
+    """Return the combined style sheet and its hash. A page's content security policy uses the hash to allow only this
+    style."""
     folder = files("assayer.reports") / "templates"
     css = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()

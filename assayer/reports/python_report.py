@@ -81,7 +81,7 @@ class EvaluationReport:
 
     @cached_property
     def total(self) -> ReportScore:
-        """Score by which reports are ordered, 0 to 100. It is not the mean of the part scores: without an overall
+        """Score used to order reports, 0 to 100. It is not the mean of the part scores: without an overall
         score, it is the lowest of them."""
         score = score_of(self._full)
         if isinstance(score, Absent):

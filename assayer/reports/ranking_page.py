@@ -14,7 +14,7 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Baseline, GroupAnalysis, RankedIdea, Ranking
 
 _MUCH_BIAS = 0.5
-"""Position bias, in logits, from which readers are warned. At this bias, the idea shown first wins 62 % of evenly
+"""Position bias, in logits, that triggers a warning to readers. At this bias, the idea shown first wins 62 % of evenly
 matched pairs."""
 _MANY_CYCLES = 0.2
 _FEW_TRIANGLES = 20

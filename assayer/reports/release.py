@@ -153,8 +153,8 @@ def _measure_claims_supported(report: Report) -> _Measure:
     return _Measure(Absent(reason=f"None of {counts.unchecked:,} claims could be checked."), needed=True)
 
 
-def _share(counted: int, of: int, noun: str, nothing: str) -> _Measure:
-    return _Measure(counted / of, f"{counted:,} of {of:,} {noun}.") if of else _Measure(Absent(reason=nothing))
+def _share(counted: int, total: int, noun: str, if_none: str) -> _Measure:
+    return _Measure(counted / total, f"{counted:,} of {total:,} {noun}.") if total else _Measure(Absent(reason=if_none))
 
 
 _MEASURES: dict[MinimumName, Callable[[Report], _Measure]] = {

@@ -58,7 +58,7 @@ class PartView(NamedTuple):
 
 
 class FindingPlace(NamedTuple):
-    """Place on the page at which a reference is used."""
+    """Place on the page that uses a reference."""
 
     name: str
     anchor: str
@@ -142,7 +142,7 @@ class ReportPage:
 
     @cached_property
     def silent_readings(self) -> int:
-        """Number of readings in which the paper says nothing about the subject for which it was read."""
+        """Number of readings in which the paper says nothing about the subject it was read for."""
         readings = (reading for part in self.report.parts for item in part.assessments for reading in item.readings)
         return sum(reading.stance is None and reading.quote is None for reading in readings)
 
@@ -206,7 +206,7 @@ class ReportPage:
 
     @cached_property
     def drawing(self) -> ViewpointDrawing | None:
-        """Diagram of the evidence behind the verdict; None without a verdict or evidence."""
+        """Diagram of the evidence for the verdict; None if there is no verdict or no evidence."""
         return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
 
     @cached_property

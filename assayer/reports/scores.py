@@ -1,4 +1,4 @@
-"""Scores converted to one scale, and a single score per report by which reports are ordered."""
+"""Convert scores to one scale, and compute the score that orders reports."""
 
 from assayer.models import CRITERIA, UNDERSPECIFIED, Absent, Report, Score, Verdict
 from assayer.reports.release import made_without_model
@@ -14,7 +14,7 @@ def share(score: Score | Absent) -> float | None:
 
 
 def score_of(report: Report) -> float | Absent:
-    """Return the score by which reports are ordered, 0 to 1.
+    """Return the score used to order reports, 0 to 1.
 
     The first of the following that exists is returned:
 

@@ -132,7 +132,7 @@ RELATIONS: dict[EvidenceRelation, str] = {
     "missing_comparison": "Missing comparison",
     "background": "Background",
 }
-"""Relation of a passage to the point for which it was read."""
+"""Relation between a passage and the point that it was read for."""
 
 NAMED_ROLES: dict[NamedRole, str] = {
     "already_does": "Already does it",

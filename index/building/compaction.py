@@ -31,11 +31,12 @@ class SegmentSize(NamedTuple):
         return self.papers - self.hidden
 
 
-def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, max_papers: int) -> list[int]:
-    """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `coming` is
-    the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a segment."""
+def segments_to_rewrite(sizes: Sequence[SegmentSize], new_papers: int, max_papers: int) -> list[int]:
+    """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `new_papers`
+    is the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a
+    segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
-    writing = coming + sum(sizes[place].live for place in chosen)
+    writing = new_papers + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
         size = sizes[place]
         if place in chosen:
@@ -69,7 +70,7 @@ class SegmentRevision:
     def hidden_rows(self) -> dict[str, list[int]]:
         """Hidden rows in the kept segments, keyed by segment name, including those that this update hides."""
         rows = {
-            segment.entry.name: self._hidden(number).tolist()
+            segment.entry.name: self._hidden_in(number).tolist()
             for number, segment in enumerate(self.segments)
             if number not in self.rewritten_numbers
         }
@@ -78,13 +79,13 @@ class SegmentRevision:
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
         """Rows in the rewritten segments that are not hidden."""
-        return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
+        return [SegmentRows(self.segments[number], self._live_in(number)) for number in sorted(self.rewritten_numbers)]
 
     @property
     def reusable_rows(self) -> list[SegmentRows]:
         """Rows whose vectors may be needed again: those that this update hides or rewrites."""
         numbers = sorted({*self.leaving, *self.rewritten_numbers})
-        return [SegmentRows(self.segments[number], self._dropped(number)) for number in numbers]
+        return [SegmentRows(self.segments[number], self._dropped_from(number)) for number in numbers]
 
     def rewritten_records(self) -> Iterator[PaperRecord]:
         """Yield the records of the rewritten papers."""
@@ -100,22 +101,22 @@ class SegmentRevision:
             passages += [document_id(segment.entry.ordinal, row) for row in segment.passages_of(rows).tolist()]
         return papers, passages
 
-    def _hidden(self, number: int) -> Rows:
+    def _hidden_in(self, number: int) -> Rows:
         return np.union1d(self.segments[number].hidden, self.leaving.get(number, _NONE))
 
-    def _live(self, number: int) -> Rows:
-        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden(number))
+    def _live_in(self, number: int) -> Rows:
+        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden_in(number))
 
-    def _dropped(self, number: int) -> Rows:
+    def _dropped_from(self, number: int) -> Rows:
         leaving = self.leaving.get(number, _NONE)
-        return np.union1d(leaving, self._live(number)) if number in self.rewritten_numbers else leaving
+        return np.union1d(leaving, self._live_in(number)) if number in self.rewritten_numbers else leaving
 
 
 def revise_segments(
-    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, max_papers: int
+    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], new_papers: int, max_papers: int
 ) -> SegmentRevision:
-    """Plan how an update changes the segments. `leaving` are the rows to hide, as (segment index, row) pairs; `coming`
-    and `max_papers` are as in `segments_to_rewrite`."""
+    """Plan how an update changes the segments. `leaving` are the rows to hide, as (segment index, row) pairs;
+    `new_papers` and `max_papers` are as in `segments_to_rewrite`."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving:
         rows[number].append(row)
@@ -126,5 +127,5 @@ def revise_segments(
     return SegmentRevision(
         segments,
         {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},
-        frozenset(segments_to_rewrite(sizes, coming, max_papers)),
+        frozenset(segments_to_rewrite(sizes, new_papers, max_papers)),
     )

@@ -98,7 +98,7 @@ class Stopwatch:
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
-        """Stages in the order in which they first started."""
+        """Stages in the order they first started."""
         return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
 
     @contextmanager
@@ -125,8 +125,8 @@ async def update_corpus(
     the changes.
 
     Raises CorpusError if the corpus is missing, damaged, not writable, built with another model, or being built by
-    another process, ConfigurationError if a GPU is missing, and any exception from `accept`. After an exception the
-    previous version is still current."""
+    another process. Raises ConfigurationError if a GPU is missing. Exceptions from `accept` are passed on. After an
+    exception, the previous version is still current."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
     open_gpus((options or BuildOptions()).device)  # raises an error now rather than after embedding

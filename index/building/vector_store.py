@@ -23,8 +23,8 @@ from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Return the key under which the vectors and lexical weights of these texts, in this order, are stored. `model` is
-    as in `Embedder.name`."""
+    """Return the storage key for the vectors and lexical weights of these texts, in this order. `model` is as in
+    `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()

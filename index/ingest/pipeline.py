@@ -68,8 +68,8 @@ class IngestState(Frozen):
     """Origin of the records: `s2`, `arxiv`, `openalex` or `jsonl`."""
     partitions: int
     until: str = ""
-    """Release or day up to which the folder is complete; empty before the first completed run, and for origins without
-    releases or days."""
+    """Latest release or day that the folder contains completely; empty before the first completed run, and for origins
+    without releases or days."""
     since: dt.date | None = None
     """First day of the gapless range of arXiv days in the folder; None if unknown."""
     begun: DaySpan | None = None
@@ -78,7 +78,7 @@ class IngestState(Frozen):
     kinds: tuple[SourceKind, ...] = ()
     """Kinds of source files that have been read."""
     subjects: str | None = None
-    """arXiv set to which the folder is restricted; empty for all sets, None before the first run."""
+    """arXiv set that the folder is restricted to; empty for all sets, None before the first run."""
     manifest: str = ""
     """Address of the OpenAlex manifest."""
 
@@ -255,7 +255,7 @@ class Ingest:
         return ingested_sources(self.root)
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
-        changed = await asyncio.to_thread(self._changed, marks)
+        changed = await asyncio.to_thread(self._changed_partitions, marks)
         if changed:  # the list would be inconsistent with upserts/ until all partitions are joined
             await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
         summaries = []
@@ -265,7 +265,7 @@ class Ingest:
         self._report("Joining", len(changed), len(changed))
         return summaries
 
-    def _changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
+    def _changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
         parts = range(self.state.partitions)
         return [part for part in parts if joined_sources(self.root, part) != _names(part, marks)]
 

@@ -108,7 +108,7 @@ def _compact_partition(
             pq.ParquetWriter(sink, schema, compression="zstd", compression_level=1) as writer,
         ):
             written = 0
-            for batch in _numbered(batches, schema):
+            for batch in _renumber_lines(batches, schema):
                 writer.write_batch(batch)
                 written += batch.num_rows
     if not written:
@@ -116,7 +116,7 @@ def _compact_partition(
     return written
 
 
-def _numbered(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _renumber_lines(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     place = schema.get_field_index("line")
     before = 0
     for batch in batches:

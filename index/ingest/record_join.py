@@ -101,8 +101,8 @@ def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> 
         for kind in S2_KINDS:
             add_raw_table(base, kind, files.get(kind, ()), SOURCE_FORMATS[kind].schema)
     base.execute(_WHOLE if whole else _S2)
-    no_title, no_abstract = _one(base, _REASONS)
-    (duplicates,) = _one(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
+    no_title, no_abstract = _fetch_row(base, _REASONS)
+    (duplicates,) = _fetch_row(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
     base.execute(_USABLE)
     counts = {"title is missing": no_title, "abstract is missing": no_abstract, "duplicate id": duplicates}
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in counts.items() if count)
@@ -115,8 +115,8 @@ def _add_records(base: Database, name: str, file: StoragePath) -> None:
         base.register(name, RECORDS_SCHEMA.empty_table())
 
 
-def _one(base: Database, query: str, given: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
-    row = base.execute(query, dict(given or {})).fetchone()
+def _fetch_row(base: Database, query: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    row = base.execute(query, dict(parameters or {})).fetchone()
     return row or ()
 
 

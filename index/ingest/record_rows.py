@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from index.records.export_records import record_problem, validated_record
+from index.records.export_records import parse_record, record_problem
 from index.records.paper_record import last_day, parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
 
@@ -68,7 +68,7 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
     """Return a record's row, or the reason why the record is rejected. The vector's dimensions are not checked, because
     the model is not known here."""
     try:
-        record = validated_record(data)
+        record = parse_record(data)
     except ValidationError as error:
         return record_problem(error, data)
     given = data.get("vector")

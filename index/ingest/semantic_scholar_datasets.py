@@ -47,7 +47,7 @@ class S2File(NamedTuple):
 
     kind: SourceKind
     since: str
-    """Release from which a diff starts; empty for a file of a full release."""
+    """Release that a diff starts from; empty for a file from a full release."""
     release: str
     deleted: bool
     name: str

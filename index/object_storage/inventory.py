@@ -21,7 +21,7 @@ class FileOfVersion(Frozen):
 
     @field_validator("path")
     @classmethod
-    def _inside(cls, value: str) -> str:
+    def _check_path(cls, value: str) -> str:
         path = PurePosixPath(value)
         if (
             path.is_absolute()
@@ -86,8 +86,12 @@ def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[i
     path = versions.version_path(version)
     manifest = read_manifest(path)
     files = [
-        *(item for segment in manifest.segments for item in _under(f"{prefix}segments/{segment.name}", segment.files)),
-        *_under(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
+        *(
+            item
+            for segment in manifest.segments
+            for item in _with_prefix(f"{prefix}segments/{segment.name}", segment.files)
+        ),
+        *_with_prefix(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
         *_sealed_files(path, f"{prefix}versions/{version}"),
     ]
     return manifest.papers, tuple(files)
@@ -103,5 +107,5 @@ def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
     ]
 
 
-def _under(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
+def _with_prefix(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
     return [FileOfVersion(path=f"{prefix}/{file.path}", sha256=file.sha256, bytes=file.bytes) for file in files]

@@ -114,14 +114,14 @@ class LocalCopy:
         """Finish a download: make the version current if `current` is true, and remove old versions and leftovers in
         `incoming`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
         with explained_disk_errors(self.directory):
-            with self._placing():
+            with self._placement_lock():
                 if current:
                     self._root.set_current(version)
                 os.utime(self._root.version_path(version))
                 self._prune(version)
             for incoming in (self.directory / "incoming").glob("*"):
-                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
-                    _empty(incoming)
+                with suppress(BlockingIOError), _hold_lock(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
+                    _clear(incoming)
 
     def repair(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
@@ -149,20 +149,20 @@ class LocalCopy:
     ) -> PullSummary:
         incoming = self.directory / "incoming" / name
         incoming.mkdir(parents=True, exist_ok=True)
-        with _locked(incoming / "lock"):
+        with _hold_lock(incoming / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
                 return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it meanwhile
             here = self._files_here(name)
             missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in redownload}
             self._require_room(missing.values(), incoming, inventory)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                for _ in pool.map(lambda item: _fetch(item, incoming, storage), missing.values()):
+                for _ in pool.map(lambda item: _download(item, incoming, storage), missing.values()):
                     pass
             here |= {item: incoming / item for item in missing}
-            with self._placing():
+            with self._placement_lock():
                 placed = self._place(files, here)
                 self._record_verified(inventory.version, name, missing.keys())
-            _empty(incoming)
+            _clear(incoming)
         fetched = sum(item.bytes for item in missing.values())
         return PullSummary(inventory.version, len(missing), fetched, placed - len(missing))
 
@@ -193,7 +193,7 @@ class LocalCopy:
         lacking = sum(item.bytes for item in missing)
         needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed:
-            with self._placing():
+            with self._placement_lock():
                 self._prune(inventory.version, keep=1, in_shards=bool(inventory.shard_count))
         free = shutil.disk_usage(self.directory).free
         if free < needed:
@@ -248,7 +248,7 @@ class LocalCopy:
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
         """Remove all versions except this one, the most recent ones and those in use. Must be called while holding
-        `_placing`. `in_shards` is true if this version is sharded but no shard file is present yet."""
+        `_placement_lock`. `in_shards` is true if this version is sharded but no shard file is present yet."""
         kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
             ShardStore(self.directory).keep_only(kept)
@@ -257,11 +257,11 @@ class LocalCopy:
             self._root.prune_segments()
 
     @contextmanager
-    def _placing(self) -> Iterator[None]:
+    def _placement_lock(self) -> Iterator[None]:
         """Hold the lock for putting files into place. Raises CorpusError if a corpus is being built in the
         directory."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        with _locked(self.directory / "place.lock"), self._root.build_lock():
+        with _hold_lock(self.directory / "place.lock"), self._root.build_lock():
             yield
 
 
@@ -287,7 +287,7 @@ def _folder_of(path: str) -> PurePosixPath:
     return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])
 
 
-def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
+def _download(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
     """Download a file to a path named after its checksum, resuming an interrupted download. Raises CorpusError if the
     stored file is damaged or cannot be read, and OSError if it cannot be written here."""
     place, partial = incoming / file.sha256, incoming / f"{file.sha256}.partial"
@@ -314,7 +314,7 @@ def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
         return
     partial.unlink()
     if resumed:
-        _fetch(file, incoming, storage)
+        _download(file, incoming, storage)
         return
     raise CorpusError(
         f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
@@ -332,14 +332,14 @@ def _link(source: Path, target: Path) -> None:
     temporary.replace(target)
 
 
-def _empty(incoming: Path) -> None:
+def _clear(incoming: Path) -> None:
     for left in incoming.iterdir():
         if left.name != "lock":
             left.unlink()
 
 
 @contextmanager
-def _locked(path: Path, waiting: int = 0) -> Iterator[None]:
+def _hold_lock(path: Path, waiting: int = 0) -> Iterator[None]:
     """Hold a lock, waiting if another process holds it. It is released if its holder dies. With LOCK_NB, raises
     BlockingIOError instead of waiting."""
     with path.open("ab") as file:

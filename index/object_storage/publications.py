@@ -31,7 +31,7 @@ class PublishedVersion(Frozen):
     published: dt.datetime
     papers: int
     retired: dt.datetime | None = None
-    """Time at which the version was retired; None if it is still kept. A retired version's files remain available to
+    """Time when the version was retired; None if it is still kept. A retired version's files remain available to
     readers for a while."""
 
 
@@ -88,7 +88,7 @@ class PublicationLog:
                 return True
         return False
 
-    def forget_old(self) -> None:
+    def remove_old(self) -> None:
         """Remove all but the most recent publications."""
         for number in self._numbers()[:-_LISTS_KEPT]:
             self.storage.remove(_name(number))
@@ -127,7 +127,7 @@ class PublicationLog:
     def write_inventory(self, inventory: VersionInventory) -> str:
         """Write the inventory and return its SHA-256. Different builds of a version have separate inventories, so they
         never overwrite each other's."""
-        content = _written(inventory)
+        content = _to_bytes(inventory)
         digest = hashlib.sha256(content).hexdigest()
         self.storage.write(inventory_name(inventory.version, digest), content)
         return digest
@@ -166,14 +166,14 @@ class PublicationLog:
 
 
 def inventory_digest(inventory: VersionInventory) -> str:
-    return hashlib.sha256(_written(inventory)).hexdigest()
+    return hashlib.sha256(_to_bytes(inventory)).hexdigest()
 
 
 def inventory_name(version: str, digest: str) -> str:
     return f"versions/{version}.{digest[:_DIGEST_SHOWN]}.json"
 
 
-def _written(inventory: VersionInventory) -> bytes:
+def _to_bytes(inventory: VersionInventory) -> bytes:
     return (inventory.model_dump_json(indent=1) + "\n").encode()
 
 

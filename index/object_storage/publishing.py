@@ -84,23 +84,23 @@ class CorpusPublisher:
         inventory = take_inventory(directory, version)
         verify_version(directory, inventory.version, verified)
         if newest is not None and newest.current.version == inventory.version:
-            lost = self._lost(inventory, newest.current)
+            lost = self._find_lost_files(inventory, newest.current)
             if lost is not None:
                 self._upload(directory, lost)
                 return self._summary(inventory, number, lost, self._remove_unneeded(newest), published=False)
-        missing = self._upload(directory, self._missing(inventory, newest))
+        missing = self._upload(directory, self._files_to_upload(inventory, newest))
         digest = self.log.write_inventory(inventory)
-        publication = self._next(newest, inventory, digest)
+        publication = self._next_publication(newest, inventory, digest)
         self.log.add(publication)
         removed = self._remove_unneeded(publication)
-        self.log.forget_old()
+        self.log.remove_old()
         return self._summary(inventory, publication.number, missing, removed)
 
-    def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
+    def _files_to_upload(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
         because another process may be removing it."""
         wanted = {file.sha256: file for file in inventory.files()}
-        kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
+        kept = _needed_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
         if not lacking:
             return []
@@ -112,7 +112,7 @@ class CorpusPublisher:
         }
         return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
 
-    def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
+    def _find_lost_files(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
         """Return the current version's files that were removed or truncated, and rewrite its inventory if that is
         missing. Returns None if this machine cannot restore the version: either the lost inventory is from another
         build, or it lists lost files that only that build has."""
@@ -144,7 +144,7 @@ class CorpusPublisher:
             raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
         self._storage.upload(path, object_name(file.sha256))
 
-    def _next(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
+    def _next_publication(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
         now, keep = self._clock(), self._options.keep
         own = PublishedVersion(version=inventory.version, inventory=digest, published=now, papers=inventory.papers)
         before = [version for version in newest.versions if version.version != own.version] if newest else []
@@ -168,7 +168,7 @@ class CorpusPublisher:
         inventories = self._known_inventories(named)
         if inventories is None:
             return 0
-        needed = {object_name(name) for name in _needed(inventories)}
+        needed = {object_name(name) for name in _needed_sizes(inventories)}
         needed |= {inventory_name(item.version, item.inventory) for item in named}
         old = self._clock() - self._options.grace
         unneeded = [
@@ -208,6 +208,6 @@ class CorpusPublisher:
         )
 
 
-def _needed(inventories: Iterable[VersionInventory]) -> dict[str, int]:
+def _needed_sizes(inventories: Iterable[VersionInventory]) -> dict[str, int]:
     """Return the sizes of all files in the inventories, keyed by checksum."""
     return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}

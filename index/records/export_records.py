@@ -44,7 +44,7 @@ _OWN = {"id", "title", "abstract"}
 """Fields that distinguish records in our format from records of services without their own converter."""
 
 
-def validated_record(data: Mapping[str, Any]) -> PaperRecord:
+def parse_record(data: Mapping[str, Any]) -> PaperRecord:
     """Parse an object as a record, also from a known export format. Raises ValidationError if it is not a valid
     record."""
     return PaperRecord.model_validate(record_of_export(data))

@@ -41,12 +41,12 @@ def last_day(text: str) -> dt.date:
     return dt.date(year, month, calendar.monthrange(year, month)[1])
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     return clean_text(text).strip()
 
 
 def _line(text: str) -> str:
-    return " ".join(_clean(text).split())
+    return " ".join(_clean_text(text).split())
 
 
 def _title(text: str) -> str:
@@ -75,7 +75,7 @@ def _id(value: str) -> str:
 
 OneLineText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
 Title = Annotated[str, BeforeValidator(_text_of), AfterValidator(_title)]
-CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
+CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean_text)]
 RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
 
 
@@ -148,7 +148,7 @@ class PaperRecord(BaseModel):
 
     @field_validator("title", "abstract")
     @classmethod
-    def _not_empty(cls, value: str) -> str:
+    def _require_text(cls, value: str) -> str:
         if not value:
             raise ValueError("is missing")
         return value
@@ -178,7 +178,7 @@ class PaperRecord(BaseModel):
 
     @field_validator("sections")
     @classmethod
-    def _with_text(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
+    def _drop_empty_sections(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
         return tuple(section for section in value if section.text)
 
     @model_validator(mode="before")
@@ -198,7 +198,7 @@ class PaperRecord(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _places_in_kept_sections(cls, data: Any) -> Any:
+    def _renumber_sections(cls, data: Any) -> Any:
         """Renumber sections in citation places, because sections without text are left out. If cleaning changes a text
         anywhere but at its end, the places in it no longer match and are dropped."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
@@ -208,14 +208,16 @@ class PaperRecord(BaseModel):
         except ValidationError:
             return data  # the validation of the field reports the problem
         texts = [_section_text(item) for item in data.get("sections") or ()]
-        kept = [number for number, text in enumerate(texts) if _clean(text)]
+        kept = [number for number, text in enumerate(texts) if _clean_text(text)]
         numbers = enumerate(kept)
-        renumbered = {number: place for place, number in numbers if texts[number].startswith(_clean(texts[number]))}
+        renumbered = {
+            number: place for place, number in numbers if texts[number].startswith(_clean_text(texts[number]))
+        }
         return {**data, "cited_in_text": tuple(_renumber_places(work, renumbered, texts) for work in works)}
 
     @model_validator(mode="before")
     @classmethod
-    def _retracted_by_title(cls, data: Any) -> Any:
+    def _mark_retracted_by_title(cls, data: Any) -> Any:
         """Mark a record as retracted if its title says so."""
         if isinstance(data, dict) and not data.get("retracted") and retraction_in_title(str(data.get("title") or "")):
             return {**data, "retracted": True}

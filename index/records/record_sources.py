@@ -15,7 +15,7 @@ from assayer.errors import InputError
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.hashing import checksum, hash64
-from index.records.export_records import record_problem, validated_record
+from index.records.export_records import parse_record, record_problem
 from index.records.json_lines import read_lines
 from index.records.paper_record import parse_vector
 from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
@@ -157,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
 
 def _record(data: dict[str, Any]) -> RecordWithVector | str:
     try:
-        return RecordWithVector(validated_record(data), _vector(data))
+        return RecordWithVector(parse_record(data), _vector(data))
     except ValidationError as error:
         return record_problem(error, data)
 

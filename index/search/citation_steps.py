@@ -17,13 +17,13 @@ class CitationSteps:
     """Looks up citations in all segments of a version."""
 
     def __init__(
-        self, segments: Sequence[Segment], first_units: Units, filters: Filters, without: Collection[int]
+        self, segments: Sequence[Segment], first_units: Units, filters: Filters, excluded: Collection[int]
     ) -> None:
-        """Restrict results to papers that pass the filters and whose units are not in `without`. `first_units` contains
-        the unit of each segment's first paper."""
+        """Restrict results to papers that pass the filters and whose units are not in `excluded`. `first_units`
+        contains the unit of each segment's first paper."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
-        self._without = np.array(sorted(without), np.int64)
+        self._excluded = np.array(sorted(excluded), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
         """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
@@ -46,7 +46,7 @@ class CitationSteps:
         for start, segment in self._segments:
             first, last = segment.citations.citing_rows.ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
-                rows = segment.newest_citing(int(hashes[place]), limit + len(self._without), self._filters)
+                rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded), self._filters)
                 units = self._drop_excluded(rows + start)
                 found[place].append(units)
                 days[place].append(segment.store.day_numbers(units - start))
@@ -67,11 +67,11 @@ class CitationSteps:
         allowed = segment.row_filter(self._filters)
         passing = allowed.allows(rows)
         units = rows[passing] + start
-        kept = ~np.isin(units, self._without)
+        kept = ~np.isin(units, self._excluded)
         return places[passing][kept], units[kept]
 
     def _drop_excluded(self, units: Units) -> Units:
-        return units[~np.isin(units, self._without)] if len(self._without) else units
+        return units[~np.isin(units, self._excluded)] if len(self._excluded) else units
 
 
 def _newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:

@@ -80,16 +80,16 @@ class HybridSearch:
                     index.move_to(gpus)
 
     def nearest_papers(
-        self, vectors: Vectors, limit: int, filters: Filters, without: Iterable[int]
+        self, vectors: Vectors, limit: int, filters: Filters, excluded: Iterable[int]
     ) -> list[VectorMatches]:
         """Return, for each vector, the nearest papers as units, among those that pass the filters and are not in
-        `without`."""
-        left_out = np.array(sorted(without), np.int64)
+        `excluded`."""
+        excluded_units = np.array(sorted(excluded), np.int64)
         each = [
-            segment.papers.nearest(vectors, limit + len(left_out), segment.row_filter(filters))
+            segment.papers.nearest(vectors, limit + len(excluded_units), segment.row_filter(filters))
             for segment in self._segments
         ]
-        return _merge_matches(each, self.units.papers, limit, len(vectors), left_out)
+        return _merge_matches(each, self.units.papers, limit, len(vectors), excluded_units)
 
     def similarities(self, query: NDArray[np.float32], units: Sequence[int]) -> list[float]:
         """Return the cosine between a query and each unit, in the order of `units`."""
@@ -109,21 +109,21 @@ class HybridSearch:
         vectors: Vectors,
         depth: int,
         filters: Filters,
-        without: frozenset[int],
+        excluded: frozenset[int],
         with_passages: bool,
     ) -> list[QueryCandidates]:
         """Return the candidates for each query before fusion: up to `depth` from each ranking, without the units in
-        `without`."""
-        nearest = self.nearest_papers(vectors, depth, filters, without)
+        `excluded`."""
+        nearest = self.nearest_papers(vectors, depth, filters, excluded)
         papers = [
-            self._matches(self._paper_bm25, near, query, depth, filters, without)
+            self._matches(self._paper_bm25, near, query, depth, filters, excluded)
             for query, near in zip(queries, nearest, strict=True)
         ]
         passages: Sequence[HybridMatches | None] = [None] * len(queries)
         if with_passages and self.units.passages[-1] > self.units.passages[0]:
-            nearest = self._nearest_passages(vectors, depth, filters, without)
+            nearest = self._nearest_passages(vectors, depth, filters, excluded)
             passages = [
-                self._matches(self._passage_bm25, near, query, depth, filters, without)
+                self._matches(self._passage_bm25, near, query, depth, filters, excluded)
                 for query, near in zip(queries, nearest, strict=True)
             ]
         all_candidates = []
@@ -140,28 +140,28 @@ class HybridSearch:
         query: Query,
         depth: int,
         filters: Filters,
-        without: frozenset[int],
+        excluded: frozenset[int],
     ) -> HybridMatches:
         text = query if isinstance(query, str) else query.text
-        by_bm25 = self._bm25_matches(index, text, depth, filters, without)
+        by_bm25 = self._bm25_matches(index, text, depth, filters, excluded)
         if isinstance(query, str):
             return HybridMatches(near, by_bm25)
         passages = index is self._passage_bm25
-        return HybridMatches(near, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, without))
+        return HybridMatches(near, by_bm25, self._lexical_matches(passages, query.lexical, depth, filters, excluded))
 
     def _lexical_matches(
-        self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, without: frozenset[int]
+        self, passages: bool, query: LexicalWeights, depth: int, filters: Filters, excluded: frozenset[int]
     ) -> LexicalMatches:
         """Search the lexical indexes of papers or passages, and return the matches as units."""
-        left_out = self._passages_of(without) if passages else np.array(sorted(without), np.int64)
+        excluded_units = self._passages_of(excluded) if passages else np.array(sorted(excluded), np.int64)
         units, scores = [_NO_UNITS], [np.empty(0)]
         for start, index, segment in self._lexical_indexes(passages):
             allowed = segment.passage_row_filter(filters) if passages else segment.row_filter(filters)
-            nearest = index.nearest(query, depth + len(left_out), allowed)
+            nearest = index.nearest(query, depth + len(excluded_units), allowed)
             units.append(nearest.rows + start)
             scores.append(nearest.scores)
         all_units, all_scores = np.concatenate(units), np.concatenate(scores)
-        kept = np.flatnonzero(~np.isin(all_units, left_out))
+        kept = np.flatnonzero(~np.isin(all_units, excluded_units))
         order = kept[np.lexsort((all_units[kept], -all_scores[kept]))][:depth]
         return LexicalMatches(all_units[order], all_scores[order])
 
@@ -187,28 +187,30 @@ class HybridSearch:
                 yield start, index, segment
 
     def _nearest_passages(
-        self, vectors: Vectors, limit: int, filters: Filters, without: frozenset[int]
+        self, vectors: Vectors, limit: int, filters: Filters, excluded: frozenset[int]
     ) -> list[VectorMatches]:
-        left_out = self._passages_of(without)
+        excluded_units = self._passages_of(excluded)
         each = [
-            segment.passages.nearest(vectors, limit + len(left_out), segment.passage_row_filter(filters))
+            segment.passages.nearest(vectors, limit + len(excluded_units), segment.passage_row_filter(filters))
             if segment.passages
             else []
             for segment in self._segments
         ]
-        return _merge_matches(each, self.units.passages, limit, len(vectors), left_out)
+        return _merge_matches(each, self.units.passages, limit, len(vectors), excluded_units)
 
     def _bm25_matches(
-        self, index: Bm25Index, query: str, depth: int, filters: Filters, without: frozenset[int]
+        self, index: Bm25Index, query: str, depth: int, filters: Filters, excluded: frozenset[int]
     ) -> Bm25Matches:
         """Search a BM25 index, and return the matches as units."""
         starts = self.units.papers if index is self._paper_bm25 else self.units.passages
-        left_out = np.array(sorted(without), np.int64) if index is self._paper_bm25 else self._passages_of(without)
-        hits = index.search(query, depth + len(left_out), filters)
+        excluded_units = (
+            np.array(sorted(excluded), np.int64) if index is self._paper_bm25 else self._passages_of(excluded)
+        )
+        hits = index.search(query, depth + len(excluded_units), filters)
         numbers = [self._segment_by_ordinal[item >> 32] for item in hits.documents.tolist()]
         units = starts[numbers] + (hits.documents & 0xFFFFFFFF) if numbers else _NO_UNITS
-        if len(left_out):
-            kept = ~np.isin(units, left_out)
+        if len(excluded_units):
+            kept = ~np.isin(units, excluded_units)
             return Bm25Matches(units[kept][:depth], hits.scores[kept][:depth])
         return Bm25Matches(units[:depth], hits.scores[:depth])
 
@@ -231,7 +233,7 @@ def _all_units(each: Sequence[HybridMatches | None]) -> list[int]:
 
 
 def _merge_matches(
-    each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, without: Units
+    each: Sequence[Sequence[VectorMatches]], starts: Units, limit: int, queries: int, excluded: Units
 ) -> list[VectorMatches]:
     """Merge the segments' matches for each query, and return the best as units."""
     merged = []
@@ -239,8 +241,8 @@ def _merge_matches(
         parts = [(matches[query], start) for matches, start in zip(each, starts, strict=False) if matches]
         units = np.concatenate([_NO_UNITS, *(part.rows + start for part, start in parts)])
         similarities = np.concatenate([np.empty(0), *(part.similarities for part, _ in parts)])
-        if len(without):
-            kept = ~np.isin(units, without)
+        if len(excluded):
+            kept = ~np.isin(units, excluded)
             units, similarities = units[kept], similarities[kept]
         if len(parts) > 1:
             order = np.lexsort((units, -similarities))

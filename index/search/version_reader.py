@@ -187,8 +187,8 @@ class VersionReader:
         return self.units_of(papers).values() if works else None
 
     def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
-        """Return the keys of the works that papers cite in their texts. Papers for which the source provides a
-        reference list are left out."""
+        """Return the keys of the works that papers cite in their texts. Papers with a reference list from their source
+        are left out."""
         units = {item: unit for item, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
         found = {item: self._works_cited_by(unit) for item, unit in units.items()}
         return {item: works for item, works in found.items() if works}
@@ -239,8 +239,8 @@ class VersionReader:
         }
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
-        """Look up papers' units. The result is keyed by id, in the order in which the ids were passed; unknown and
-        hidden papers are left out."""
+        """Look up papers' units. The result is keyed by id, in the order the ids were passed; unknown and hidden papers
+        are left out."""
         asked = list(dict.fromkeys(ids))
         units: dict[PaperId, int] = {}
         for start, segment in zip(self._units.papers, self.segments, strict=False):

@@ -24,7 +24,7 @@ search time, but longer training."""
 IndexKind = Literal["exact"] | ApproximateIndexKind
 
 _PQ_FROM = 500_000
-"""Number of rows from which the savings of product quantization outweigh its training."""
+"""Number of rows above which product quantization saves more than its training costs."""
 RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
 """Number of candidates fetched per result, to make up for the codes' rounding; tuning can increase it."""
 _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
@@ -137,10 +137,10 @@ def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
 def with_rescoring(index: Any, vectors: Vectors) -> Any:
     """Wrap an index so that it rescores candidates with `vectors`, which must be in half precision. They are not
     copied, and must stay in memory as long as the index."""
-    return load_faiss().IndexRefine(index, _mapped_vectors(vectors))
+    return load_faiss().IndexRefine(index, _vector_storage(vectors))
 
 
-def _mapped_vectors(vectors: Vectors) -> Any:
+def _vector_storage(vectors: Vectors) -> Any:
     faiss, bytes_of = load_faiss(), vectors.view(np.uint8)
     half = faiss.ScalarQuantizer.QT_fp16
     stored = faiss.IndexScalarQuantizer(vectors.shape[1], half, faiss.METRIC_INNER_PRODUCT)

@@ -113,7 +113,7 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _lockable(directory: Path) -> Iterator[Path]:
+def _writable_directory(directory: Path) -> Iterator[Path]:
     """Yield a directory in which tantivy can write the lock file that it needs even for reading: `directory` itself or,
     if that is read-only, a temporary directory of links. It is needed only while the index is being opened."""
     if os.access(directory, os.W_OK):
@@ -128,7 +128,7 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 class Bm25Index:
     def __init__(self, directory: Path) -> None:
-        with _lockable(directory) as place:
+        with _writable_directory(directory) as place:
             self._searcher = _open_index(place).searcher()
 
     def __len__(self) -> int:

@@ -179,20 +179,22 @@ class ContentGraph:
         folder = directory / CONTENT_FOLDER
         self._readers = folder / _READERS
 
-        def mapped(name: str) -> NDArray[Any]:
+        def load(name: str) -> NDArray[Any]:
             return load_array(folder / name)
 
-        self._keys: Hashes = mapped(_KEYS)
-        self._kinds: NDArray[np.uint8] = mapped(_KINDS)
-        self._starts, self._uses = mapped(_STARTS), mapped(_USES)
-        self._user_starts, self._users = mapped(_USER_STARTS), mapped(_USERS)
-        self._claim_starts, self._claims = mapped(_CLAIM_STARTS), mapped(_CLAIMS)
+        self._keys: Hashes = load(_KEYS)
+        self._kinds: NDArray[np.uint8] = load(_KINDS)
+        self._starts, self._uses = load(_STARTS), load(_USES)
+        self._user_starts, self._users = load(_USER_STARTS), load(_USERS)
+        self._claim_starts, self._claims = load(_CLAIM_STARTS), load(_CLAIMS)
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
     def contents(self, row: int, title: str, abstract: str) -> PaperContents:
         """Return the contents of the paper in a row. `title` and `abstract` must be that paper's."""
         text = text_with_title(title, abstract)
-        named = (self._named(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist())
+        named = (
+            self._named_content(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist()
+        )
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
         return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *claim) for claim in claims))
 
@@ -220,7 +222,7 @@ class ContentGraph:
             readers=json.loads(self._readers.read_bytes()) if self._readers.is_file() else {},
         )
 
-    def _named(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
+    def _named_content(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
         name, start, length, flags = use
         return NamedContent(
             kind="method" if self._kinds[name] else "concept",

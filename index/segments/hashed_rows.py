@@ -36,7 +36,7 @@ class HashedRows:
         return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
 
     def rows(self, wanted: int) -> NDArray[np.uint32]:
-        """Return the rows with a hash, in the order in which they were written."""
+        """Return the rows with a hash, in the order they were written."""
         first, last = self.ranges(np.array([wanted], np.uint64))
         return self._rows[int(first[0]) : int(last[0])]
 

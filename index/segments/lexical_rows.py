@@ -57,7 +57,7 @@ class LexicalSpool:
             np.save(self._open_file, values)
 
     def blocks(self) -> Iterator[LexicalRows]:
-        """Yield the rows in the same blocks in which they were appended."""
+        """Yield the rows in blocks, as they were appended."""
         file = self._open_file
         last = file.seek(0, 2)
         file.seek(0)

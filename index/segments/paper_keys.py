@@ -1,4 +1,4 @@
-"""Hashed keys by which a cited work is matched with a paper in the corpus: DOI, arXiv id, or title and year.
+"""Hashed keys that match a cited work with a paper in the corpus: DOI, arXiv id, or title and year.
 
 Citing papers store these hashes, so a cited paper is found as soon as it is added to the corpus, without rewriting the
 citing papers."""

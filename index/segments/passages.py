@@ -35,7 +35,7 @@ def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) ->
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
     start = end = count = 0
-    for piece in _pieces(text, words):
+    for piece in _sentences(text, words):
         size = len(text[piece.start : piece.end].split())
         if count and count + size > words:
             spans.append(TextSpan(start, end))
@@ -52,16 +52,16 @@ def _words(text: str, span: TextSpan) -> int:
     return len(text[span.start : span.end].split())
 
 
-def _pieces(text: str, words: int) -> Iterator[TextSpan]:
+def _sentences(text: str, words: int) -> Iterator[TextSpan]:
     """Yield the sentences in a text; sentences longer than a passage are split."""
     for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)
         else:
-            yield from _cut(text, start, end, words)
+            yield from _split_sentence(text, start, end, words)
 
 
-def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
+def _split_sentence(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
     while start < end:
         rest = text[start:end].split(maxsplit=words)
         stop = end - len(rest[words]) if len(rest) > words else end
@@ -110,7 +110,7 @@ def read_locations(directory: Path) -> NDArray[np.int32]:
 class IndexedText(NamedTuple):
     text: str
     record: Mapping[str, Any]
-    """Columns of the paper to which the text belongs."""
+    """Columns of the paper that the text belongs to."""
 
 
 def paper_texts(store: PaperStore) -> Iterator[IndexedText]:

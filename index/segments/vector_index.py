@@ -128,12 +128,12 @@ class VectorIndex:
         if self._on_gpus is not None and (candidates := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
             return candidates
         if self.approximate is None or allowed.count <= self._exact_up_to:
-            return self._exact(queries, wanted + _SPARE, allowed)
+            return self._search_exactly(queries, wanted + _SPARE, allowed)
         # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
         probes = math.ceil(self._probes * len(self) / allowed.count)
         return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
-    def _exact(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
+    def _search_exactly(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
         if allowed.bits is None:
             return exact_candidates(self._vectors_for_product[: allowed.rows], queries, limit)
         listed = allowed.row_numbers()
@@ -190,7 +190,7 @@ def build_vector_index(
     assigner = gpus.assigner(vectors.shape[1]) if gpus else None
     index, training = build_approximate_index(vectors, directory / INDEX_FILE, chosen, assigner)
     asked = tuning[np.linspace(0, len(tuning) - 1, min(len(tuning), _TUNED_ON)).astype(int)]
-    tuned = _tune(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
+    tuned = _choose_parameters(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
     return VectorIndexParameters(
         kind=chosen,
         rows=len(vectors),
@@ -219,7 +219,7 @@ class _Tuned(NamedTuple):
     recall: float
 
 
-def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
+def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
     """Choose how many candidates to rescore and how many lists to probe. First, the number of candidates is doubled
     until probing all lists reaches the target recall. Then the number of probed lists is increased in steps of a
     quarter until recall reaches the target. If it cannot be reached, all lists are probed."""

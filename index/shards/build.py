@@ -49,7 +49,7 @@ async def build_shards(
     with explained_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
-        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to, lexical):
+        if at_hand and at_hand.is_built_from(files, embedder.name, chosen.exact_up_to, lexical):
             shards.prune(chosen.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
         harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)

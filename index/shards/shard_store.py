@@ -75,7 +75,7 @@ class ShardedManifest(SealedManifest):
     def papers(self) -> int:
         return sum(shard.papers for shard in self.shards)
 
-    def built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
+    def is_built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
         """Return whether the version was built from these inputs and has not been updated since."""
         wanted = (tuple(sources), embedder, exact_up_to, lexical, None)
         return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == wanted

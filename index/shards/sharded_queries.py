@@ -199,8 +199,7 @@ class CorpusQueries:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> dict[PaperId, Out]:
-        """Call the function on the shards that own the papers. Results are in the order in which the papers were
-        passed."""
+        """Call the function on the shards that own the papers. Results are in the order the papers were passed."""
         asked = list(dict.fromkeys(papers))
         owners = shard_of(asked, len(self._shards)).tolist()
         return await self._call_grouped(dict(zip(asked, owners, strict=True)), function, *args, **kwargs)

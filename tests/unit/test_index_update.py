@@ -135,7 +135,7 @@ def test_many_small_updates_leave_few_segments() -> None:
 
 def test_empty_invalid_or_contradictory_delta_is_rejected(tmp_path: Path) -> None:
     source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
-    with pytest.raises(InputError, match="The update nothing to update"):
+    with pytest.raises(InputError, match="There is nothing to update"):
         read_delta([])
     ids.write_text("\n \n")
     with pytest.raises(InputError, match="contains no ids"):
