@@ -157,7 +157,7 @@ class NightlyUpdate:
         open_gpus(self.options.device)  # fails early if there is no suitable GPU, before texts are embedded
         with watch.stage("fetch"):
             rejected = await fetch()
-        with folder_lock(self.folder):  # otherwise changes that ingest adds meanwhile would be removed unapplied
+        with folder_lock(self.folder):  # otherwise changes that ingest adds now would be removed without being applied
             waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
                 await self._publish(watch)  # an earlier run may have failed to publish

@@ -52,7 +52,7 @@ class FaissNeighbours:
         few = allowed is not None and np.count_nonzero(allowed) <= self._exact_up_to
         selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         if few and not isinstance(index, faiss.IndexFlatIP):
-            # Search exactly, because with a strict filter too few paths remain in a small-world graph.
+            # Search exactly, because too few paths remain in a small-world graph if the filter is strict.
             index = faiss.downcast_index(index.storage)
         if index is self._index and not isinstance(index, faiss.IndexFlatIP):
             parameters = faiss.SearchParametersHNSW(sel=selector, efSearch=max(_SEARCH_BREADTH, 2 * limit))

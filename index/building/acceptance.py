@@ -62,7 +62,7 @@ class Acceptance:
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(
-                f"The corpus still contains removed papers ({len(left)}, the first is {next(iter(left))})."
+                f"The corpus still contains removed papers ({len(left)}, for example {next(iter(left))})."
             )
         await self._find(reader, manifest.lexical)
 
@@ -86,8 +86,8 @@ class Acceptance:
         ]
         if len(missed) > _MAX_MISSED * len(units):
             raise CorpusError(
-                f"{len(missed)} of {len(units)} papers cannot be found by their titles, the first: {missed[0]!r}.",
-                "Build the corpus again: assayer corpus build PATH.",
+                f"{len(missed)} of {len(units)} papers cannot be found by their titles, for example {missed[0]!r}.",
+                "Rebuild the corpus: assayer corpus build PATH.",
             )
 
 

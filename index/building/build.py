@@ -39,7 +39,7 @@ async def build_corpus(
     Raises InputError if a source is unusable, CorpusError if the directory is not writable or another process is
     building in it, and ConfigurationError if the embedder's model or a GPU is missing."""
     versions, chosen = VersionStore(directory), options or BuildOptions()
-    open_gpus(chosen.device)  # raises an error now rather than after embedding
+    open_gpus(chosen.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)

@@ -72,7 +72,7 @@ class KnownVectors:
         parts = self._parts[places]
         grouped = np.argsort(parts, kind="stable")
         numbers, starts = np.unique(parts[grouped], return_index=True)
-        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # one can be empty
+        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # a group can be empty
             theirs = self._rows[places[group]]
             vectors[found[group]] = self._vectors[number][theirs]
             weights = self._lexical[number]

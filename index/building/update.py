@@ -129,7 +129,7 @@ async def update_corpus(
     exception, the previous version is still current."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
-    open_gpus((options or BuildOptions()).device)  # raises an error now rather than after embedding
+    open_gpus((options or BuildOptions()).device)  # fails early if there is no suitable GPU, before texts are embedded
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
@@ -176,7 +176,7 @@ class _Update:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
         lexical = None
-        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else it has no weights
+        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # otherwise the corpus has no weights
             lexical = self.embedder
         embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
@@ -248,7 +248,7 @@ def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder:
     both = [item for item in gone if item in coming]
     if both:
         raise InputError(
-            f"Papers listed for removal are also in the records ({len(both)}, the first is {both[0]}).",
+            f"Papers listed for removal are also in the records to add ({len(both)}, for example {both[0]}).",
             f"Remove them from {deletions} or from the records.",
         )
     return Delta(records, gone, sources, harvest.rejections, vectors)

@@ -157,7 +157,7 @@ def _require_finite(vectors: Vectors) -> Vectors:
     if not np.isfinite(vectors).all():
         raise CorpusError(
             "A stored vector contains values that are not finite.",
-            "Delete the folder of vectors (--vectors), and build again.",
+            "Delete the vector folder (--vectors) and build again.",
         )
     return vectors
 

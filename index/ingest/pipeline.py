@@ -330,7 +330,7 @@ def _explain_failures(root: StoragePath) -> Iterator[None]:
         raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(
-            "Ingest failed: a process that parsed a file was killed.",
+            "Ingest failed: a process was killed while it was parsing a file.",
             "If memory is short, reduce ASSAYER_INGEST__JOBS.",
         ) from error
 

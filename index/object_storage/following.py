@@ -99,7 +99,11 @@ class BucketOrigin:
                 version = self.copy.newest(self._parts)
                 if not version:
                     raise
-                _LOG.warning("using version %s of the corpus, which is already on this machine: %s", version, error)
+                _LOG.warning(
+                    "the newest corpus version is unavailable; using local version %s: %s",
+                    version,
+                    error,
+                )
         if not self.copy.holds(version, self._parts):
             self.pull(version)
         elif version not in self._settled:
@@ -120,5 +124,5 @@ class BucketOrigin:
     def repair(self, version: str) -> bool:
         damaged = self.copy.repair(self.bucket.inventory(version), self.bucket.storage, self._parts)
         if damaged:
-            _LOG.warning("downloaded damaged files of the corpus again: %s", ", ".join(damaged))
+            _LOG.warning("downloaded damaged corpus files again: %s", ", ".join(damaged))
         return bool(damaged)

@@ -151,7 +151,7 @@ class LocalCopy:
         incoming.mkdir(parents=True, exist_ok=True)
         with _hold_lock(incoming / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
-                return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it meanwhile
+                return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it in the meantime
             here = self._files_here(name)
             missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in redownload}
             self._require_room(missing.values(), incoming, inventory)
@@ -319,7 +319,7 @@ def _download(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> No
     raise CorpusError(
         f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
         "was written.",
-        "Remove that file there, then publish it again: assayer corpus publish.",
+        "Delete that object, then publish the version again: assayer corpus publish.",
     )
 
 

@@ -82,7 +82,7 @@ class PublicationLog:
         for number in reversed(self._numbers()):
             try:
                 publication = self._read(number).find(version)
-            except ObjectNotFound:  # removed meanwhile, like all earlier ones
+            except ObjectNotFound:  # removed in the meantime, like all earlier ones
                 return False
             if publication is not None:
                 return True
@@ -150,7 +150,7 @@ class PublicationLog:
         if publication is None or publication.number != number:
             raise CorpusError(
                 f"The corpus in {self.storage.address} is damaged: {name} cannot be read.",
-                "Remove that file, so that the previous publication is valid, and publish again.",
+                "Delete that object, so that the previous publication becomes valid, and publish again.",
             )
         return publication
 
@@ -160,8 +160,8 @@ class PublicationLog:
         version = f" (version {there.current.version}{who})" if there else ""
         return PublishedMeanwhile(
             f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
-            "Nothing there was changed.",
-            "Run the command again: it then starts from the new publication.",
+            "Nothing was changed.",
+            "Run the command again, so that it starts from the new publication.",
         )
 
 

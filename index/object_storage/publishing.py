@@ -70,7 +70,7 @@ class CorpusPublisher:
         by default the newest; raises PublishedMeanwhile if there is a later one. Raises CorpusError if the version is
         damaged or the upload fails; the next attempt reuses files that were already uploaded."""
         summary = self._publish(directory, verified, after, version)
-        with suppress(OSError):  # optional: the bucket lists the version for a while too
+        with suppress(OSError):  # optional, because the bucket also lists the version for a while
             ExchangeNotes(directory, self._storage.address).add(summary.version)
         return summary
 
@@ -178,7 +178,7 @@ class CorpusPublisher:
             if item.name not in needed and item.modified is not None and item.modified < old
         ]
         if unneeded and self.number() != publication.number:
-            return 0  # another process has published meanwhile, and may need some of them
+            return 0  # another process has published in the meantime, and may need some of them
         for name in unneeded:
             self._storage.remove(name)
         return len(unneeded)

@@ -148,7 +148,7 @@ class ObjectStorage:
         except PermissionError as error:
             raise StorageUnavailable(
                 f"{place} cannot be {done}: permission denied ({_reason(error)}).",
-                "Grant access to these credentials, or set others.",
+                "Grant these credentials access, or use others.",
             ) from None
         except Exception as error:
             raise StorageUnavailable(

@@ -206,7 +206,7 @@ class PaperRecord(BaseModel):
         try:
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
-            return data  # the validation of the field reports the problem
+            return data  # the field's own validation reports the problem
         texts = [_section_text(item) for item in data.get("sections") or ()]
         kept = [number for number, text in enumerate(texts) if _clean_text(text)]
         numbers = enumerate(kept)

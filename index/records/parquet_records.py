@@ -124,7 +124,7 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         names = set(file.schema_arrow.names)
         absent = {"id", "title", "abstract"} - names
         if absent:
-            raise InputError(f"{path} is not a file of paper records: missing columns: {', '.join(sorted(absent))}.")
+            raise InputError(f"{path} is not a file of paper records; missing columns: {', '.join(sorted(absent))}.")
         columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):
@@ -168,7 +168,7 @@ def _read_json(text: str) -> Any:
     try:
         return from_json(text)
     except ValueError:
-        return text  # rejected later by the validation of the record
+        return text  # the record's validation rejects it later
 
 
 def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:

@@ -65,7 +65,8 @@ def open_gpus(device: Device) -> Gpus | None:
     instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]', {_ON_THE_CPU}"
     if len(installed) > 1:
         raise ConfigurationError(
-            f"{' and '.join(installed)} are both installed, but conflict because they contain the same module.", instead
+            f"{' and '.join(installed)} are both installed, but they provide the same module.",
+            instead,
         )
     if not hasattr(faiss, "StandardGpuResources"):
         name = " ".join(installed) or "of unknown origin"
@@ -131,7 +132,7 @@ class FaissGpus:
         wanted.k, wanted.dims = matches.rows.shape[1], asked.shape[1]
         wanted.vectors, wanted.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
         wanted.queries, wanted.numQueries = faiss.swig_ptr(asked), len(asked)
-        # The kernel needs both in the same precision.
+        # The kernel needs vectors and queries in the same precision.
         wanted.vectorType = wanted.queryType = faiss.DistanceDataType_F16
         wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, matches)
         wanted.outIndicesType = faiss.IndicesDataType_I64

@@ -151,7 +151,7 @@ def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
     cosine between unit vectors by less than 0.0005."""
     path = directory / _VECTORS
     file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
-    # Allocate the disk space now, because a full disk while a mapped page is written kills the process.
+    # Allocate the disk space now, because the process is killed if the disk is full when a mapped page is written.
     with path.open("r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
     return file
