@@ -15,12 +15,13 @@ shares between threads: if the garbage collector switches threads while a syntax
 
 def load_array(file: Path | IO[bytes], mmap_mode: Literal["r"] | None = "r") -> NDArray[Any]:
     """Return the array in a .npy file, memory-mapped unless `mmap_mode` is None. An open file is read from its current
-    position, and copied to memory. Raises OSError, ValueError and EOFError."""
+    position, and copied to memory. Raises OSError, ValueError or EOFError if it cannot be read or is damaged."""
     with _LOCK:
         return np.asarray(np.load(file, mmap_mode if isinstance(file, Path) else None))
 
 
 def load_arrays(file: IO[bytes]) -> dict[str, NDArray[Any]]:
-    """Return all arrays of a .npz archive. Raises OSError, ValueError, EOFError and zipfile.BadZipFile."""
+    """Return all arrays in a .npz archive. Raises OSError, ValueError, EOFError or zipfile.BadZipFile if it cannot be
+    read or is damaged."""
     with _LOCK, np.load(file) as archive:
         return dict(archive)

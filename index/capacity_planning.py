@@ -1,6 +1,6 @@
-"""Estimate the resources that a corpus of a given size needs: disk, memory, hours and price, each with its formula.
+"""Estimate the disk space, memory, hours and price that a corpus of a given size needs, each with its formula.
 
-The constants are in `capacity_planning.toml`, each with its publisher or where it was measured."""
+The constants are in `capacity_planning.toml`, each with its source: a publication or a measurement."""
 
 import math
 import tomllib
@@ -20,7 +20,7 @@ Entry = TypeVar("Entry")
 CostTerm: TypeAlias = tuple[float, str, float]
 """Term of a cost: count, noun, and amount per item."""
 
-_MOST_IN_SEGMENT = 1_000_000
+_MAX_SEGMENT_ROWS = 1_000_000
 _VOCABULARY_GROWTH = 0.62
 """Exponent of Heaps' law, fitted on 2,000 to 25,527 papers."""
 _LISTS, _TRAINED_ON = 2, 64
@@ -47,7 +47,7 @@ class EmbeddingRate(Frozen):
 
 
 class MachineProfile(Frozen):
-    """Profile of a machine."""
+    """Type of machine on which a corpus is built."""
 
     what: str
     usd_per_hour: float
@@ -101,7 +101,7 @@ class CapacityPlan(NamedTuple):
 
 
 class _Size(NamedTuple):
-    """Size of a corpus, as counts of the contents of its files."""
+    """Size of a corpus: counts of what its files contain."""
 
     papers: int
     references: float
@@ -115,7 +115,7 @@ class _Size(NamedTuple):
     @property
     def rows(self) -> float:
         """Number of rows per segment."""
-        return min(self.texts, _MOST_IN_SEGMENT)
+        return min(self.texts, _MAX_SEGMENT_ROWS)
 
     @property
     def kind(self) -> IndexKind:
@@ -128,7 +128,8 @@ class _Size(NamedTuple):
 
     @property
     def code_bytes(self) -> float:
-        """Bytes per row, including its number, with a byte or two bits per dimension; 0 for an exact index."""
+        """Bytes per row in an approximate index, for the row's number and a byte or two bits per dimension; 0 for an
+        exact index."""
         codes = {"exact": 0, "ivf_sq8": self.dimensions + 8, "ivf_pq": self.dimensions / 4 + 8}
         return codes[self.kind]
 
@@ -140,8 +141,8 @@ def planning_constants() -> PlanningConstants:
 
 
 def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: float | None = None) -> CapacityPlan:
-    """Plan the capacity that a corpus needs. `references` is the average number of references per paper; by default,
-    the known average over all papers. Raises InputError for an unknown model or profile."""
+    """Estimate the capacity that a corpus needs. `references` is the average number of references per paper; by
+    default, a published average is used. Raises InputError if the model or profile is unknown."""
     model = _lookup("embedding model", wanted.model, have.models)
     profile = _lookup("profile", wanted.profile, have.profiles)
     rate = wanted.texts_per_second or profile.rates[wanted.model].texts_per_second
@@ -184,8 +185,8 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
 
 
 def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
-    """Sum the disk space. Versions share all files that an update does not rewrite; a build needs a second, sorted copy
-    of all records."""
+    """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
+    that an update does not rewrite. A build needs a second, sorted copy of all records."""
     version = sum(item.value for item in disk)
     again = min(1.0, wanted.daily * _WRITTEN_AGAIN)
     kept = version * (1 + (wanted.keep - 1) * again)
@@ -217,8 +218,8 @@ def _memory(
 
 
 def _memory_to_build(size: _Size, wanted: CapacityRequest, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
-    """Plan the memory of a single building process, or of parallel processes that build shards. Assumes that the
-    vectors of all texts are looked up."""
+    """Estimate the memory that one building process needs, or that parallel processes need to build shards. Assumes
+    that the vectors of all texts are looked up."""
     shards = wanted.shards or 1
     built = _sum(
         "To build" if wanted.shards is None else f"To build one of {shards} shards",
@@ -244,13 +245,13 @@ def _building(
         _hours("Index", machines, (*texts, have["index_seconds"])),
         _hours("Words", machines, (*texts, have["word_seconds"])),
     )
-    return _priced(hours, machines, usd)
+    return _with_total(hours, machines, usd)
 
 
 def _nightly(
     size: _Size, wanted: CapacityRequest, have: PlanningConstants, rate: float, usd: float, version: float
 ) -> tuple[PlannedFigure, ...]:
-    """Plan a nightly update, for which a single machine suffices."""
+    """Estimate the hours and price of a nightly update on a single machine."""
     incoming = size.texts * wanted.daily
     again = (incoming * _WRITTEN_AGAIN, "texts rewritten")
     written = have["record_seconds"] + have["index_seconds"] + have["word_seconds"]
@@ -259,10 +260,10 @@ def _nightly(
         _hours("Writing", 1, (*again, written)),
         _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
     )
-    return _priced(hours, 1, usd)
+    return _with_total(hours, 1, usd)
 
 
-def _priced(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
+def _with_total(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
     total = PlannedFigure("Total", sum(hour.value for hour in hours), "hours", "one step after another")
     usd = total.value * machines * usd_per_hour
     formula = f"{total.value:,.2f} h × {machines} × {usd_per_hour:g} USD"

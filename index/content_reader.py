@@ -19,8 +19,8 @@ from index.segments.content_readings import ContentReading, ContentReadings, app
 
 _AT_ONCE = 64
 _READ_CHARS = 6_000
-"""Maximum characters of an abstract that the model reads. Longer abstracts are whole papers entered by mistake, and are
-left to pattern matching."""
+"""Maximum number of characters in an abstract that the model reads. Longer abstracts are whole papers entered by
+mistake, and are left to pattern matching."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class ContentReader:
     run: Run
     """Run with the budget of the nightly run."""
     path: Path
-    """File in which readings are stored."""
+    """File that stores the readings."""
     read: int = field(default=0, init=False)
     """Number of papers read, including those of an interrupted attempt."""
     left: dict[str, int] = field(default_factory=dict, init=False)
@@ -44,8 +44,8 @@ class ContentReader:
         return self.run.budget.earlier_usd + self.run.budget.spent_usd
 
     async def __call__(self, records: Sequence[PaperRecord]) -> None:
-        """Extract the contents of these new or changed papers before they are written. Papers that cannot be read are
-        counted; only an error that makes further requests pointless, such as an invalid key, ends the run."""
+        """Extract the contents of new or changed papers before they are written. Papers that cannot be read are only
+        counted. Errors that make further requests pointless, such as an invalid key, are raised."""
         known = await asyncio.to_thread(ContentReadings.open, self.path)
         readable = [record for record in records if self._is_readable(record)]
         earlier = [found for item in readable if (found := known.of(item.title, item.abstract))]
@@ -57,23 +57,23 @@ class ContentReader:
             failures = [item for item in await gather_settled(some, self._ask) if isinstance(item, Failed)]
             self.read += len(some) - len(failures)
             for failure in failures:
-                self._leave(failure.error.reason)
+                self._count_left(failure.error.reason)
             if any(isinstance(failure.error, BudgetExhausted) for failure in failures):
-                self._leave("the budget was spent", len(unread) - start - len(some))
+                self._count_left("the budget was spent", len(unread) - start - len(some))
                 return
 
     def _is_readable(self, record: PaperRecord) -> bool:
         if len(record.abstract) > _READ_CHARS:
-            self._leave("the abstract is too long")
+            self._count_left("the abstract is too long")
         elif sanitise(f"{record.title}\n{record.abstract}")[1]:
-            self._leave("the text contains hidden characters or instructions to its reader")
+            self._count_left("the text contains hidden characters or instructions to its reader")
         else:
             return True
         return False
 
-    def _leave(self, why: str, papers: int = 1) -> None:
+    def _count_left(self, reason: str, papers: int = 1) -> None:
         if papers:
-            self.left[why] = self.left.get(why, 0) + papers
+            self.left[reason] = self.left.get(reason, 0) + papers
 
     async def _ask(self, record: PaperRecord) -> None:
         question = ContentQuestion(title=record.title, abstract=record.abstract)

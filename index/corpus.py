@@ -1,4 +1,4 @@
-"""Provide the local corpus to the evaluation methods: papers, search, full texts and corpus fit of a single version."""
+"""Give evaluation methods access to one version of the local corpus: papers, search, full texts and corpus fit."""
 
 import bisect
 import datetime as dt
@@ -49,8 +49,8 @@ class Corpus(CorpusQueries):
         embedder: Embedder,
         close: Callable[[], None] | None = None,
     ) -> None:
-        """Create a corpus. `days` are the publication days of the papers in all parts; `parts` are the shards
-        in order, or the unsharded corpus."""
+        """Create a corpus. `days` are the publication days of the papers in all parts. `parts` are the shards in order,
+        or only the unsharded corpus."""
         super().__init__(parts)
         self._info = whole
         self._days = sorted(set(days))
@@ -66,9 +66,9 @@ class Corpus(CorpusQueries):
         proofs: VerificationCache | None = None,
         device: Device = "cpu",
     ) -> "Corpus":
-        """Open a version on this machine, by default the current version. Raises CorpusError if it is missing, if a
-        file has changed since it was written, or if it was built with another embedding model; raises
-        ConfigurationError if there is no GPU to search on or too little GPU memory."""
+        """Open a version on this machine, by default the current version. Raises CorpusError if it is missing, was
+        built with another embedding model, or has a file that changed since it was written. Raises ConfigurationError
+        if `device` needs a GPU and there is none or it has too little memory."""
         whole = describe_corpus(directory, version)
         check_embedder(whole, embedder, directory)
         with ExitStack() as stack:
@@ -93,19 +93,19 @@ class Corpus(CorpusQueries):
         return await self.find(queries, limit, Filters(window=window))
 
     async def find(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Hit]]:
-        """Search as `search` does, among papers that pass the filters."""
-        return await self.find_embedded(*await self._embedded(queries), limit, filters)
+        """Search as `search` does, but only among papers that pass the filters."""
+        return await self.find_embedded(*await self._embed_for_search(queries), limit, filters)
 
     async def snippets(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Passage]]:
         return await self.find_passages(queries, limit, Filters(window=window))
 
     async def find_passages(self, queries: Sequence[str], limit: int, filters: Filters) -> list[list[Passage]]:
-        """Find passages as `snippets` does, in papers that pass the filters."""
-        return await self.find_passages_embedded(*await self._embedded(queries), limit, filters)
+        """Find passages as `snippets` does, but only in papers that pass the filters."""
+        return await self.find_passages_embedded(*await self._embed_for_search(queries), limit, filters)
 
-    async def _embedded(self, queries: Sequence[str]) -> tuple[Sequence[Query], Vectors]:
-        """Embed the queries, with lexical weights if the corpus has any; `check_embedder` ensures that the
-        embedder then provides them."""
+    async def _embed_for_search(self, queries: Sequence[str]) -> tuple[Sequence[Query], Vectors]:
+        """Embed the queries, with lexical weights if the corpus has any. `check_embedder` ensures that the embedder
+        then provides them."""
         if self._info.lexical and isinstance(self._embedder, LexicalEmbedder):
             vectors, lexical = await self._embedder.embed_with_weights(queries, "query")
             return list(map(WeighedQuery, queries, lexical)), vectors
@@ -116,8 +116,8 @@ class Corpus(CorpusQueries):
         return await self.similarities(vector, papers)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return a unit query vector per text. A text longer than a passage gets the normalized mean of its passages'
-        vectors."""
+        """Return a query vector of length 1 for each text. For a text longer than a passage, it is the normalized mean
+        of its passages' vectors."""
         return np.stack([await self._embed_query(text) for text in texts])
 
     async def _embed_query(self, text: str) -> Vectors:
@@ -126,7 +126,7 @@ class Corpus(CorpusQueries):
         return mean / np.linalg.norm(mean)
 
     async def embed(self, titled: Sequence[tuple[str, str]]) -> Vectors:
-        """Return the passage vector of each text under its paper's title, computed like those of the corpus's own
+        """Return the passage vector for each (title, text) pair, computed in the same way as for the corpus's own
         abstracts and passages."""
         return await self._embedder.embed([paper_text(*item) for item in titled], "passage")
 
@@ -149,8 +149,8 @@ class Corpus(CorpusQueries):
         return judge_fit(value, self._info.fit, papers, window)
 
     def close(self) -> None:
-        """Cancel pending calls; afterwards the version can be removed. Optional: the corpus closes itself once nothing
-        refers to it."""
+        """Cancel pending calls, so that the version can be removed. Calling this is optional: the corpus closes itself
+        once nothing refers to it."""
         if self._finish is not None:
             self._finish()
 
@@ -172,7 +172,7 @@ class FullTextLookup(Protocol):
 
 
 class CorpusFullTexts:
-    """Implements `assayer.ports.FullTexts` with the sections supplied with the records."""
+    """Implements `assayer.ports.FullTexts` with the sections in the corpus's records."""
 
     def __init__(self, corpus: FullTextLookup) -> None:
         self._corpus = corpus

@@ -1,9 +1,9 @@
 """Measure how well a corpus covers the field of a text, calibrated on the corpus itself; see docs/adr/0003.
 
-The statistic: split the text into passages of about 80 words, compute each passage's mean cosine similarity to its
-nearest papers, and average over the third of the passages with the highest values, since worked examples, code and
-schedules resemble no abstract even within the field. The same statistic for the corpus's own abstracts, each computed
-without its own paper, shows which values are usual within the field."""
+The statistic is computed in three steps: split the text into passages of about 80 words, compute each passage's mean
+cosine similarity to its nearest papers, and average over the third of the passages with the highest values. The others
+are ignored because worked examples, code and schedules resemble no abstract even within the field. The same statistic
+for the corpus's own abstracts, each computed without its own paper, shows which values are usual within the field."""
 
 import asyncio
 import math
@@ -22,20 +22,20 @@ from index.segments.vector_index import VectorMatches
 NearestSearch: TypeAlias = Callable[[Vectors, int], Sequence[VectorMatches]]
 """Function that returns, for each vector, the requested number of nearest papers among those searched."""
 
-FEWEST_PAPERS = 10
-"""Minimum number of papers for a fit; fewer papers cannot cover a field."""
+MIN_PAPERS = 10
+"""Minimum number of papers for measuring fit; fewer papers cannot cover a field."""
 SAMPLE_SIZE = 500
 """Number of papers whose fit is measured for a calibration."""
 _WORDS = 80
 _PASSAGES_COUNTED = 3
-"""One in this many passages of a text counts, rounded up; the passages nearest to the corpus are chosen."""
-_FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS = 3, 20
+"""One in this many of a text's passages counts, rounded up. Those nearest to the corpus are chosen."""
+_MIN_NEIGHBOURS, _MAX_NEIGHBOURS = 3, 20
 _GOOD = (0.05, 0.75)
 _PARTIAL = (0.01, 0.65)
-"""Thresholds of a good and a partial fit: a quantile of the corpus's own papers, but at least a share of their median.
-The minimum keeps outliers of a small or mixed corpus from lowering the threshold too far."""
+"""Thresholds for a good and a partial fit: a quantile over the corpus's own papers, but at least a share of their
+median. The share keeps outliers in a small or mixed corpus from lowering the threshold too far."""
 
-FIT_CONSTANTS = (FEWEST_PAPERS, _WORDS, _PASSAGES_COUNTED, _FEWEST_NEIGHBOURS, _MOST_NEIGHBOURS, _GOOD, _PARTIAL)
+FIT_CONSTANTS = (MIN_PAPERS, _WORDS, _PASSAGES_COUNTED, _MIN_NEIGHBOURS, _MAX_NEIGHBOURS, _GOOD, _PARTIAL)
 """Constants that a calibration depends on."""
 
 
@@ -55,7 +55,7 @@ class FitCalibration(Frozen):
 def neighbours_for(papers: int) -> int:
     """Return the number of nearest papers to average over: a tenth of the papers, between 3 and 20, so that a text in a
     small corpus is not compared with its most distant papers."""
-    return max(_FEWEST_NEIGHBOURS, min(_MOST_NEIGHBOURS, papers // 10))
+    return max(_MIN_NEIGHBOURS, min(_MAX_NEIGHBOURS, papers // 10))
 
 
 def fit_passages(text: str) -> list[str]:
@@ -63,8 +63,8 @@ def fit_passages(text: str) -> list[str]:
 
 
 def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, without: int | None = None) -> float:
-    """Return the mean cosine similarity with the nearest papers, over the third of the passages with the highest
-    values; `without` is a paper to exclude."""
+    """Return the fit statistic: the mean cosine similarity to the nearest papers, over the third of the passages with
+    the highest values. `without` is the number of a paper to exclude."""
     extra = 0 if without is None else 1
     means = []
     for nearest in search(passages, neighbours + extra):
@@ -74,7 +74,7 @@ def mean_nearness(passages: Vectors, search: NearestSearch, neighbours: int, wit
 
 
 def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int, papers: int) -> FitCalibration:
-    """Calibrate the fit from the statistic of a sample of the corpus's own papers."""
+    """Derive the thresholds from the fit statistic of a sample of the corpus's own papers."""
     median = float(np.median(values))
 
     def threshold(quantile: float, share: float) -> float:
@@ -91,10 +91,11 @@ def calibrate_fit(values: Sequence[float] | NDArray[np.float64], neighbours: int
 
 
 def judge_fit(value: float, calibration: FitCalibration | None, papers: int, window: Window) -> CorpusFit:
-    """Judge the fit of a value; `papers` is the number of papers in the window."""
+    """Turn a value of the fit statistic into a level with an explanation. `papers` is the number of papers in the
+    window."""
     when = _published_in(window)
-    if calibration is None or papers < FEWEST_PAPERS:
-        reason = f"The corpus has {papers} papers{when}; fewer than {FEWEST_PAPERS} cannot cover a field."
+    if calibration is None or papers < MIN_PAPERS:
+        reason = f"The corpus has {papers} papers{when}; fewer than {MIN_PAPERS} cannot cover a field."
         return CorpusFit(level="poor", value=round(value, 3), criterion=reason)
     level: FitLevel = "poor"
     if value >= calibration.partial_from:
@@ -113,7 +114,7 @@ def judge_fit(value: float, calibration: FitCalibration | None, papers: int, win
 
 
 class SampledReader(Protocol):
-    """Interface that a reader of the corpus or of a shard must implement."""
+    """Reader of a corpus or shard from which a sample can be drawn."""
 
     def __len__(self) -> int: ...
 
@@ -145,11 +146,12 @@ async def measure_fit(
 ) -> FitCalibration | None:
     """Calibrate the fit statistic on a sample drawn from every reader in proportion to its papers.
 
-    The statistic is computed for each sampled paper's own abstract with the paper left out. `search` queries all
-    readers together, and `number` returns the number by which `search` identifies a paper. `before` is reused if the
-    corpus still has about the same size. Returns None if the corpus is too small to measure."""
+    The statistic is computed for each sampled paper's abstract with the paper itself left out. `search` queries all
+    readers together, and `number` returns the number by which `search` identifies a paper. `before` is an earlier
+    calibration, which is reused if the corpus still has about the same size. Returns None if the corpus is too
+    small."""
     papers = sum(reader.count_passing(NO_FILTERS) for reader in readers)
-    if papers < FEWEST_PAPERS:
+    if papers < MIN_PAPERS:
         return None
     if before is not None and 0.9 <= papers / before.papers <= 1.1:
         return before
@@ -168,7 +170,8 @@ async def measure_fit(
 
 
 def _sample(readers: Sequence[SampledReader]) -> list[SampledUnit]:
-    """Sample units evenly across all readers. Hidden units are dropped, so fewer may remain."""
+    """Sample papers evenly across all readers. Hidden papers are dropped, so the sample can be smaller than
+    SAMPLE_SIZE."""
     starts = np.cumsum([0, *map(len, readers)])
     spaced = np.unique(np.linspace(0, starts[-1] - 1, SAMPLE_SIZE).astype(np.int64))
     numbers = np.searchsorted(starts, spaced, side="right") - 1

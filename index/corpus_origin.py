@@ -1,4 +1,5 @@
-"""Find a corpus's versions: in a folder that contains all of them, or in a bucket from which they are downloaded."""
+"""Find a corpus's versions, either in a folder that contains all of them or in a bucket from which they are
+downloaded."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,19 +13,20 @@ Opened = TypeVar("Opened")
 
 class CorpusOrigin(Protocol):
     def newest(self) -> str:
-        """Return the name of the newest known version, or an empty string if there is none. Never waits."""
+        """Return the name of the newest known version, or an empty string if there is none. Never blocks."""
         ...
 
     def look(self) -> None:
-        """Look for the newest version and wait for the result. Raises CorpusError if none is available."""
+        """Check for the newest version and wait for the result. Raises CorpusError if none is available."""
         ...
 
     def fetch(self, version: str) -> str:
-        """Make a version, by default the newest, available on this machine, and return its name. Raises CorpusError."""
+        """Make a version, by default the newest, available on this machine, and return its name. Raises CorpusError if
+        it cannot be downloaded."""
         ...
 
-    def mend(self, version: str) -> bool:
-        """Download damaged files again; return False if that is impossible. Raises CorpusError."""
+    def repair(self, version: str) -> bool:
+        """Download damaged files again, and return whether any were. Raises CorpusError if the download fails."""
         ...
 
 
@@ -38,26 +40,26 @@ class FolderOrigin:
         return self._versions.current_version()
 
     def look(self) -> None:
-        """Do nothing, because there is nowhere else to look."""
+        """Do nothing, because no version can arrive from elsewhere."""
 
     def fetch(self, version: str) -> str:
         return version
 
-    def mend(self, version: str) -> bool:
+    def repair(self, version: str) -> bool:
         return False
 
 
 def open_from(origin: CorpusOrigin, version: str, opener: Callable[[str], Opened]) -> Opened:
-    """Open a version, by default the newest, once it is on this machine. A damaged version is downloaded again, but
-    only once. Raises CorpusError."""
+    """Download a version if necessary, by default the newest, and open it. A damaged version is repaired by another
+    download, but only once. Raises CorpusError if it cannot be downloaded or is still damaged."""
     directory = origin.fetch(version)
     try:
         return opener(directory)
     except CorpusError as damage:
         try:
-            mended = origin.mend(directory)
+            repaired = origin.repair(directory)
         except CorpusError:
             raise damage from None
-        if not mended:
+        if not repaired:
             raise
     return opener(directory)

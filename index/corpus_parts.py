@@ -31,7 +31,7 @@ class CorpusInfo(NamedTuple):
     shard_count: int
     """Number of shards; 0 for an unsharded corpus."""
     lexical: bool = False
-    """True if the embedder's lexical weights are used in search too."""
+    """True if searches also use the embedder's lexical weights."""
 
     @property
     def part_count(self) -> int:
@@ -39,8 +39,8 @@ class CorpusInfo(NamedTuple):
 
 
 def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
-    """Describe a version of the corpus, by default the current version. Raises CorpusError if it is missing, or has
-    changed since it was written."""
+    """Describe a version, by default the current one. Raises CorpusError if it is missing or has changed since it was
+    written."""
     if is_sharded(directory):
         whole = ShardStore(directory).read_manifest(version)
         count = len(whole.shards)
@@ -55,7 +55,8 @@ def describe_corpus(directory: Path, version: str | None = None) -> CorpusInfo:
 
 
 class CorpusPart:
-    """Implements `index.search.local_reader.ReaderHandle`. The version is not removed while the part is open."""
+    """Open part of a version; implements `index.search.local_reader.ReaderHandle`. The version is not removed while the
+    part is open."""
 
     def __init__(self, whole: CorpusInfo, opened: LocalReader, close: Callable[[], None]) -> None:
         self.whole = whole
@@ -68,8 +69,8 @@ class CorpusPart:
     def open(
         cls, directory: Path, whole: CorpusInfo, number: int, proofs: VerificationCache, device: Device = "cpu"
     ) -> "CorpusPart":
-        """Open a part of a version. Raises CorpusError if the version has been removed, or a file has changed
-        since it was written."""
+        """Open a part of a version. Raises CorpusError if the version has been removed or a file has changed since it
+        was written."""
         with ExitStack() as stack:
             versions = VersionStore(directory)
             if whole.shard_count:
@@ -89,5 +90,5 @@ class CorpusPart:
         return await self._opened.call(function, *args, **kwargs)
 
     def close(self) -> None:
-        """Cancel pending calls. Optional: a part closes itself when no reference to it remains."""
+        """Cancel pending calls. Calling this is optional: a part closes itself once nothing refers to it."""
         self._finish()

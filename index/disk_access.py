@@ -1,4 +1,4 @@
-"""Write below a directory: take locks, make hard links, and explain operating system errors in plain words."""
+"""Helpers for writing below a directory: locks, hard links, and explanations of operating system errors."""
 
 import errno
 import fcntl
@@ -24,8 +24,8 @@ _HINTS = {
 
 @contextmanager
 def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
-    """Hold an exclusive lock, because a second process would delete the first process's files as leftovers. Raises
-    InputError."""
+    """Hold an exclusive lock on a folder, because a second process would delete the first process's files as leftovers.
+    Raises InputError if the folder is missing or read-only, or if another process holds the lock."""
     try:
         file = (folder / lock).open("wb")
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def explained_disk_errors(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def library_errors_as_oserror(directory: Path) -> Iterator[None]:
-    """Turn the exceptions with which FAISS and tantivy report a full disk into an OSError."""
+    """Turn FAISS's and tantivy's exceptions for disk errors, such as a full disk, into an OSError."""
     try:
         yield
     except (RuntimeError, ValueError) as error:
@@ -64,7 +64,7 @@ def library_errors_as_oserror(directory: Path) -> Iterator[None]:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Link the file under a second name, or copy it if the disk does not support hard links. Raises OSError."""
+    """Create a hard link, or a copy if the disk does not support hard links. Raises OSError if neither is possible."""
     try:
         os.link(source, target)
     except FileExistsError:

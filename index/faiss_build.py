@@ -19,9 +19,9 @@ _INSTALL = "pip install 'assayer-research[local]', or 'assayer-research[gpu]' fo
 
 @cache
 def load_faiss() -> Any:
-    """Import FAISS, untyped because its bundled types do not cover its Python part. Raises ConfigurationError if it
-    is missing or incomplete."""
-    # Busy-waiting threads make everything several times slower once a core is also used by something else.
+    """Import FAISS, typed as Any because its bundled types do not cover its Python part. Raises ConfigurationError if
+    it is missing or incomplete."""
+    # Busy-waiting threads make searches several times slower if another process uses one of the cores.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     installed = faiss_packages()
     try:
@@ -35,12 +35,12 @@ def load_faiss() -> Any:
             f"Run: pip uninstall {' '.join(installed)}; then {_INSTALL}",
         )
     if len(installed) > 1:
-        _LOG.warning("%s are both installed and provide the same module: keep one of them", " and ".join(installed))
+        _LOG.warning("%s are both installed and provide the same module: remove one of them", " and ".join(installed))
     return faiss
 
 
 def faiss_packages() -> list[str]:
-    """Return the installed packages that provide the module."""
+    """Return the installed packages that provide the `faiss` module."""
     packages = []
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):

@@ -1,7 +1,7 @@
 """Run nightly updates: fetch what has changed, update the corpus, test the new version, and record the run.
 
-The history is `history.jsonl` in the corpus directory, with one line written when a run begins and another when it
-ends; a reader of the file replaces the first by the second."""
+The history is `history.jsonl` in the corpus directory. A run writes one line when it begins and another when it ends;
+readers of the file replace the first by the second."""
 
 import asyncio
 import datetime as dt
@@ -34,13 +34,13 @@ from index.versions.version_store import VersionStore
 FetchChanges = Callable[[], Awaitable[tuple[RejectionCount, ...]]]
 """Function that updates an ingest folder and returns how many rows were rejected, by reason."""
 NightlyOutcome = Literal["published", "unchanged", "failed", "running", "cut off"]
-"""Outcome of a nightly run. `cut off`: the run did not record its end, and is not running."""
+"""Outcome of a nightly run. `cut off`: the run is no longer running but did not record its end."""
 _FILE = "history.jsonl"
 _CUT_OFF = "It was killed, or the machine stopped."
 
 
 class PendingChanges(NamedTuple):
-    """Changes in an ingest folder that the corpus has not applied: records, and a file of ids to remove."""
+    """Changes in an ingest folder that the corpus has not applied yet: records, and a file of ids to remove."""
 
     upserts: tuple[Path, ...]
     deletions: Path | None
@@ -50,8 +50,8 @@ class PendingChanges(NamedTuple):
 
 
 def pending_changes(folder: Path) -> PendingChanges:
-    """Return the pending changes from `upserts/` and `deletions.txt`, either of which may be missing or empty.
-    Raises InputError for unreadable files."""
+    """Return the pending changes from `upserts/` and `deletions.txt`, either of which may be missing or empty. Raises
+    InputError if a file cannot be read."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
     try:
         has_deletions = deletions.is_file() and bool(deletions.read_bytes().strip())
@@ -66,11 +66,11 @@ class NightlyRun(Frozen):
     seconds: float = 0.0
     outcome: NightlyOutcome
     why: str = ""
-    """Problem of a failed or interrupted run: what happened, where, and what to do."""
+    """Problem that ended a failed or interrupted run: what happened, where, and what to do; empty for other runs."""
     before: str
     """Current version before the run; empty if there was none on this machine."""
     after: str
-    """Current version after the run; unchanged unless a version was published."""
+    """Current version after the run; equal to `before` unless a version was published."""
     papers: int
     """Number of papers in the current version."""
     new: int = 0
@@ -79,15 +79,15 @@ class NightlyRun(Frozen):
     unchanged: int = 0
     """Number of records that changed nothing."""
     unknown: int = 0
-    """Number of deletions of papers that were not in the corpus."""
+    """Number of deletions that named papers not in the corpus."""
     embedded: int = 0
     """Number of texts that were embedded."""
     set_aside: tuple[RejectionCount, ...] = ()
     stages: tuple[StageTime, ...] = ()
     usd: float | None = None
-    """Price of the machine time in US dollars; None without a price per hour."""
+    """Price of the machine time in US dollars; None if no price per hour is set."""
     contents_read: int = 0
-    """Number of papers whose names and claims were extracted by a language model; the others were left to pattern
+    """Number of papers from which a language model extracted names and claims; the others were left to pattern
     matching."""
     contents_left: tuple[RejectionCount, ...] = ()
     """Number of papers left to pattern matching although a model was supposed to read them, by reason."""
@@ -101,7 +101,7 @@ class NightlyRun(Frozen):
 
 @dataclass(frozen=True)
 class NightlyUpdate:
-    """Nightly update of a corpus, sharded or not, from an ingest folder."""
+    """Updates a corpus, sharded or not, from an ingest folder."""
 
     directory: Path
     folder: Path
@@ -119,24 +119,24 @@ class NightlyUpdate:
     Pending changes are removed only after it succeeds."""
 
     async def run(self, fetch: FetchChanges, progress: OnProgress | None = None) -> NightlyRun:
-        """Run the nightly update. Records any error before raising it; raises CorpusError if there is no
-        corpus, and InputError while another run is in progress."""
-        watch, night = Stopwatch(), await asyncio.to_thread(self._begun)
+        """Run the update and record it in the history, including any error, which is then raised. Raises CorpusError if
+        there is no corpus, and InputError if another run is in progress."""
+        watch, night = Stopwatch(), await asyncio.to_thread(self._new_record)
         with NightlyHistory(self.directory).recording(night):
             try:
-                night = await self._prepared(night, watch)
+                night = await self._fetch_corpus(night, watch)
                 night = await self._fetch_and_update(night, fetch, progress, watch)
             except BaseException as error:
                 self._record(night.model_copy(update={"outcome": "failed", "why": _reason(error)}), watch)
                 raise
             return self._record(night, watch)
 
-    def _begun(self) -> NightlyRun:
-        """Return the record of a run that begins, without a version if the corpus is yet to be fetched. Raises
-        CorpusError."""
+    def _new_record(self) -> NightlyRun:
+        """Return the record for a run that begins now, without a version if the corpus has yet to be fetched. Raises
+        CorpusError if there is no corpus and nothing fetches it."""
         began = self.now()
         try:
-            return _begun_run(_current(self.directory), began)
+            return _new_run(_current(self.directory), began)
         except CorpusError:
             if self.prepare is None:
                 raise
@@ -144,12 +144,12 @@ class NightlyUpdate:
             self.directory.mkdir(parents=True, exist_ok=True)
         return NightlyRun(began=began, outcome="unchanged", before="", after="", papers=0)
 
-    async def _prepared(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
+    async def _fetch_corpus(self, night: NightlyRun, watch: Stopwatch) -> NightlyRun:
         if self.prepare is None:
             return night
         with watch.stage("bring"):
             await asyncio.to_thread(self.prepare)
-        return _begun_run(await asyncio.to_thread(_current, self.directory), night.began)
+        return _new_run(await asyncio.to_thread(_current, self.directory), night.began)
 
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
@@ -157,7 +157,7 @@ class NightlyUpdate:
         open_gpus(self.options.device)  # fails early if there is no suitable GPU, before texts are embedded
         with watch.stage("fetch"):
             rejected = await fetch()
-        with folder_lock(self.folder):  # otherwise changes that ingest adds meanwhile would be removed unapplied
+        with folder_lock(self.folder):  # otherwise changes that ingest adds now would be removed without being applied
             waiting = await asyncio.to_thread(pending_changes, self.folder)
             if not waiting:
                 await self._publish(watch)  # an earlier run may have failed to publish
@@ -166,7 +166,7 @@ class NightlyUpdate:
                 delta = await asyncio.to_thread(read_delta, waiting.upserts, waiting.deletions, self.embedder)
             manifest, changes = await self._update(delta, progress, watch)
             await self._publish(watch)
-            await asyncio.to_thread(self._remove_taken, waiting)
+            await asyncio.to_thread(self._remove_applied, waiting)
         done = {
             "outcome": "published" if manifest.version != night.before else "unchanged",
             "after": manifest.version,
@@ -200,10 +200,10 @@ class NightlyUpdate:
         )
         return part.manifest, part.changes
 
-    def _remove_taken(self, waiting: PendingChanges) -> None:
-        """Remove the published changes. If a run is killed before this step, the next run applies them again, which
-        changes nothing. If `deletions.txt` is missing, ingest was interrupted while writing it, and `deletions/` stays
-        for the next ingest run."""
+    def _remove_applied(self, waiting: PendingChanges) -> None:
+        """Remove the changes that were applied. If a run is killed before this step, the next run applies them again,
+        which changes nothing. If `deletions.txt` is missing, ingest was interrupted before writing it, and `deletions/`
+        stays for the next ingest run."""
         for folder in waiting.upserts:
             shutil.rmtree(folder, ignore_errors=True)
         if waiting.deletions:
@@ -227,7 +227,7 @@ def _current(directory: Path) -> Manifest | ShardedManifest:
     )
 
 
-def _begun_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> NightlyRun:
+def _new_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> NightlyRun:
     version = manifest.version
     return NightlyRun(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
@@ -241,8 +241,8 @@ def _reason(error: BaseException) -> str:
 
 
 class NightlyHistory:
-    """History of the nightly runs of a corpus. Lines are appended whole; a line left incomplete by a power failure
-    is ignored."""
+    """History of a corpus's nightly runs. Lines are appended whole; a line that a power failure left incomplete is
+    ignored."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -250,8 +250,8 @@ class NightlyHistory:
 
     @contextmanager
     def recording(self, night: NightlyRun) -> Iterator[None]:
-        """Record that a run is in progress, and lock the history until it ends. Raises InputError while another
-        run is in progress, and CorpusError."""
+        """Record that a run is in progress, and lock the history until it ends. Raises InputError if another run is in
+        progress, and CorpusError if the history cannot be written."""
         with ExitStack() as stack:
             stack.enter_context(folder_lock(self._directory, "night.lock"))
             with explained_disk_errors(self._directory):
@@ -261,9 +261,9 @@ class NightlyHistory:
             yield
 
     def append(self, night: NightlyRun) -> None:
-        """Append a run to the history. Raises OSError."""
+        """Append a run to the history. Raises OSError if it cannot be written."""
         with self._path.open("ab+") as file:
-            if file.tell() and not _ends_whole(file):
+            if file.tell() and not _ends_with_newline(file):
                 file.write(b"\n")
             file.write(night.model_dump_json().encode() + b"\n")
             file.flush()
@@ -277,12 +277,12 @@ class NightlyHistory:
                 lines = file.read().splitlines()
         except FileNotFoundError:
             return []
-        nights = _one_per_run([night for line in lines if (night := _parsed(line))], at_work)
+        nights = _one_per_run([night for line in lines if (night := _parse_line(line))], at_work)
         return nights if last is None else nights[max(0, len(nights) - last) :]
 
 
 def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
-    """Return a single entry per run, given that runs never overlap; the last run may be in progress."""
+    """Merge the lines of each run into one entry. Runs never overlap; the last run may be in progress."""
     nights: list[NightlyRun] = []
     for night in noted:
         if nights and nights[-1].outcome == "running" and nights[-1].began == night.began:
@@ -297,7 +297,7 @@ def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
 
 
 def _in_progress(file: IO[bytes]) -> bool:
-    """Return True if a run holds the lock. If not, take a shared lock until the file is closed."""
+    """Return whether a run holds the lock. If not, take a shared lock until the file is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -305,12 +305,12 @@ def _in_progress(file: IO[bytes]) -> bool:
     return False
 
 
-def _ends_whole(file: IO[bytes]) -> bool:
+def _ends_with_newline(file: IO[bytes]) -> bool:
     file.seek(-1, os.SEEK_END)
     return file.read(1) == b"\n"
 
 
-def _parsed(line: bytes) -> NightlyRun | None:
+def _parse_line(line: bytes) -> NightlyRun | None:
     try:
         return NightlyRun.model_validate_json(line)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Cache open corpus versions: new callers get the current version, and keep it when a newer version is published."""
+"""Cache of open corpus versions. New callers get the current version, and keep it when a newer one is published."""
 
 import asyncio
 import logging
@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
 _IDLE_SECONDS = 7200.0
-"""Seconds for which an unused version stays open once it is no longer current. An evaluation may wait that long for a
-language model."""
+"""Number of seconds that an unused version stays open after it stops being current. An evaluation may wait that long
+for a language model."""
 _AGAIN_SECONDS = 30.0
 """Seconds before another attempt to open a version that could not be opened."""
 
 
 class VersionCache(Generic[T]):
-    """Cache that opens each version once for all callers, in a thread, and drops versions that were not used for a
+    """Cache that opens each version once for all callers, in a thread, and drops versions that have not been used for a
     while.
 
-    A dropped version is closed once nothing refers to it: callers that still hold it can continue to use it."""
+    A dropped version is closed only once nothing refers to it, so callers that still hold it can continue to use it."""
 
     def __init__(
         self,
@@ -39,9 +39,9 @@ class VersionCache(Generic[T]):
         idle_seconds: float = _IDLE_SECONDS,
         look: Callable[[], None] | None = None,
     ) -> None:
-        """Create a cache. `name` returns the current version, or an empty string; `clock` returns seconds since
-        any fixed moment; `look` is called in a thread if there is no name, and finds the current version or
-        raises CorpusError."""
+        """Create a cache. `name` returns the current version, or an empty string if it is not known. In that case
+        `look` is called in a thread; it must find the current version or raise CorpusError. `clock` returns seconds
+        since any fixed moment."""
         self._look = look
         self._name = name
         self._opener = opener
@@ -52,13 +52,13 @@ class VersionCache(Generic[T]):
         """Open versions with the time of their last use."""
         self._opening: dict[str, asyncio.Task[T]] = {}
         self._latest = ""
-        """Last version that was current and could be opened."""
+        """The most recent version that was current and could be opened."""
         self._refused: tuple[str, float] = ("", 0.0)
         """Version that could not be opened, and the time of the attempt."""
 
     async def current(self) -> T:
-        """Return the current version for a new caller, or the previous version while the new version is being
-        opened or cannot be opened. Raises CorpusError if there is none."""
+        """Return the current version. While it is being opened or cannot be opened, the previous version is returned
+        instead. Raises CorpusError if there is none."""
         name = self._name()
         if not name and self._look is not None:
             await asyncio.to_thread(self._look)
@@ -121,11 +121,11 @@ class VersionCache(Generic[T]):
         task = self._opening.get(version)
         if task is None:
             task = self._opening[version] = asyncio.create_task(self._open_in_thread(version))
-            task.add_done_callback(lambda done: self._opening_ended(version, done))
+            task.add_done_callback(lambda done: self._finish_opening(version, done))
         return task
 
-    def _opening_ended(self, version: str, task: "asyncio.Task[T]") -> None:
-        """Finish opening a version and retrieve its exception, because its callers may have been cancelled."""
+    def _finish_opening(self, version: str, task: "asyncio.Task[T]") -> None:
+        """Forget the task, and retrieve its exception, because all its callers may have been cancelled."""
         del self._opening[version]
         if not task.cancelled():
             task.exception()
@@ -141,7 +141,7 @@ class VersionCache(Generic[T]):
 
 
 class CorpusVersionCache(VersionCache[Corpus]):
-    """Cache of the versions of the corpus in a directory, sharded or not."""
+    """Cache for the versions of the corpus in a directory, sharded or not."""
 
     def __init__(
         self,
@@ -156,9 +156,9 @@ class CorpusVersionCache(VersionCache[Corpus]):
         """Create a cache. `origin` is needed only if versions are downloaded into the directory from elsewhere."""
         source = origin or FolderOrigin(directory)
 
-        def opened(version: str) -> Corpus:
+        def open_version(version: str) -> Corpus:
             return open_from(
                 source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 
-        super().__init__(source.newest, opened, clock, idle_seconds, source.look)
+        super().__init__(source.newest, open_version, clock, idle_seconds, source.look)

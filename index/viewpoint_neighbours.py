@@ -1,5 +1,5 @@
-"""Find the nearest viewpoints: by exact search while they are few, otherwise in a small-world graph (HNSW), so that the
-cost per idea does not grow with their number."""
+"""Find the nearest viewpoints. If there are few, they are searched exactly; otherwise a small-world graph (HNSW) keeps
+the cost per idea from growing with their number."""
 
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,16 @@ from assayer.ports import Vectors
 from index.faiss_build import load_faiss
 
 EXACT_UP_TO = 20_000
-"""Maximum rows that are searched exactly."""
+"""Maximum number of rows that are searched exactly."""
 _LINKS, _BUILD_BREADTH, _SEARCH_BREADTH = 32, 40, 96
-"""HNSW parameters: links per row, and candidates kept while adding and while searching. With 16-bit vectors they find
-97.8 % of the ten nearest among 24,000 invented viewpoints; 80 and 128 with 32 bits find 98.8 %, take 2.5 times as long
-to build and twice as long to search (vectors of `benchmarks/graph` at commit ec3f1495, processor time)."""
+"""HNSW parameters: links per row, and candidates kept while adding and while searching. With 16-bit vectors, they find
+97.8 % of the ten nearest among 24,000 invented viewpoints. Breadths of 80 and 128 with 32-bit vectors find 98.8 %, but
+take 2.5 times as long to build and twice as long to search (`benchmarks/graph` at commit ec3f1495, processor time)."""
 
 
 class FaissNeighbours:
-    """Implements `assayer.methods.grapheval.ports.NeighbourIndex`; not thread-safe. The first vectors determine the
-    number of dimensions."""
+    """Implements `assayer.methods.grapheval.ports.NeighbourIndex`. It is not thread-safe. The first vectors that are
+    added determine the number of dimensions."""
 
     def __init__(self, exact_up_to: int = EXACT_UP_TO) -> None:
         self._exact_up_to = exact_up_to
@@ -52,7 +52,7 @@ class FaissNeighbours:
         few = allowed is not None and np.count_nonzero(allowed) <= self._exact_up_to
         selector = None if allowed is None else faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
         if few and not isinstance(index, faiss.IndexFlatIP):
-            # Search exactly, because with a strict filter too few paths remain in a small-world graph.
+            # Search exactly, because too few paths remain in a small-world graph if the filter is strict.
             index = faiss.downcast_index(index.storage)
         if index is self._index and not isinstance(index, faiss.IndexFlatIP):
             parameters = faiss.SearchParametersHNSW(sel=selector, efSearch=max(_SEARCH_BREADTH, 2 * limit))
@@ -62,7 +62,7 @@ class FaissNeighbours:
         return NearestViewpoints(rows.astype(np.int64), np.where(rows >= 0, cosines, -np.inf).astype(np.float32))
 
     def save(self, path: Path) -> None:
-        """Save the index, replacing the file atomically. Does nothing for an empty index."""
+        """Save the index, replacing the file atomically. Does nothing if the index is empty."""
         if self._index is None:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,8 +71,8 @@ class FaissNeighbours:
         unfinished.replace(path)
 
     def restore(self, path: Path) -> None:
-        """Load a saved index, or start empty if there is no readable file. The file must have been written by this
-        program: FAISS does not validate what it reads."""
+        """Load a saved index, or start empty if there is no readable file. This program must have written the file,
+        because FAISS does not validate what it reads."""
         self.clear()
         if not path.is_file():
             return

@@ -16,7 +16,7 @@ from assayer.literature.paper_identity import title_key
 from assayer.models import Identifiers, Paper, PaperId, Retraction, Window
 from assayer.ports import LexicalWeights, Vectors, WeighedTexts
 from index.faiss_build import load_faiss
-from index.segments.gpus import MOST_SELECTED, GpuMatches
+from index.segments.gpus import MAX_SELECTED, GpuMatches
 from tests.memory_corpus import MemoryCorpus
 from workers.embedding.hashing_embedder import WORD, HashingEmbedder
 from workers.literature_apis.capabilities import Snippet
@@ -127,7 +127,7 @@ class GpuStandIn:
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
         faiss, asked = load_faiss(), np.ascontiguousarray(queries, np.float16).astype(np.float32)
-        wanted = min(limit, len(rows), MOST_SELECTED)
+        wanted = min(limit, len(rows), MAX_SELECTED)
         return GpuMatches(*faiss.knn(asked, rows.astype(np.float32), wanted, metric=faiss.METRIC_INNER_PRODUCT))
 
     def assigner(self, dimensions: int) -> Any:

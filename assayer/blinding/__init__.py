@@ -1,1 +1,1 @@
-"""Blind mode: removes text that identifies an idea's authors."""
+"""Blind mode: mask text that identifies an idea's authors."""

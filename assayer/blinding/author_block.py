@@ -1,10 +1,10 @@
-"""Lines between an idea's title and its text that name the authors, their institutions and contact details."""
+"""Find the author block: lines between title and text that name the authors, their institutions and contact details."""
 
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address, is_prose, sort_of
+from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, classify_line, is_address, is_prose
 from assayer.blinding.front_people import people_of_front
 from assayer.blinding.identifiers import CONTACT
 from assayer.blinding.institution_patterns import names_institution
@@ -13,9 +13,9 @@ from assayer.blinding.names import has_given_name, is_list_of_people, people_of_
 from assayer.text.headings import Heading
 from assayer.text.section_titles import is_known_title
 
-_MOST_LINES = 60
-_MOST_CHARACTERS = 5_000
-_LONGEST_LINE = 400
+_MAX_LINES = 60
+_MAX_CHARS = 5_000
+_MAX_LINE_CHARS = 400
 _BY = re.compile(r"^(?:by|authors?|submitted by|written by|presented by|prepared by)\b:?\s{1,3}", re.I)
 _DATE = re.compile(
     r"^(?:\d{1,2}[ ./-])?(?:January|February|March|April|May|June|July|August|September|October|November|"
@@ -24,7 +24,7 @@ _DATE = re.compile(
 
 
 FRONT_TITLES = ("Front matter", "Author", "Authors", "Author note", "Author Note", "Author notes")
-"""Headings under which an author block is found. `Front matter` is the text before the first heading of a PDF."""
+"""Headings under which an author block can stand. `Front matter` stands for the text before a PDF's first heading."""
 _ABSTRACT = re.compile(r"(?<!\w)(?:Abstract|ABSTRACT|Summary|SUMMARY)(?:\s?[—–:.-]|(?= [A-Z]))")
 _SMALL = re.compile(r"(?<![\w.@/-])[a-z][a-z'’-]+(?![\w.@])")
 _JOINS = frozenset(["and", "of", "the", "for", "in", "at", "de", "la", "du", "des", "to", "und", "für"])
@@ -35,11 +35,11 @@ _VERSION = re.compile(
 """Pattern for a date or version after a name."""
 _MARKED_WORD = re.compile(r"[^\W\d_][\d*†‡∗¹²³]")
 _MAX_LOWER_CASE = 0.2
-"""Maximum share of lower-case words in a line of front matter; sentences have about two thirds."""
+"""Maximum share of lower-case words in a front matter line; in sentences, about two thirds are lower-case."""
 
 
 def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
-    """Return whether a line, however long, consists of names, institutions and addresses, and not of sentences."""
+    """Return whether a line consists of names, institutions and addresses rather than sentences, however long it is."""
     words = len(line.split())
     small = sum(word not in _JOINS for word in _SMALL.findall(line))
     named = CONTACT.search(line) or names_institution(line) or people_of_front(line, small_words)
@@ -47,8 +47,8 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
 
 
 def _names_before_prose(line: str, small: frozenset[str]) -> str:
-    """Return the part of a line before its first sentence if it holds names with footnote marks and institutions, as in
-    a PDF whose abstract directly follows the authors; otherwise an empty string."""
+    """Return the part of a line before its first sentence if it contains names with footnote marks and institutions, as
+    in a PDF in which the abstract directly follows the authors. Otherwise return an empty string."""
     word = next((match for match in _SMALL.finditer(line) if match[0] not in _JOINS), None)
     run = line[: word.start()] if word else line
     return run if _MARKED_WORD.search(run) and is_front_matter(run, small) else ""
@@ -62,7 +62,7 @@ class _HeadLine(NamedTuple):
 
 
 def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator[BlockLine]:
-    """Yield the lines of the author block. A line of capitalised words counts as names only with further evidence: a
+    """Yield the lines in the author block. A line of capitalised words counts as names only with further evidence: a
     known first name, a footnote mark, or a nearby institution, role or email address."""
     lines = _head_lines(text, title, headings)
     small = frozenset(SMALL_WORD.findall(text))
@@ -96,20 +96,20 @@ def _begins_with_people(line: str, small: frozenset[str]) -> bool:
 
 
 def _is_lone_name(line: str, small: frozenset[str]) -> bool:
-    """Return whether a line under the title looks like a single name, and no word of that name, particles excluded,
-    also occurs in lower case in the text."""
+    """Return whether a line under the title looks like a single name. No word in the name, except particles, may also
+    occur in lower case in the text."""
     person = person_of(_VERSION.sub("", line))
     return person is not None and bool(person.given) and not has_small_word(person, small)
 
 
 def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
-    """Return the lines up to the first body heading or the first sentence, without blank lines and the title."""
+    """Return the lines before the first body heading or sentence, without blank lines and the title."""
     small = frozenset(SMALL_WORD.findall(text))
     stop = _first_section(text, title, headings)
     words_of_title = _words(title.rstrip("…"))
     found: list[_HeadLine] = []
     place = 0
-    for raw in text[: min(stop, _MOST_CHARACTERS)].split("\n")[:_MOST_LINES]:
+    for raw in text[: min(stop, _MAX_CHARS)].split("\n")[:_MAX_LINES]:
         start, end = place, min(place + len(raw) + 1, len(text))
         place += len(raw) + 1
         line = raw.strip(" \t*_#>|")
@@ -119,7 +119,7 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
             end = start + raw.index(line) + abstract.start()
             found.append(_HeadLine(start, end, line[: abstract.start()], "front"))
             break
-        if is_front_matter(line, small) and (len(line) > _LONGEST_LINE or is_prose(line)):
+        if is_front_matter(line, small) and (len(line) > _MAX_LINE_CHARS or is_prose(line)):
             found.append(_HeadLine(start, end, line, "front"))
             continue
         if (
@@ -129,11 +129,11 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
             and not found
         ):
             continue
-        if len(line) > _LONGEST_LINE or is_prose(line):
+        if len(line) > _MAX_LINE_CHARS or is_prose(line):
             if run := _names_before_prose(line, small):
                 found.append(_HeadLine(start, start + raw.index(line) + len(run), run, "front"))
             break
-        found.append(_HeadLine(start, end, line, sort_of(line)))
+        found.append(_HeadLine(start, end, line, classify_line(line)))
     return found
 
 
@@ -152,7 +152,7 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
             continue
         if (
             heading.level <= 6
-            and sort_of(heading.title) == "unclear"
+            and classify_line(heading.title) == "unclear"
             and not is_list_of_people(heading.title, confirmed=False)
         ):
             return heading.start

@@ -15,7 +15,7 @@ from assayer.blinding.mentions import SMALL_WORD, mentions
 from assayer.blinding.names import Person, people_in, person_of
 from assayer.blinding.people import introduced_people, likely_people
 from assayer.blinding.personal_pages import personal_pages
-from assayer.blinding.remaining_names import known_names_remain, names_may_remain, verbatim
+from assayer.blinding.remaining_names import find_exact, known_names_remain, names_may_remain
 from assayer.blinding.roles import roles
 from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
@@ -26,23 +26,23 @@ from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
 RULES = 6
-"""Version of the masking rules. Different versions can mask different words, so an evaluation under another version
-counts as a different evaluation."""
+"""Version of the masking rules. Different versions can mask different words, so evaluations under different versions
+count as different evaluations."""
 _TITLE_PAGE = re.compile(r"\b[A-Z]{3,5} \d{3}\b|\b\d{1,2} [A-Z][a-z]{2,8} (?:19|20)\d\d|\(\d{5,10}\)")
-"""Pattern for a title that includes the lines below it on a title page: a course, a date or a number."""
+"""Pattern for a course, date or number, which shows that a title includes the lines below it on a title page."""
 _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
 
 def blinded(idea: Idea) -> Idea:
-    """Return the masked idea, with a record of what was masked. Its id remains that of the original text. Raises
-    InputError if masking leaves too little text to evaluate."""
+    """Mask text that identifies the idea's authors, and record what was masked. The idea keeps the id of its original
+    text. Raises InputError if masking leaves too little text to evaluate."""
     spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above, idea.text))
     in_title = _spans_of_title(idea.title, people)
-    masked = _applied(idea, spans, in_title, people)
+    masked = _apply_masks(idea, spans, in_title, people)
     record = Blinding(
         rules=RULES,
-        masked=_masked(idea, spans, in_title),
+        masked=_list_masked(idea, spans, in_title),
         names_may_remain=names_may_remain(masked.title, masked.text, people),
     )
     words = UnblindedWords(title=idea.title, text=idea.text)
@@ -53,14 +53,14 @@ def blinded(idea: Idea) -> Idea:
 
 
 def remasked(idea: Idea, names: Sequence[str]) -> Idea:
-    """Mask further names, found by a language model, in a masked idea; full names are masked in all their forms.
-    `names_may_remain` then states only whether the family name of a masked person remains."""
+    """Mask additional names, which a language model found in a masked idea. Full names are masked in all their forms.
+    Afterwards, `names_may_remain` states only whether a masked person's family name remains."""
     if idea.blinding is None:
-        raise ValueError("The idea is not masked yet: mask it before masking further names.")
+        raise ValueError("The idea has not been masked yet. Run the initial masking before masking additional names.")
     whole = [person for name in names if (person := person_of(name)) is not None]
-    spans, in_title = (disjoint([*verbatim(text, names), *mentions(text, whole)]) for text in (idea.text, idea.title))
-    masked = _applied(idea, spans, in_title, whole)
-    found = _masked(idea, spans, in_title)
+    spans, in_title = (disjoint([*find_exact(text, names), *mentions(text, whole)]) for text in (idea.text, idea.title))
+    masked = _apply_masks(idea, spans, in_title, whole)
+    found = _list_masked(idea, spans, in_title)
     masked_names = (item.text for item in idea.blinding.masked if item.kind == "name")
     people = [*whole, *(person for name in masked_names for person in people_in(name))]
     record = idea.blinding.model_copy(
@@ -73,10 +73,10 @@ def remasked(idea: Idea, names: Sequence[str]) -> Idea:
     return masked.model_copy(update={"blinding": record})
 
 
-def _applied(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan], people: Sequence[Person]) -> Idea:
-    """Return the idea with the spans in its text and title masked, and the people masked in its other fields."""
+def _apply_masks(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan], people: Sequence[Person]) -> Idea:
+    """Mask the spans in the idea's text and title, and the people in its other fields."""
     title, text = apply(idea.title, in_title), apply(idea.text, spans)
-    sections = tuple(_sections(idea, spans, people))
+    sections = tuple(_mask_sections(idea, spans, people))
     return idea.model_copy(
         update={
             "title": title,
@@ -85,14 +85,14 @@ def _applied(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]
             "reading": idea.reading
             and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
             # Publishers in a reference list look like institutions, so only people and contact details are masked.
-            "reference_list": apply(idea.reference_list, disjoint(_identity(idea.reference_list, people))),
+            "reference_list": apply(idea.reference_list, disjoint(_identity_spans(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
         }
     )
 
 
 def _check_words_left(masked: Idea, original: Idea) -> None:
-    """Raise InputError if less than half of the text is left and the rest has too few words for an idea. Titles are not
+    """Raise InputError if masking removed more than half of the text and left too few words for an idea. Titles are not
     counted."""
     left = _count_words(masked.text, masked.title)
     if left < FEWEST_WORDS and 2 * left < _count_words(original.text, original.title):
@@ -108,8 +108,8 @@ def _count_words(text: str, title: str) -> int:
 
 
 def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> tuple[list[MaskSpan], list[Person]]:
-    """Return disjoint spans in text order, and the people found in the text, including the `known` authors. The spans
-    cover every mention of these people."""
+    """Find the spans that identify authors. Returns disjoint spans in text order, and the people in the text, including
+    the `known` authors. The spans cover every mention of these people."""
     small = frozenset(SMALL_WORD.findall(text))
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
@@ -132,12 +132,12 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     people += [introduced_person.person for introduced_person in introduced_people(title)]
     people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
     people += [item.person for item in introduced]
-    inline = _inline(text, [item.span for item in introduced], people)
+    inline = _inline_spans(text, [item.span for item in introduced], people)
     return disjoint([*cut, *inline]), people
 
 
-def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[MaskSpan]:
-    """Yield the spans to replace within lines. `named` holds the places where the text introduces people."""
+def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[MaskSpan]:
+    """Yield the spans to replace within lines. `named` lists the spans that introduce people."""
     names = [*named, *mentions(text, people)]
     yield from names
     yield from contacts(text)
@@ -147,7 +147,7 @@ def _inline(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> I
     yield from funding_mentions(text)
 
 
-def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
+def _identity_spans(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
     """Yield mentions of the people, contact details and personal pages."""
     yield from mentions(text, people)
     yield from contacts(text)
@@ -155,8 +155,8 @@ def _identity(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
 
 
 def _heading_person(line: str) -> list[Person]:
-    """Return the person at the start of an affiliation line, such as `Jane Roe, University of X`; an empty list if
-    there is none."""
+    """Return the person at the start of an affiliation line such as `Jane Roe, University of X`; an empty list if there
+    is none."""
     first = people_in(line.split("(", 1)[0])[:1]
     return [
         item
@@ -166,12 +166,14 @@ def _heading_person(line: str) -> list[Person]:
 
 
 def _spans_of_title(title: str, people: Sequence[Person]) -> list[MaskSpan]:
-    return disjoint(_inline(title, [introduced_person.span for introduced_person in introduced_people(title)], people))
+    return disjoint(
+        _inline_spans(title, [introduced_person.span for introduced_person in introduced_people(title)], people)
+    )
 
 
-def _sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[Section]:
-    """Yield the masked sections that still have text. A section that does not occur verbatim in the text is masked
-    on its own."""
+def _mask_sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[Section]:
+    """Mask the sections, and yield those that still have text. A section that does not occur verbatim in the text is
+    masked separately."""
     place = 0
     for section in idea.sections:
         start = idea.text.find(section.text, place)
@@ -184,8 +186,8 @@ def _sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Person]) -
             yield Section(title=apply(section.title, _spans_of_title(section.title, people)), text=text)
 
 
-def _masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]) -> tuple[MaskedText, ...]:
-    """Return the masked texts in full, each on one line, with the number of occurrences."""
+def _list_masked(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskSpan]) -> tuple[MaskedText, ...]:
+    """List the masked texts in full, each on one line, with its number of occurrences."""
     found = Counter((span.kind, " ".join(idea.title[span.start : span.end].split())) for span in in_title)
     fields = (" ".join(field.split()) for field in idea.named_above)
     found.update(("name", field) for field in fields if people_in_fields([field], idea.text))

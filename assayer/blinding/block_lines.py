@@ -1,4 +1,4 @@
-"""Classify short lines near a title or signature: people, place, role or address."""
+"""Classify short lines near a title or signature, such as institutions, roles and addresses."""
 
 import re
 from typing import Literal, NamedTuple
@@ -8,7 +8,7 @@ from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.names import ROLE_WORDS, UPPER
 from assayer.models import MaskedKind
 
-_MOST_WORDS = 30
+_MAX_WORDS = 30
 _VERBS = re.compile(
     r"\b(?:is|are|was|were|has|have|had|will|can|we|our|this|that|which|these|propose[sd]?|stud(?:y|ies)|"
     r"investigates?|aims?|shows?|requires?|remains?|because|how|why)\b",
@@ -50,20 +50,20 @@ KINDS: dict[LineSort, MaskedKind] = {
 
 
 def is_address(line: str) -> bool:
-    """Return whether the line has the form of an address, such as `Cambridge, MA 02139, USA`. Such a line counts as an
+    """Return whether the line has the form of an address, such as `Cambridge, MA 02139, USA`. Callers treat it as an
     address only below an institution."""
     return _ADDRESS.match(line) is not None and _PLACE.search(line) is not None
 
 
 def is_prose(line: str) -> bool:
     words = len(line.split())
-    if CONTACT.search(line) or (_MARK_LINE.match(line) and words <= _MOST_WORDS):
-        return words > _MOST_WORDS
+    if CONTACT.search(line) or (_MARK_LINE.match(line) and words <= _MAX_WORDS):
+        return words > _MAX_WORDS
     spoken = len(_VERBS.findall(line))
-    return words > _MOST_WORDS or (words >= 8 and spoken > 0 and line[-1:] in ".?!") or (words >= 10 and spoken > 1)
+    return words > _MAX_WORDS or (words >= 8 and spoken > 0 and line[-1:] in ".?!") or (words >= 10 and spoken > 1)
 
 
-def sort_of(line: str) -> LineSort:
+def classify_line(line: str) -> LineSort:
     if CONTACT.search(line):
         return "reached"
     if _VERBS.search(line) and not _MARK_LINE.match(line):

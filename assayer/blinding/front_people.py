@@ -1,4 +1,5 @@
-"""People named outside sentences: in front matter, after a label, and before an ORCID iD, a task or a biography."""
+"""Find people named outside sentences: in front matter, after a label, and before an ORCID iD, a task or a
+biography."""
 
 import itertools
 import re
@@ -37,7 +38,7 @@ _CONTACT_AFTER = re.compile(
 _ADDRESS_BEFORE = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4} ?\((?=[^\W\d_])")
 _BETWEEN = re.compile(r"(?:[\d\s,;&*†‡§∗^¹²³⁴-⁹ᵃ-ᶻ]|\b(?:and|ID|Member|Fellow|Senior|IEEE|Prof\.?|Dr\.?)){1,40}")
 _TITLE_BEFORE = re.compile(rf"(?:{PERSONAL_TITLE} )$")
-_LONGEST_TITLE = 30
+_MAX_TITLE_CHARS = 30
 _TASKS = (
     r"(?:Conceptuali[sz]ation|Data curation|Formal analysis|Funding acquisition|Investigation|Methodology|"
     r"Project administration|Resources|Software|Supervision|Validation|Visuali[sz]ation|Writing)"
@@ -67,7 +68,7 @@ _AT_PLACE = re.compile(r", (?P<place>[^,\n]{5,70})(?=[,\n]|$)")
 
 
 def people_beside_marks(text: str) -> Iterator[NamedPerson]:
-    """Yield the people named after a label or before an ORCID iD, an e-mail address, a task or a biography."""
+    """Yield the people named after a label, or before an ORCID iD, an email address, a task or a biography."""
     small = frozenset(SMALL_WORD.findall(text))
     for pattern in (_LABEL, _ADDRESS_BEFORE):
         for before in pattern.finditer(text):
@@ -89,16 +90,17 @@ def _has_contact_after(text: str, end: int) -> bool:
 
 
 def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
-    """Return the people named in a text that is known to be front matter. A name with an unknown first name counts if
-    a footnote mark, a degree, a membership or an institution follows, or if it is listed beside a name that counts."""
-    text = RUN_OF_NAMES.sub(_separated, _BEFORE_DIGIT.sub(" ", text))
+    """Return the people named in text that is known to be front matter. If its first name is unknown, a name counts
+    only if a footnote mark, a degree, a membership or an institution follows, or if it stands beside a name that
+    counts."""
+    text = RUN_OF_NAMES.sub(_separate_names, _BEFORE_DIGIT.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
         item = named_person(match)
         if item is None or names_institution(item.person.full):
             continue
         likely = not has_small_word(item.person, small)
-        titled = _TITLE_BEFORE.search(text, max(0, match.start() - _LONGEST_TITLE), match.start())
+        titled = _TITLE_BEFORE.search(text, max(0, match.start() - _MAX_TITLE_CHARS), match.start())
         marked = titled or _MARKED.match(text, item.span.end)
         place = _AT_PLACE.match(text, item.span.end)
         at_place = place is not None and names_institution(place["place"])
@@ -116,8 +118,8 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     return [item.person for (item, _), keep in zip(found, kept, strict=True) if keep]
 
 
-def _separated(run: "re.Match[str]") -> str:
-    """Return a run of names with a comma before each known first name that begins another name."""
+def _separate_names(run: "re.Match[str]") -> str:
+    """Insert a comma before each known first name that begins another name in a run of names."""
     words = run[0].split()
     separated, length = words[0], 1
     for before, word in itertools.pairwise(words):
@@ -128,8 +130,8 @@ def _separated(run: "re.Match[str]") -> str:
 
 
 def people_in_fields(fields: Sequence[str], text: str) -> list[Person]:
-    """Return the people in fields of a document that name its authors, such as `author` above a Markdown text. `Neural
-    Plans` in a footer is not a name if most of its words also occur in lower case in the text."""
+    """Return the people in document fields that name the authors, such as `author` above a Markdown text. A field such
+    as `Neural Plans` is not a name if most of its words also occur in lower case in the text."""
     small = frozenset(SMALL_WORD.findall(text))
 
     def is_name(person: Person) -> bool:

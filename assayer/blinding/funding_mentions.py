@@ -88,8 +88,8 @@ _GRANT_WORD = re.compile(_MONEY, re.I)
 
 
 def funding_mentions(text: str) -> Iterator[MaskSpan]:
-    """Yield the spans that name funders and grant numbers. `Supported by evidence` is not funding; support from a
-    grant, a council or a funder is."""
+    """Yield the spans that name funders and grant numbers. Support by a grant, a council or a funder counts as funding;
+    `supported by evidence` does not."""
     for match in _FUNDED.finditer(text):
         end = _clause_end(text, match.end())
         if _GRANT_WORD.search(text, match.end(), end) and _OURS.search(
@@ -111,8 +111,8 @@ def funding_mentions(text: str) -> Iterator[MaskSpan]:
 
 
 def _is_number_of_grant(match: "re.Match[str]") -> bool:
-    """Return whether the match is a grant number, as in `Award R01 GM123456` and `grant no. 815`, but not in `project
-    2025`."""
+    """Return whether the match is a grant number. `Award R01 GM123456` and `grant no. 815` are; `project 2025` is
+    not."""
     code = match["code"]
     digits = sum(map(str.isdigit, code))
     announced = _NUMBER_WORD.search(match[0][: match.start("code") - match.start()]) is not None
@@ -120,8 +120,8 @@ def _is_number_of_grant(match: "re.Match[str]") -> bool:
 
 
 def _clause_end(text: str, start: int) -> int:
-    """Return the offset at which a funder's name ends. The name consists of capitalised words, numbers and the
-    lower-case words between them."""
+    """Return the offset at which a funder's name ends. The name consists of capitalised words, numbers and lower-case
+    words between them."""
     place = end = start
     while place < min(len(text), start + 300):
         word = _FUNDER_WORD.match(text, place)

@@ -1,4 +1,4 @@
-"""Find identifiers recognisable by their form: email addresses, ORCID iDs, telephone numbers."""
+"""Find identifiers that can be recognised by their form: email addresses, ORCID iDs and telephone numbers."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,8 @@ _BACKWARDS_DOT = r"(?:\.|\s?[\])}]\s?(?:tod|\.)\s?[\[({]\s?| tod )"
 _BACKWARDS_MAILBOX = re.compile(
     rf"\}}[\w.,; +-]{{1,120}}\{{|[\w.+-]{{1,130}}(?:{_BACKWARDS_DOT}[\w+-]{{1,40}}){{0,3}}", re.I
 )
-"""Pattern for a mailbox name in reversed text. Matching it forwards would scan all preceding characters for every
-`@`."""
-_LONGEST_MAILBOX = 130
+"""Pattern for a mailbox name in reversed text. Matching forwards would scan all preceding characters for every `@`."""
+_MAX_MAILBOX_CHARS = 130
 _DOMAIN = re.compile(rf"[\w-]{{1,63}}(?:{_DOT}[\w-]{{1,63}}){{1,6}}", re.I)
 _ORCID = re.compile(
     r"(?:(?:ORCID(?:\siD)?\s?:?\s{0,2})?(?:https?://)?(?:www\.)?orcid\.org/|ORCID(?:\siD)?\s?:?\s{0,2})?"
@@ -29,13 +28,13 @@ _PHONE = re.compile(
     r"(?:(?:tel|phone|fax|mobile)\.?:?\s?)?(?<![\w+])\+\d{1,3}[ (./-]{1,2}\d[\d ()./-]{6,18}\d(?!\w)", re.I
 )
 CONTACT = re.compile(rf"[\w.+}}-]@[\w-]{{1,63}}\.[^\W\d_]|{_ORCID.pattern}", re.I)
-"""Cheap test for an email address or ORCID iD; it does not find where the address begins."""
+"""Cheap test for whether text contains an email address or ORCID iD. It does not find where the address begins."""
 
 
 def contacts(text: str) -> Iterator[MaskSpan]:
     for sign in _AT_SIGN.finditer(text):
         domain = _DOMAIN.match(text, sign.end())
-        before = text[max(0, sign.start() - _LONGEST_MAILBOX) : sign.start()]
+        before = text[max(0, sign.start() - _MAX_MAILBOX_CHARS) : sign.start()]
         mailbox = domain and _BACKWARDS_MAILBOX.match(before[::-1])
         if mailbox and domain and _is_address(mailbox[0][::-1], sign[0], domain[0]):
             yield MaskSpan(sign.start() - len(mailbox[0]), domain.end(), "email")
@@ -46,7 +45,7 @@ def contacts(text: str) -> Iterator[MaskSpan]:
 
 
 def _is_address(mailbox: str, sign: str, domain: str) -> bool:
-    """Return whether the match is an email address, and not a metric (`Acc@0.5`) or a reference to a website
+    """Return whether the match is an email address, rather than a metric (`Acc@0.5`) or a mention of a website
     (`available at x.edu`)."""
     spelled_out = sign.strip().lower() == "at" and " dot " not in domain.lower()
     return domain[-1].isalpha() and not (spelled_out and "." not in mailbox)

@@ -1,4 +1,4 @@
-"""Sections about people rather than the idea: acknowledgements, biographies, the team, the authors' funding."""
+"""Find sections about people rather than the idea: acknowledgements, biographies, the team, the authors' funding."""
 
 import re
 from bisect import bisect_left
@@ -48,9 +48,9 @@ _AROUND = (
 class _Sort(NamedTuple):
     pattern: str
     kind: MaskedKind
-    longest: int = 8_000
-    """Maximum characters of a section. A longer section is cut at a paragraph break, because the next heading was
-    evidently not recognised."""
+    max_chars: int = 8_000
+    """Maximum number of characters in a section. A longer section is cut at a paragraph break, because the next heading
+    was evidently not recognised."""
 
 
 _SORTS = {
@@ -74,13 +74,13 @@ _LINE_OF_NAME = re.compile(
     r"(?=[ \t]*(?:$|[(,:–—-]))",
     re.M,
 )
-_LONGEST_CONTACT = 400
+_MAX_CONTACT_CHARS = 400
 _CV_LINE = re.compile(
     r"^[^\n]{0,20}\b(?:19|20)\d\d\b[^\n]{0,80}\b(?:Ph\.?D|[BM]\.?Sc|[BM]\.?A\b|Master|Bachelor|Diploma|Post-?doc|"
     r"Professor|Lecturer|Fellow|Award|Prize)",
     re.M,
 )
-"""Pattern for a line of a curriculum vitae, such as `2012 PhD in physics`."""
+"""Pattern for a line in a curriculum vitae, such as `2012 PhD in physics`."""
 _HEADING_LIKE = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]|\*\*[^*\n]{2,80}\*\*:?[ \t]*$|\d{1,2}(?:\.\d{1,2}){0,2}[.)]?[ \t]+[A-Z])", re.M
 )
@@ -97,8 +97,8 @@ class IdentifyingSection(NamedTuple):
 def identifying_sections(
     text: str, headings: Sequence[Heading], named: Sequence[MaskSpan]
 ) -> Iterator[IdentifyingSection]:
-    """Yield sections that identify people. Sections that could be about the work count only if they name people.
-    `named` are the spans at which the text introduces people."""
+    """Yield the sections that identify people. A section that could be about the work counts only if it names people.
+    `named` lists the spans that introduce people."""
     people = sorted(span.start for span in named)
     listed = set(_lines_of_names(text))
     starts = sorted(
@@ -113,7 +113,7 @@ def identifying_sections(
         rest = match["rest"].strip(" *_")
         if rest and not _begins_on_title_line(match, group, rest):
             continue
-        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].longest)
+        end = text.find("\n\n", match.end()) if rest else _section_end(text, match, starts, _SORTS[group].max_chars)
         end = len(text) if end < 0 else end
         has_people = bisect_left(people, end) > bisect_left(people, match.end())
         if end <= match.start() or not _is_about_people(group, text[match.end() : end], has_people):
@@ -129,7 +129,7 @@ def _is_about_people(group: str, text: str, has_people: bool) -> bool:
         case "paid":
             return _names_people(text) or next(funding_mentions(text), None) is not None
         case "contact":
-            short = len(text) <= _LONGEST_CONTACT and _names_people(text)
+            short = len(text) <= _MAX_CONTACT_CHARS and _names_people(text)
             return short or _CV_LINE.search(text) is not None or CONTACT.search(text) is not None
         case "team":
             return has_people or _names_people(text) or _CV_LINE.search(text) is not None or _lists_people(text)
@@ -144,17 +144,17 @@ def _begins_on_title_line(match: "re.Match[str]", group: str, rest: str) -> bool
     return group == "life" and match["mark"] == ":" and _names_people(rest)
 
 
-def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], longest: int) -> int:
+def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_chars: int) -> int:
     place = bisect_left(starts, match.end())
     following = starts[place] if place < len(starts) else len(text)
     another = next(
-        (m.start() for m in _TITLE.finditer(text, match.end(), match.end() + longest) if not m["rest"].strip()),
+        (m.start() for m in _TITLE.finditer(text, match.end(), match.end() + max_chars) if not m["rest"].strip()),
         len(text),
     )
     end = min(following, another)
-    if end - match.end() <= longest:
+    if end - match.end() <= max_chars:
         return end
-    border = text.rfind("\n\n", match.end() + 2, match.end() + longest)
+    border = text.rfind("\n\n", match.end() + 2, match.end() + max_chars)
     return border if border > 0 else match.end()
 
 
@@ -163,7 +163,7 @@ def _lists_people(text: str) -> bool:
 
 
 def _lines_of_names(text: str) -> Iterator[int]:
-    """Yield the start of each line that begins with a name followed by punctuation or the end of the line."""
+    """Yield the start of each line that begins with a name, followed by punctuation or the end of the line."""
     small = frozenset(SMALL_WORD.findall(text))
     for match in _LINE_OF_NAME.finditer(text):
         person = person_of(match["name"])

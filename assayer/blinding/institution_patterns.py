@@ -1,4 +1,5 @@
-"""Patterns for institutions as texts write them: `the University of X`, `Department of Y, Z University`, `at MIT`."""
+"""Find institutions as texts write them: `the University of X`, `Department of Y, Z University`,
+`at MIT`."""
 
 import re
 from bisect import bisect_right
@@ -54,11 +55,11 @@ _INSTRUMENT = re.compile(
     r"archive|collection|dictionary|parser|catalog(?:ue)?|ranking|students?' t)\b",
     re.I,
 )
-"""Words that, after an institution's name, show that it is the name of a data set or tool."""
+"""Pattern for words after an institution's name which show that it is the name of a data set or tool."""
 _NUMBERED = re.compile(r"[ -]?(?:\d|[A-Z]{2}|[\w-]{0,20}(?:CoreNLP|Net|Bench|GPT|BERT))")
 
 _RAISED = re.compile(r"[¹²³⁴⁵⁶⁷⁸⁹⁰ᵃᵇᶜᵈ]")
-"""Footnote marks, which regular expressions treat as letters of the adjacent word."""
+"""Pattern for footnote marks, which regular expressions treat as letters in the adjacent word."""
 
 _THERE = (
     r"(?:groups?|labs?|laborator(?:y|ies)|teams?|students?|candidates?|professors?|post-?docs?|researchers?|"
@@ -80,7 +81,7 @@ _SELF = re.compile(
 )
 _HEADED = re.compile(r"\n#{1,6} [^\n.!?]{1,60} at (?:the )?$")
 _OPENING = re.compile(r"[^\n.!?]{1,60} at (?:the )?$")
-"""Pattern for text up to `at` at the start of a title; `_HEADED` matches such text in a heading."""
+"""Pattern for the start of a title up to the word `at`. `_HEADED` matches the same in a heading."""
 _AFTER_NAME = re.compile(r"(?:,|\)|['’]s (?:lab|group|team))? ?(?:\(|of |at |from )?(?:the )?")
 _OUR = re.compile(r"\b(?:[Oo]ur|[Mm]y) $")
 _OURS_THERE = re.compile(
@@ -91,31 +92,31 @@ _LOOK_BACK = 70
 
 
 @cache
-def _bare() -> re.Pattern[str]:
+def _institution_pattern() -> re.Pattern[str]:
     names = "|".join(re.escape(name) for name in institutions())
     return re.compile(rf"(?<![\w-])(?:{names})(?:(?:'s|’s))?(?![\w&-]| ?\d| [{UPPER}])")
 
 
 @cache
-def _anywhere() -> re.Pattern[str]:
+def _loose_institution_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(name) for name in institutions())})(?![\w-])")
 
 
 def names_institution(line: str) -> bool:
-    """Return whether a line of an author block names an institution."""
+    """Return whether a line in an author block names an institution."""
     line = _RAISED.sub(" ", line)
-    return INSTITUTION.search(line) is not None or _anywhere().search(line) is not None
+    return INSTITUTION.search(line) is not None or _loose_institution_pattern().search(line) is not None
 
 
 def institution_places(text: str) -> Iterator[int]:
     """Yield the offsets at which a possible institution begins."""
-    for pattern in (INSTITUTION, _bare()):
+    for pattern in (INSTITUTION, _institution_pattern()):
         yield from (match.start() for match in pattern.finditer(text))
 
 
 def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
-    """Yield mentions of affiliations. Universities count anywhere, unless a data set or tool has that name; other
-    institutions count only if the text places a person there."""
+    """Yield mentions of affiliations. A university counts anywhere, unless the name is that of a data set or tool.
+    Other institutions count only if the text places a person there."""
     taken: list[tuple[int, int]] = []
     people = sorted(span.end for span in names)
     ends = set(people)
@@ -124,7 +125,7 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
             taken.append(match.span())
             ends.add(match.end())
             yield MaskSpan(*match.span(), "affiliation")
-    for pattern in (_UNITS, _bare()):
+    for pattern in (_UNITS, _institution_pattern()):
         for match in pattern.finditer(text):
             start, end = _after_name(text, people, *match.span()), match.end()
             if _is_covered(taken, start) or not _places_person_at(text, start, end, ends, pattern is _UNITS):
@@ -134,7 +135,7 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
 
 
 def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
-    """Return where an institution begins if it was matched together with a person's name, as in `Roe of National
+    """Return where an institution begins. It was matched together with a person's name in text such as `Roe of National
     Institute of X`."""
     place = bisect_right(people, end - 1) - 1
     if place < 0 or people[place] <= start:
@@ -144,7 +145,7 @@ def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
 
 
 def _places_person_at(text: str, start: int, end: int, ends: Container[int], unit: bool) -> bool:
-    """Return whether the text places a person at the institution and no data set or tool has its name."""
+    """Return whether the text places a person at the institution, and the name is not that of a data set or tool."""
     before = text[max(0, start - _LOOK_BACK) : start]
     if _OUR.search(before) and (unit or _OURS_THERE.match(text, end)):
         return True
@@ -154,8 +155,8 @@ def _places_person_at(text: str, start: int, end: int, ends: Container[int], uni
 
 
 def _article_start(text: str, start: int) -> int:
-    """Return where the masked span starts, including a preceding article. An article left in the text would reveal
-    something about the name, because only some institutions have one."""
+    """Return where to start masking, which includes a preceding article. An article that was left in the text would
+    reveal something about the name, because only some institutions have one."""
     return start - 4 if text[max(0, start - 4) : start].lower() == "the " else start
 
 

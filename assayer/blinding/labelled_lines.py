@@ -1,4 +1,4 @@
-"""Lines with a label for their content: `Principal investigator: …`, `Host institution: …`, `Grant no.: …`."""
+"""Find lines with a label: `Principal investigator: …`, `Host institution: …`, `Grant no.: …`."""
 
 import re
 from bisect import bisect_left
@@ -79,7 +79,7 @@ _CJK = (
 class _Label(NamedTuple):
     pattern: str
     kind: MaskedKind
-    most_words: int
+    max_words: int
     """Maximum number of words in a value."""
 
 
@@ -105,20 +105,20 @@ _STAGE = re.compile(r"(?:early|mid|late|junior|senior|first[- ]stage|established
 _IN_BRACKETS = re.compile(r"\s?\([^()]{0,60}\)")
 _CODE = re.compile(r"\d{3}")
 _FUNDER_VALUE = re.compile(rf"^[{UPPER}]{{2}}|[Ff]oundation|[Cc]ouncil")
-_MOST_SMALL_WORDS = 3
+_MAX_SMALL_WORDS = 3
 _MAX_INSTITUTION_WORDS = 6
 _NEAR = 300
-"""Maximum distance in characters between a person's line and the line of an institution attributed to that person."""
+"""Maximum number of characters between a person's line and the line that names the person's institution."""
 _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
 def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
-    """Yield whole labelled lines, including the label. A value after `Institution:` is accepted before `block_end`,
-    the end of the author block, and beside a person's line; elsewhere it must look like an institution."""
+    """Yield whole labelled lines, including the label. Any value after `Institution:` is accepted in the author block,
+    which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
     small = frozenset(SMALL_WORD.findall(text))
     found = ((match, next(group for group in _LABELS if match[group])) for match in _LINE.finditer(text))
     lines = [_Line(match, group, match["value"].strip(" *_|\t")) for match, group in found]
-    lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].most_words]
+    lines = [line for line in lines if len(line.value.split()) <= _LABELS[line.group].max_words]
     people = [
         line.match.start()
         for line in lines
@@ -135,12 +135,11 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
 
 
 def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
-    """Return whether the value is of the kind that the label implies. In `Position: relative, not absolute`, it is
-    not."""
+    """Return whether the value is of the kind that its label implies, unlike in `Position: relative, not absolute`."""
     starts_small = value[:1].islower()
     match group:
         case "people":
-            return not starts_small or len(value.split()) <= _MOST_SMALL_WORDS
+            return not starts_small or len(value.split()) <= _MAX_SMALL_WORDS
         case "perhaps":
             return _names_person(value) or _lists_people(value, small)
         case "hosts" | "places":
@@ -156,7 +155,7 @@ def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) ->
 
 
 def _lists_people(value: str, small: frozenset[str]) -> bool:
-    """Return whether a value consists only of names, none of whose words occur in lower case in the text."""
+    """Return whether a value consists only of names, and none of their words occur in lower case in the text."""
     bare = _IN_BRACKETS.sub("", value)
     people = people_in(bare)
     only_names = bare.count(",") == len(people) == 1 or people_of_one_form(bare) or is_list_of_people(bare, True)

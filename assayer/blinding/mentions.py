@@ -19,13 +19,13 @@ from assayer.blinding.spans import MaskSpan
 from assayer.blinding.word_lists import english_words, eponyms, words_of
 
 SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[a-zà-ÿ]{2,20}(?![^\W\d_])(?![@/_])(?!\.\w)")
-"""Pattern for a lower-case word that is not part of a name or an address, unlike `woo` in `Ji-woo` and `roe` in
+"""Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
 `jane.roe@example.org`."""
 _WORD = re.compile(rf"(?:[DO]['’](?=[{UPPER}]))?[{UPPER}]{LETTER}{{1,24}}(?:[-'’](?!s\b){LETTER}{{1,24}}){{0,3}}")
 _BEFORE = re.compile(r"[^\s()\[\],;:]{1,30}[ ]")
 _INITIALS_OR_TITLE = re.compile(rf"^(?:(?:[{UPPER}]\.-?)+|{PERSONAL_TITLE})$")
-_LONGEST_GIVEN = 60
-_LONGEST_ABBREVIATION = 4
+_MAX_GIVEN_CHARS = 60
+_MAX_ABBREVIATION_CHARS = 4
 _INITIALS_AFTER = re.compile(rf",? (?:[{UPPER}]\.[ -]?){{1,3}}(?![\w])|, (?P<given>[{UPPER}][^\W\d_]{{1,20}})")
 _CITED_AFTER = re.compile(
     rf"(?:['’]s? (?:group|lab|team|work|research|stud|paper|result|earlier|previous|prior|own|expertise|"
@@ -49,7 +49,7 @@ _TERM_AFTER = re.compile(
     r"hypothes\w+)\b|[-–](?=[A-Z])"
 )
 _CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
-_MOST_UNSPACED = 50
+_MAX_UNSPACED = 50
 _METHODS = words_of("adam lasso elo metropolis student")
 """Surnames that are method names even without a following noun."""
 _NO_NOUN_AFTER = re.compile(
@@ -69,19 +69,21 @@ _ELEMENTS = {
     "bi": "bismuth",
     "co": "cobalt",
 }
-"""Element symbols that are also surnames, with the element; they count as symbols in texts that name the element."""
+"""Element symbols that are also surnames, with their elements. In a text that names the element, they count as
+symbols."""
 _FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
-"""Names that are also function words, which can begin a sentence."""
+"""Names that are also function words, and can therefore be capitalised at the start of a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
 
 
 def has_small_word(person: Person, small: Container[str]) -> bool:
-    """Return whether a part of the person's name, particles excluded, also occurs as a lower-case word."""
+    """Return whether a word in the person's name, except particles, also occurs in lower case."""
     return any(word.lower() in small for word in re.findall(r"\w+", person.full) if word not in PARTICLES)
 
 
 def may_be_name(person: Person, small: Container[str]) -> bool:
-    """Return whether a name has a known first name, or its words are neither English nor in lower case in the text."""
+    """Return whether a name has a known first name, or none of its words are in lower case in the text and they are not
+    all English."""
     if has_given_name(person):
         return True
     words = [word.lower() for word in re.findall(r"[^\W\d_]{2,}", person.full)]
@@ -90,46 +92,46 @@ def may_be_name(person: Person, small: Container[str]) -> bool:
     )
 
 
-def _folded(name: str) -> str:
-    """Fold case, and treat dotted and dotless i as equal, because their capitals can look the same."""
+def _fold(name: str) -> str:
+    """Casefold a name. Dotted and dotless i become equal, because their capitals can look the same."""
     return unicodedata.normalize("NFC", name).casefold().replace("ı", "i").replace("\u0307", "")
 
 
 class _Known(NamedTuple):
-    """Names of the people in this text, casefolded, and the text's lower-case words, which are not names."""
+    """Casefolded names of the people in a text, and the text's lower-case words, which are not names."""
 
     families: frozenset[str]
     givens: frozenset[str]
     small: frozenset[str]
 
     def is_given(self, word: str) -> bool:
-        return _folded(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
+        return _fold(word) in self.givens or is_given_name(word) or is_given_name(word.partition("-")[0])
 
     def is_word(self, surname: str) -> bool:
         """Return whether the surname is also a word or a symbol in this text."""
-        low = _folded(surname)
+        low = _fold(surname)
         return low in self.small or low in _FUNCTION_WORDS or _ELEMENTS.get(low, "") in self.small or low in _METHODS
 
 
 def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Yield mentions of the people, ignoring case. A surname that is part of a method's name (`Nash equilibrium`)
-    is not masked there."""
+    """Yield mentions of the people, ignoring case. A surname is not masked where it is part of a method's name (`Nash
+    equilibrium`)."""
     people = list(people)
-    yield from _unspaced(text, people)
+    yield from _unspaced_mentions(text, people)
     known = _Known(
-        families=frozenset(_folded(person.family.split(" ")[-1]) for person in people if len(person.family) > 1),
+        families=frozenset(_fold(person.family.split(" ")[-1]) for person in people if len(person.family) > 1),
         givens=frozenset(
-            _folded(part)
+            _fold(part)
             for person in people
             for part in person.given.split(" ")
-            if len(part) > 1 and _folded(part) not in PARTICLES
+            if len(part) > 1 and _fold(part) not in PARTICLES
         ),
         small=frozenset(SMALL_WORD.findall(text)),
     )
     if not known.families:
         return
     for match in _WORD.finditer(text):
-        word = _folded(match[0])
+        word = _fold(match[0])
         if word in known.families:
             yield from _mention_at(text, match.start(), match.end(), known)
         elif _is_joined(word, known) or (
@@ -139,13 +141,13 @@ def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
 
 
 def _is_joined(word: str, known: _Known) -> bool:
-    """Return whether a word is a first name and a surname joined by a hyphen, as in the name of an account."""
+    """Return whether a word is a first name and a surname joined by a hyphen, as in account names."""
     first, hyphen, last = word.partition("-")
     return bool(hyphen) and first in known.givens and last in known.families
 
 
-def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Yield mentions of names in scripts without spaces, with or without a following particle."""
+def _unspaced_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
+    """Yield mentions of names written in scripts without spaces, also if a particle follows directly."""
     forms = dict.fromkeys(
         form
         for person in people
@@ -153,17 +155,17 @@ def _unspaced(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
         for form in ((rf"{person.family}[ \u3000]?{person.given}", person.family) if person.given else (person.family,))
         if len(form) > 1
     )
-    for form in list(forms)[:_MOST_UNSPACED]:
+    for form in list(forms)[:_MAX_UNSPACED]:
         alone = r"(?<![가-힣])" if _HANGUL.match(form) else ""
         yield from (MaskSpan(*found.span(), "name") for found in re.finditer(alone + form, text))
 
 
 def _is_alone(text: str, end: int, word: str) -> bool:
-    """Return whether a first name on its own refers to the person: no method has that name, and no other surname
+    """Return whether a first name on its own refers to the person, because no method has that name and no other surname
     follows."""
     return (
         word.capitalize() not in eponyms()
-        and not (word.isupper() and len(word) <= _LONGEST_ABBREVIATION)
+        and not (word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS)
         and not _TERM_AFTER.match(text, end)
         and not _CAPITAL_NEXT.match(text, end)
     )
@@ -186,16 +188,16 @@ def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[Mask
 def _is_something_else(text: str, start: int, end: int, known: _Known) -> bool:
     """Return whether a surname on its own could be an abbreviation, a unit, a word or a method's name."""
     word = text[start:end]
-    if word.isupper() and len(word) <= _LONGEST_ABBREVIATION:
+    if word.isupper() and len(word) <= _MAX_ABBREVIATION_CHARS:
         return True
-    if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and _folded(word) not in _FUNCTION_WORDS):
+    if _CITED_AFTER.match(text, end) or (_ACTS_AFTER.match(text, end) and _fold(word) not in _FUNCTION_WORDS):
         return False
     after_number = _AMOUNT.search(text, max(0, start - 2), start) is not None
     return after_number or known.is_word(word) or _is_of_method(text, start, end)
 
 
 def _is_of_method(text: str, start: int, end: int) -> bool:
-    """Return whether a surname that also names methods is used as a method's name: before a noun, or as half of a
+    """Return whether a surname that also names methods is used for a method here: before a noun, or as half of a
     pair."""
     if text[start:end].capitalize() not in eponyms():
         return False
@@ -203,9 +205,9 @@ def _is_of_method(text: str, start: int, end: int) -> bool:
 
 
 def _with_given_names(text: str, start: int, known: _Known) -> int:
-    """Return where the name whose surname is at `start` begins, including any titles, first names and initials."""
+    """Return where a name begins, including titles, first names and initials. `start` is where its surname begins."""
     begin = start
-    for match in reversed(list(_BEFORE.finditer(text, max(0, start - _LONGEST_GIVEN), start))):
+    for match in reversed(list(_BEFORE.finditer(text, max(0, start - _MAX_GIVEN_CHARS), start))):
         word = match[0].rstrip()
         if match.end() != begin and begin != start:
             break

@@ -1,4 +1,4 @@
-"""Patterns for personal names, and extraction of the people named in a span of text."""
+"""Patterns for personal names, and functions that parse the people in bylines and labelled lines."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from assayer.blinding.word_lists import given_names, words_of
 
 UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
-"""Pattern for a letter, with or without a separate combining accent, which many PDFs contain."""
+"""Pattern for a letter, optionally with a separate combining accent, as in many PDFs."""
 _WORD = (
     rf"(?:(?:[DO]['’]|Mc|Mac|al-|Al-|El-)?[{UPPER}]{LETTER}{{1,20}}(?:[-'’](?!s\b){LETTER}{{1,20}}){{0,2}}(?![\w-]))"
 )
@@ -17,14 +17,14 @@ _PARTICLE = (
     r"ter|zu|d[ei]['’])"
 )
 RUN_OF_NAMES = re.compile(rf"{_WORD}(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{3,40}}")
-"""Pattern for four or more capitalised words, which may be several names with nothing between them."""
+"""Pattern for four or more capitalised words, which may be several names without separators."""
 _BARE_INITIAL = rf"(?:[{UPPER}](?=[ \t][{UPPER}][^\W\d_A-Z]))"
 NAME = (
     rf"(?:{_WORD}|{_INITIAL})(?:[ \t]{{1,2}}{_BARE_INITIAL})?"
     rf"(?:[ \t]{{1,2}}(?:{_PARTICLE}[ \t])?(?:{_WORD}|{_INITIAL})){{1,3}}"
 )
-"""Pattern for a name: two to four capitalised words or initials on one line, optionally with particles between them,
-and with an initial without a full stop after the first word: `Jane Q Roe`."""
+"""Pattern for a name: two to four capitalised words or initials on one line. Particles may stand between them, and an
+initial without a full stop may follow the first word: `Jane Q Roe`."""
 
 PERSONAL_TITLE = (
     r"(?:(?:(?:Assistant|Associate|Adjunct|Full|Distinguished|Visiting)[ ])?(?:Professors?|Profs?\.?|Drs?\.?|Doctor)|"
@@ -46,11 +46,11 @@ ROLE = (
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
 PARTICLES = words_of("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
 _WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
-"""Ambiguous titles, which have other meanings or begin other names. On their own they do not identify a person."""
+"""Ambiguous titles. They have other meanings or begin other names, so they do not identify a person on their own."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
 MARKS = r"(?:\^[\w ,*†‡∗]{1,12}\^|[\d*†‡§¶∗⋆✉¹²³⁴-⁹ᵃ-ᶻ]{1,3}|\[\^\w{1,4}\])"
-"""Pattern for a footnote mark on a name."""
+"""Pattern for a footnote mark after a name."""
 DEGREE = (
     r"(?:Ph\.?\s?D\.?|M\.?\s?D\.?|M\.?Sc\.?N?|B\.?Sc\.?N?|M\.?A\.|MPH|MBBS|MBA|M\.?Eng\.?|RN|DPhil|Dr\.-Ing\.|Jr\.?|Sr\.?|"
     r"III?|FRS|FRSC)(?![a-z])"
@@ -61,7 +61,7 @@ _SEPARATOR = re.compile(r"\s{0,3}(?:[;,·•|&/\n]|\band\b|\bund\b|\bet\b(?! al)
 _TITLES = re.compile(rf"^(?:{PERSONAL_TITLE}\s{{1,2}}){{1,3}}")
 _DEGREE = re.compile(rf",?\s*\b{DEGREE}\s*$")
 _ADDITION = re.compile(rf"{DEGREE}|(?:(?:Senior|Life|Student) )?(?:Member|Fellow)|IEEE|ID|et al\.?")
-"""Pattern for an item in a list of people that is not a name, such as a degree or a membership."""
+"""Pattern for items in a list of people that are not names, such as a degree or a membership."""
 _WHOLE_NAME = re.compile(rf"^{NAME}$")
 _REVERSED = re.compile(
     rf"^(?P<family>{_WORD}),\s(?P<given>(?:{_WORD}|{_INITIAL})(?:\s(?:{_WORD}|"
@@ -78,17 +78,17 @@ _FORMS = tuple(
         (r"\s*(?:[;,&]|\band\b)\s*", rf"(?P<family>(?:{_PARTICLE}\s)?{_WORD})\s(?P<given>[{UPPER}]{{1,3}})"),
     )
 )
-"""Separators and forms of names in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`."""
+"""Separators and name forms in bylines: `Roe, Jane; Poe, Tom`, `J. Roe, T. Poe`, `Roe J, Poe T`."""
 _UNSPACED = "㐀-鿿々가-힣ぁ-ヿ"
 UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
-"""Pattern for a name in a script without spaces within a name: Chinese, Japanese, Korean."""
+"""Pattern for a name in a script that writes names without spaces: Chinese, Japanese or Korean."""
 _IN_UNSPACED_SCRIPT = re.compile(
     rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
 )
 _UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
 """Headings in unspaced scripts that are as short as a name."""
-_LONGEST_LIST = 600
-_LONGEST_NAME = 300
+_MAX_LIST_CHARS = 600
+_MAX_NAME_CHARS = 300
 NO_SURNAMES = words_of(
     """
     Dr Drs Prof Profs Professor Professors Doctor Mr Mrs Ms Miss Sir University Institute College Department
@@ -115,8 +115,8 @@ class Person(NamedTuple):
 
 
 def person_of(text: str) -> Person | None:
-    """Parse one name with titles, degrees and footnote marks; return None if it does not look like a name."""
-    bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t")))) if len(text) <= _LONGEST_NAME else ""
+    """Parse a name, which may have titles, degrees and footnote marks. Returns None if it does not look like a name."""
+    bare = _MARKS.sub("", _CARETS.sub("", _TITLES.sub("", text.strip(" *_\t")))) if len(text) <= _MAX_NAME_CHARS else ""
     while (shorter := _MARKS.sub("", _DEGREE.sub("", bare)).strip(" ,*_")) != bare:
         bare = shorter
     if reverse := _REVERSED.match(bare):
@@ -134,9 +134,9 @@ def person_of(text: str) -> Person | None:
 
 
 def people_of_one_form(text: str) -> list[Person]:
-    """Return the people in a list of two or more names that all have the same byline form; an empty list otherwise."""
+    """Return the people in a list of at least two names that all have the same byline form; otherwise an empty list."""
     for separator, form in _FORMS:
-        items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(text[:_LONGEST_LIST])]
+        items = [_MARKS.sub("", _CARETS.sub("", item)).strip(" *_") for item in separator.split(text[:_MAX_LIST_CHARS])]
         found = [match for item in items if (match := form.match(item)) and match["family"] not in NO_SURNAMES]
         if 1 < len(found) == len([item for item in items if item]):
             return [Person(match["given"], match["family"]) for match in found]
@@ -147,7 +147,7 @@ def people_in(text: str) -> list[Person]:
     """Return the people named in a byline or a labelled line, in order."""
     if listed := people_of_one_form(text):
         return listed
-    items = [item for item in _SEPARATOR.split(text[:_LONGEST_LIST]) if item.strip()]
+    items = [item for item in _SEPARATOR.split(text[:_MAX_LIST_CHARS]) if item.strip()]
     whole = person_of(text) if text.count(",") == 1 and ";" not in text else None
     if whole is not None and len(items) == 2 and all(" " not in item.strip() for item in items):
         return [whole]  # `Roe, Jane`
@@ -164,7 +164,8 @@ def has_given_name(person: Person) -> bool:
 
 
 def is_sure_title(titles: str) -> bool:
-    """Return whether any of the titles identifies a person: `Prof. Roe` does, `PD Control` or `Miss Rate` does not."""
+    """Return whether any of the titles identifies a person. In `Prof. Roe` it does; in `PD Control` or `Miss Rate` it
+    does not."""
     return any(word not in _WEAK_TITLES for word in titles.split())
 
 
@@ -176,9 +177,9 @@ def has_titled_person(text: str) -> bool:
 
 
 def is_list_of_people(line: str, confirmed: bool) -> bool:
-    """Return whether a line contains only names. Unless `confirmed` by the surrounding lines, a known first name or
-    a footnote mark on a name is required."""
-    text = line[:_LONGEST_LIST]
+    """Return whether a line contains only names. Unless the surrounding lines confirm this (`confirmed`), a known first
+    name or a footnote mark after a name is required."""
+    text = line[:_MAX_LIST_CHARS]
     items = [item for item in _SEPARATOR.split(_CARETS.sub("", text)) if _MARKS.sub("", item).strip(" *_")]
     items = [item for item in items if _ADDITION.fullmatch(_MARKS.sub("", item).strip(" *_")) is None]
     people = [person_of(item) for item in items]

@@ -1,5 +1,5 @@
-"""People whom the text introduces: by a title, as leading, advising or applying, or as authors of the text's own
-earlier work."""
+"""Find the people whom a text introduces: by a title, as people who lead, advise or apply, or as authors of the text's
+own earlier work."""
 
 import re
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ _BYLINES = (
     re.compile(rf"\b(?:[Cc]ontact|[Ww]rite to|[Aa]sk)(?: person)?:? (?={NAME} ?(?:at |via |by |[(<:,]))"),
     re.compile(rf"^[ \t]{{0,4}}[—–~][ \t]?(?={NAME}$)", re.M),
 )
-"""Patterns for text before a name. They also check the form of the name, so that its first name need not be known."""
+"""Patterns for text before a name. They also check the name's form, so its first name need not be known."""
 _LIKELY = re.compile(
     r"\b(?:led|headed|[Ss]upervised|[Cc]o-?[Ss]upervised|[Aa]dvised|[Mm]entored|[Dd]irected|coordinated|conducted|"
     r"carried out|co-?led|managed|guided|chaired|overseen|developed|designed|run|performed) "
@@ -101,7 +101,7 @@ _RELATED = re.compile(
     r"group leader|head|teachers?|team members?),? |"
     r"\b[Mm]y (?:Ph\.?D\.?|doctorate|thesis|post-?doc|studies)\b[^.!?\n]{0,80}? with "
 )
-"""Phrases that apply only to people, or that express a relation to a person."""
+"""Pattern for phrases that apply only to people, or that express a relation to a person."""
 _IN_ITS_SCRIPT = re.compile(r" ?[(（](?P<name>[^\x00-\u2fff()（）]{2,6})[)）]")
 _NAME = re.compile(rf"(?:{PERSONAL_TITLE} ){{0,2}}(?P<name>{NAME})")
 _NAME_WITH_ROLE = re.compile(
@@ -115,8 +115,8 @@ _NAME_BEFORE_PLACE = re.compile(
 _SURE_LINKS = frozenset(
     (" (", "'s lab at ", "’s lab at ", "'s group at ", "’s group at ", "'s team at ", "’s team at ")
 )
-"""Links between a name and an institution that mark the name as a person's, even if it is unknown."""
-_LONGEST_NAME = 90
+"""Links between a name and an institution which show that the name is a person's, even if it is unknown."""
+_MAX_NAME_CHARS = 90
 _ROLE_WITH_NAME = re.compile(rf"\b(?i:{ROLE})(?: |s?: | \()(?P<name>{NAME})")
 _OWN_WORK = re.compile(
     r"\b(?:our|my|the (?:applicants?|PI|authors?|team)['’]s?|we|I)\b(?: (?:own|very))?(?: (?:previous|"
@@ -172,7 +172,7 @@ def named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | N
 
 
 def introduced_people(text: str) -> Iterator[NamedPerson]:
-    """Yield the people that the text introduces, in no particular order. Titles are recognised, and `Li Wei (李伟)`
+    """Yield the people whom the text introduces, in no particular order. Spans include titles, and `Li Wei (李伟)`
     yields both forms of the name."""
     small = frozenset(SMALL_WORD.findall(text))
     in_bylines = (
@@ -181,7 +181,12 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
         for before in pattern.finditer(text)
         for item in people_from(text, before.end(), small)
     )
-    for item in chain(_titled(text, small), _by_action(text, small), in_bylines, _beside_role_or_place(text, small)):
+    for item in chain(
+        _titled_people(text, small),
+        _people_by_action(text, small),
+        in_bylines,
+        _people_beside_role_or_place(text, small),
+    ):
         yield item
         if (written := _IN_ITS_SCRIPT.match(text, item.span.end)) and (other := person_of(written["name"])):
             yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)
@@ -190,7 +195,7 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
             yield from _cited_people(text, *match.span("cited"))
 
 
-def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+def _titled_people(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for match in _TITLED.finditer(text):
         found = named_person(match)
         if found is not None and (is_sure_title(match["titles"]) or has_given_name(found.person)):
@@ -199,8 +204,8 @@ def _titled(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
                 yield from people_from(text, between.end(), small if _OF_SEVERAL.match(match[0]) else None)
 
 
-def _by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
-    """Yield people named as leading, advising, applying or helping."""
+def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+    """Yield people who lead, advise, apply or help, according to the text."""
     for match in _SURE.finditer(text):
         found = named_person(match)
         if found is not None and (
@@ -221,7 +226,7 @@ def _by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
             yield from people_from(text, trigger.end(), small)
 
 
-def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for pattern in (_NAME_WITH_ROLE, _ROLE_WITH_NAME):
         for match in pattern.finditer(text):
             found = named_person(match)
@@ -231,7 +236,7 @@ def _beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPer
                 if pattern is _ROLE_WITH_NAME and (between := _AND.match(text, found.span.end)):
                     yield from people_from(text, between.end(), small)
     for place in institution_places(text):
-        begin = max(0, place - _LONGEST_NAME)
+        begin = max(0, place - _MAX_NAME_CHARS)
         before = _NAME_BEFORE_PLACE.search(text[begin:place])
         found = named_person(before) if before else None
         if before is None or found is None:
@@ -247,7 +252,7 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
 
 
 def likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
-    """Yield the people between two offsets. Call it only for text that is about people."""
+    """Yield the people named between two offsets. Only meant for text that is about people."""
     small = frozenset(SMALL_WORD.findall(text))
     for match in _NAME.finditer(text, start, end):
         found = named_person(match)
@@ -256,12 +261,12 @@ def likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
 
 
 def people_from(text: str, place: int, small: frozenset[str] | None = None) -> Iterator[NamedPerson]:
-    """Yield the people in a list such as `Jane Roe, Li Wei and Tom Poe`, as long as their first names are known. If
-    `small` (the lower-case words of the text) is passed, a name with an unknown first name also counts if none of its
-    words is in `small`."""
+    """Yield the people in a list such as `Jane Roe, Li Wei and Tom Poe`, stopping at the first unknown first name. If
+    `small`, the text's lower-case words, is passed, a name with an unknown first name also counts if none of its words
+    is in `small`."""
     for _ in range(12):
         match = _NAME.match(text, place)
-        found = _shortened(match, small) if match else None
+        found = _drop_next_label(match, small) if match else None
         if match is None or found is None:
             return
         if not has_given_name(found.person) and (small is None or not may_be_name(found.person, small)):
@@ -274,8 +279,8 @@ def people_from(text: str, place: int, small: frozenset[str] | None = None) -> I
         place = between.end()
 
 
-def _shortened(match: "re.Match[str]", small: frozenset[str] | None) -> NamedPerson | None:
-    """Return the person, without the words after the name that begin the next label of a form: `SUBMITTED BY: Jane Roe
+def _drop_next_label(match: "re.Match[str]", small: frozenset[str] | None) -> NamedPerson | None:
+    """Return the person without words after the name that begin a form's next label, as in `SUBMITTED BY: Jane Roe
     REGISTRATION NUMBER`."""
     found = named_person(match)
     words = match["name"].split(" ")

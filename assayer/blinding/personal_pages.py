@@ -1,4 +1,4 @@
-"""Find personal URLs: a university home page, a profile, or an account on a code host."""
+"""Find personal URLs: university home pages, profiles, and accounts on code hosts."""
 
 import re
 import unicodedata
@@ -28,14 +28,14 @@ _OURS = re.compile(
     re.I,
 )
 _LOOK_BACK = 120
-_SHORTEST_PART = 4
-"""Minimum number of letters of a surname that is matched inside an account name."""
+_MIN_PART_LETTERS = 4
+"""Minimum number of letters in a surname that is matched inside an account name."""
 _OF_MANY = words_of("ai lab labs ml nlp research data models model group team code net gpt org dev io project")
 
 
 def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
-    """Yield personal pages. An account counts if it contains the surname of one of the `people` or a known first
-    name, or if the text attributes it to the author."""
+    """Yield personal pages. An account counts if its name contains a known first name or the surname of one of the
+    `people`, or if the text attributes it to the author."""
     families = {_letters(person.family.split(" ")[-1]) for person in people}
     for match in _PAGE.finditer(text):
         yield MaskSpan(*match.span(), "contact")
@@ -48,13 +48,13 @@ def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
 def _is_named_after(owner: str, families: set[str]) -> bool:
     parts = [part for part in re.split(r"[-_.@]", owner.lower()) if part]
     joined = "".join(parts)
-    if any(family in parts or (len(family) >= _SHORTEST_PART and family in joined) for family in families if family):
+    if any(family in parts or (len(family) >= _MIN_PART_LETTERS and family in joined) for family in families if family):
         return True
     known = any(is_given_name(part.capitalize()) for part in (parts[0], parts[-1])) if parts else False
     return known and 2 <= len(parts) <= 3 and all(part.isalpha() and part not in _OF_MANY for part in parts)
 
 
 def _letters(name: str) -> str:
-    """Return the letters of a name as in an account name: lower case, without accents."""
+    """Reduce a name to the letters that an account name would use: lower case, without accents."""
     decomposed = unicodedata.normalize("NFKD", name.lower().replace("ı", "i").replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in decomposed if letter.isascii() and letter.isalpha())

@@ -1,4 +1,4 @@
-"""Signs that a masked text still names people."""
+"""Detect whether a masked text may still name people."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from assayer.text.section_titles import is_known_title
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
 _CAPITALISED = re.compile(rf"(?<![\w-])[{UPPER}]{LETTER}+(?:-[{UPPER}]{LETTER}+){{0,3}}(?![\w-])")
 _HEAD = 1_500
-"""Number of characters at the start or end of a text in which an author block can be."""
+"""Number of characters at the start and end of a text within which an author block can stand."""
 _SHORT_LINE = 12
 """Maximum number of words in a line that does not count as a sentence."""
 _OPENERS = words_of(
@@ -23,7 +23,7 @@ _OPENERS = words_of(
     Although Yet Our Their Its
     """
 )
-"""Words that begin a sentence, and so are neither a first name nor the family name after an initial."""
+"""Words that begin sentences, so that they are neither first names nor family names after an initial."""
 _PLACES = words_of(
     """
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
@@ -34,16 +34,16 @@ _PLACES = words_of(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _CASELESS = re.compile(r"[\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
-"""Letters of scripts without capitals, in which names look like other words."""
+"""Pattern for letters in scripts without capitals, in which names look like other words."""
 _CITED = re.compile(
     rf"(?:(?:,|,? (?:and|&)) [{UPPER}][\w.’'-]+(?: [{UPPER}][\w.’'-]+){{0,2}}){{0,8}}(?: et al\.?)?,? [(\[]?(?:\d|n\.d)"
 )
 
 
 def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
-    """Return whether the masked text still seems to name an author. If no person was recognised, any possible name
-    counts; otherwise only known first names at the beginning, at the end and in short lines, because names in other
-    sentences usually refer to other people."""
+    """Return whether the masked text still seems to name an author. If no person was recognised in the original text,
+    any possible name counts. Otherwise, only known first names count, and only where authors are usually named: at the
+    beginning, at the end and in short lines. Names in other sentences usually refer to other people."""
     if known_names_remain(text, people):
         return True
     small = frozenset(SMALL_WORD.findall(text))
@@ -54,7 +54,7 @@ def names_may_remain(title: str, text: str, people: Sequence[Person]) -> bool:
 
 
 def known_names_remain(text: str, people: Sequence[Person]) -> bool:
-    """Return whether a masked text still has the family name of one of these people outside a citation."""
+    """Return whether a masked text still contains the family name of one of these people outside a citation."""
     families = {family for person in people if len(family := person.family.split(" ")[-1]) > 1}
     return any(
         not families.isdisjoint((match[0], *match[0].split("-"))) and not _CITED.match(text, match.end())
@@ -62,8 +62,8 @@ def known_names_remain(text: str, people: Sequence[Person]) -> bool:
     )
 
 
-def verbatim(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
-    """Yield the positions, outside citations, where one of the names appears verbatim."""
+def find_exact(text: str, names: Sequence[str]) -> Iterator[MaskSpan]:
+    """Yield the verbatim occurrences of these names outside citations."""
     for name in names:
         for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text):
             if not _CITED.match(text, match.end()):
@@ -88,8 +88,8 @@ def _may_be_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
 
 
 def _is_term_in_prose(match: "re.Match[str]", person: Person) -> bool:
-    """Return whether a name with an unknown first name denotes a thing or a place in a sentence: it follows `the`,
-    contains an abbreviation or a word for a place, or begins with an English word."""
+    """Return whether a possible name with an unknown first name is a thing or place in a sentence, because it follows
+    `the`, contains an abbreviation or a word for a place, or begins with an English word."""
     if len(_line(match).split()) <= _SHORT_LINE:
         return False
     before = match.string[max(0, match.start() - 5) : match.start()]
@@ -110,7 +110,7 @@ def _looks_like_person(match: "re.Match[str]", small: frozenset[str]) -> bool:
 
 
 def _names_authors(match: "re.Match[str]") -> bool:
-    """Return whether a name stands where authors are named."""
+    """Return whether a name stands where authors are usually named."""
     at_end = len(match.string) - match.end() < _HEAD
     return match.start() < _HEAD or at_end or len(_line(match).split()) <= _SHORT_LINE
 

@@ -1,4 +1,4 @@
-"""Find mentions of seniority that belong to a person: the author's own, or a role beside a name."""
+"""Find roles that reveal a person's seniority: the author's own role, or a role beside a name."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _ROLE_AT = re.compile(
 
 
 def roles(text: str, names: Sequence[MaskSpan]) -> Iterator[MaskSpan]:
-    """Yield roles. `names` are the spans at which people are named."""
+    """Yield the spans that state roles. `names` lists the spans that name people."""
     for pattern in (_FIRST_PERSON_ROLE, _ROLE_AT):
         for match in pattern.finditer(text):
             yield MaskSpan(*match.span("role"), "role")

@@ -1,16 +1,16 @@
-"""Signature lines in the middle or at the end of a text: a name with a role or an institution under it."""
+"""Find signature lines in the middle or at the end of a text: a name with a role or an institution under it."""
 
 import re
 from collections.abc import Iterator
 
-from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, is_address, sort_of
+from assayer.blinding.block_lines import KINDS, BlockLine, LineSort, classify_line, is_address
 from assayer.blinding.institution_patterns import names_institution
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
 from assayer.blinding.names import ROLE, UPPER, has_given_name, is_list_of_people, people_in
 
-_LONGEST = 120
-_MOST_WORDS = 14
-_MOST_UNDER = 5
+_MAX_CHARS = 120
+_MAX_WORDS = 14
+_MAX_LINES_UNDER = 5
 _BEGINS_WITH_ROLE = re.compile(rf"(?:an? |the )?{ROLE}(?![\w-])", re.I)
 _ONLY_ROLE = re.compile(
     rf"(?i:(?:an? |the )?{ROLE})(?: (?:of|in) [\w &-]{{3,40}})?(?:,| at)?(?: [{UPPER}][\w &'’-]{{2,60}})?"
@@ -24,8 +24,8 @@ _REGARDS = re.compile(
 
 
 def signatures(text: str) -> Iterator[BlockLine]:
-    """Yield whole signature lines. `Jane Roe` counts with `PhD student` or `University of X` under it; `PhD
-    student, MIT` counts alone."""
+    """Yield whole signature lines. `Jane Roe` counts only with `PhD student` or `University of X` under it; `PhD
+    student, MIT` counts on its own."""
     small = frozenset(SMALL_WORD.findall(text))
     above: BlockLine | None = None
     under = 0
@@ -36,7 +36,7 @@ def signatures(text: str) -> Iterator[BlockLine]:
         line = raw.strip(" \t*_")
         if not line:
             continue
-        sort = _sort(line, signed=above is not None or 0 < under < _MOST_UNDER)
+        sort = _sort(line, signed=above is not None or 0 < under < _MAX_LINES_UNDER)
         if above is not None and _REGARDS.fullmatch(above.text) and _names(line, small):
             yield from (above._replace(text=""), BlockLine(start, end, "name", line))
             above, under = None, 1
@@ -52,11 +52,11 @@ def signatures(text: str) -> Iterator[BlockLine]:
 
 
 def _sort(line: str, signed: bool) -> LineSort | None:
-    """Return the kind of a signature line; None for other lines. `signed` is true if the line is below a name or
+    """Return the kind of a signature line; None for other lines. `signed` is true if the line stands below a name or
     another signature line."""
-    if len(line) > _LONGEST or len(line.split()) > _MOST_WORDS or line[-1] in ".?!:;" or line[0] in "#|>-•":
+    if len(line) > _MAX_CHARS or len(line.split()) > _MAX_WORDS or line[-1] in ".?!:;" or line[0] in "#|>-•":
         return None
-    sort = sort_of(line)
+    sort = classify_line(line)
     if sort in ("place", "role") and _BEGINS_WITH_ROLE.match(line) and names_institution(line):
         return "role"
     if not signed:
@@ -67,6 +67,6 @@ def _sort(line: str, signed: bool) -> LineSort | None:
 
 
 def _names(line: str, small: frozenset[str]) -> bool:
-    if len(line) > _LONGEST or line[0] in "#|>-•" or not is_list_of_people(line, confirmed=True):
+    if len(line) > _MAX_CHARS or line[0] in "#|>-•" or not is_list_of_people(line, confirmed=True):
         return False
     return all(has_given_name(person) or not has_small_word(person, small) for person in people_in(line))

@@ -1,4 +1,4 @@
-"""Spans of text to be masked: resolution of overlaps, and application to the text."""
+"""Spans to mask in a text: resolve overlaps, and replace the spans by placeholders."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,14 +17,14 @@ PLACEHOLDERS: dict[MaskedKind, str] = {
     "acknowledgement": "[acknowledgement]",
     "biography": "[biography]",
 }
-"""Placeholder for each kind of masked text. It is the same for every span, so that neither the length of a name nor its
-number of parts is visible."""
+"""Placeholder for each kind of masked text. It is the same for every span, so that it reveals neither a name's length
+nor its number of parts."""
 
 _REPEATED = re.compile(
     r"(?P<first>\[(?:name|institution|role|funding)\])"
     r"(?:(?:\s{0,2}[,;/&]\s{0,2}(?:and\s)?|\s{1,2}(?:and\s|&\s|at\s(?:the\s)?|of\s(?:the\s)?)?)(?P=first)){1,30}"
 )
-"""Pattern for consecutive placeholders of the same kind."""
+"""Pattern for consecutive placeholders of the same kind, which are merged into one."""
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
 
 
@@ -33,13 +33,13 @@ class MaskSpan(NamedTuple):
     end: int
     kind: MaskedKind
     cut: bool = False
-    """True to remove the span without a trace, as for lines and sections. Otherwise the placeholder for its kind
-    replaces it."""
+    """True to remove the span without a trace, as for whole lines and sections; false to replace it by the placeholder
+    for its kind."""
 
 
 def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
-    """Return non-overlapping spans in text order. Where two overlap, the later one is trimmed, unless it is a cut that
-    reaches beyond a replacement; a span inside another is dropped."""
+    """Return non-overlapping spans in text order. A span inside another is dropped. If two spans overlap, the later one
+    is trimmed; but if it is a cut that reaches beyond a replacement, the replacement is trimmed instead."""
     ordered = sorted(spans, key=lambda item: (item.start, not item.cut, -item.end))
     chosen: list[MaskSpan] = []
     for span in ordered:
@@ -54,7 +54,7 @@ def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
 
 
 def apply(text: str, spans: Sequence[MaskSpan]) -> str:
-    """Return the text with placeholders. `spans` must be disjoint and in order."""
+    """Return the text with its spans removed or replaced by placeholders. `spans` must be disjoint and in order."""
     pieces, place = [], 0
     for span in spans:
         pieces += [text[place : span.start], "" if span.cut else PLACEHOLDERS[span.kind]]
@@ -64,7 +64,7 @@ def apply(text: str, spans: Sequence[MaskSpan]) -> str:
 
 
 def clip_spans(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan]:
-    """Return the parts of the spans inside the range from `start` to `end`, with offsets relative to `start`."""
+    """Return the parts of the spans between `start` and `end`, with offsets relative to `start`."""
     return [
         span._replace(start=max(span.start, start) - start, end=min(span.end, end) - start)
         for span in spans
@@ -73,7 +73,7 @@ def clip_spans(spans: Sequence[MaskSpan], start: int, end: int) -> list[MaskSpan
 
 
 def map_offset(place: int, spans: Sequence[MaskSpan]) -> int:
-    """Convert an offset in the text to the offset in the masked text, ignoring blank lines that were joined."""
+    """Convert an offset in the text to one in the masked text. Joined blank lines are ignored."""
     shift = 0
     for span in spans:
         if span.start >= place:

@@ -20,7 +20,7 @@ def given_names() -> frozenset[str]:
 
 @cache
 def english_words() -> frozenset[str]:
-    """Return common English words, and words in the names of places and funders, all in lower case."""
+    """Return common English words and words in names of places and funders, all in lower case."""
     others = words_of(
         """
         united states kingdom america africa asia europe republic zealand puerto rico carolina dakota north south
@@ -32,11 +32,11 @@ def english_words() -> frozenset[str]:
 
 @cache
 def eponyms() -> frozenset[str]:
-    """Return the surnames that are also names of methods, laws and units."""
+    """Return surnames that are also names of methods, laws or units."""
     return frozenset(name for line in _lines("eponyms.txt") for name in line.split())
 
 
 @cache
 def institutions() -> tuple[str, ...]:
-    """Return institutions whose names do not contain a word such as `University`, longest first."""
+    """Return the institutions whose names lack a word such as `University`, longest name first."""
     return tuple(sorted(_lines("institutions.txt"), key=len, reverse=True))

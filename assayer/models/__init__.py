@@ -1,4 +1,4 @@
-"""Data models of assayer, all frozen: its own models, and those shared with the client of its service."""
+"""Immutable data models: those that only assayer uses, and those that it shares with the client of its service."""
 
 from assayer.models.assessment import UNDERSPECIFIED
 from assayer.models.base import Frozen

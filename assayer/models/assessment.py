@@ -1,8 +1,8 @@
-"""Conventions for the texts of an assessment."""
+"""Conventions for the texts in an assessment."""
 
 import re
 
 LABEL = re.compile(r"\[(P\d+(?:\s*[,;]\s*P\d+)*)\]")
-"""Pattern for labels in text: `[P3]`, and `[P3, P7]`, which models write unprompted."""
+"""Pattern for paper labels in text: `[P3]`, and `[P3, P7]`, which models write without being asked to."""
 UNDERSPECIFIED = "underspecified"
-"""First word of the reason for an absent score if the plan says too little to be judged."""
+"""First word of the reason given for an absent score if the plan says too little to be judged."""

@@ -1,4 +1,4 @@
-"""Base class of values that are not shared between the service and its client."""
+"""Base class for models that the service does not share with its client."""
 
 from pydantic import BaseModel, ConfigDict
 

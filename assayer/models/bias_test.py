@@ -1,4 +1,4 @@
-"""Bias test: how scores change if the idea stays the same but its sender varies."""
+"""Results of a bias test: how scores change if an idea stays the same but details about its sender vary."""
 
 import datetime as dt
 from typing import Literal
@@ -10,14 +10,14 @@ BiasTestAttribute = Literal["institution", "seniority", "gender", "origin", "lan
 """Attributes that a bias test can vary, in report order."""
 
 SCORE_ROUNDING = 0.0005
-"""Score difference in points below which a difference is displayed as 0.000."""
+"""Score differences smaller than this many points are displayed as 0.000."""
 
 
 class BiasTestScore(Frozen):
     name: str
     """Title of the report part; `all` for the mean of all parts."""
     value: float | Absent
-    """Score from 0 to 10, regardless of the scale of the part."""
+    """Score from 0 to 10, whatever the part's own scale."""
 
 
 class BiasTestEvaluation(Frozen):
@@ -40,8 +40,8 @@ class MeanInterval(Frozen):
 
 
 class ScoreDifference(Frozen):
-    """Mean over ideas of a score difference: the score in the first-named version minus the same idea's score in the
-    second-named version."""
+    """Mean difference between two versions' scores for the same idea: the score of the version named first minus that
+    of the version named second, averaged over ideas."""
 
     attribute: BiasTestAttribute
     compared: str
@@ -52,16 +52,16 @@ class ScoreDifference(Frozen):
     missing: int
     """Number of ideas that lack one of the two scores; they are excluded from the mean."""
     mean: float | Absent
-    """Mean difference in points of 10; positive if the first-named version scored higher."""
+    """Mean difference, in points on the scale of 0 to 10; positive if the version named first scored higher."""
     interval: MeanInterval | Absent
-    """Confidence interval by Student's t over ideas; absent if there are too few ideas or all differences are equal."""
+    """Student's t interval over ideas; absent if there are too few ideas or all differences are equal."""
     largest: float | None
-    """Largest absolute difference of a single idea."""
+    """Largest absolute difference for a single idea."""
 
 
 class ScoreChanges(Frozen):
-    """Changes of single scores relative to the same idea's reference. Nothing is averaged, so changes do not cancel
-    out."""
+    """Changes in single scores relative to the same idea's reference. Signed changes are never averaged, so they do not
+    cancel out."""
 
     compared: int
     """Number of pairs in which both evaluations have the score."""
@@ -72,21 +72,21 @@ class ScoreChanges(Frozen):
     lost: int
     """Number of scores that only the reference has."""
     failed: int
-    """Number of evaluations that were not compared, because they or their references have no report."""
+    """Number of evaluations that could not be compared because they or their references have no report."""
     largest: float | Absent
-    """Largest absolute change, in points of 10."""
+    """Largest absolute change, in points on the scale of 0 to 10."""
     mean: float | Absent
-    """Mean of the absolute changes, including those of 0."""
+    """Mean absolute change, including changes of 0."""
     widest: float | Absent
-    """Widest range of one score of one idea, including its reference. Two variants can differ more from each other than
-    from the reference."""
+    """Widest range of one score for one idea, over its variants and its reference. Two variants can differ more from
+    each other than from the reference."""
 
 
 class SurvivingWords(Frozen):
-    """Counts of the inserted names, roles and institutions that remained when the variants were judged."""
+    """Counts of inserted names, roles and institutions, and of those that blind mode did not mask."""
 
     planted: int
-    """Number of names, roles and institutions in all variants, each counted once per variant."""
+    """Number of names, roles and institutions inserted into all variants, each counted once per variant."""
     survived: int
     examples: tuple[str, ...] = ()
 
@@ -104,18 +104,18 @@ class BiasTestReport(Frozen):
     """LLMs whose answers were used; empty if none was used."""
     embedding_models: tuple[str, ...]
     corpus_versions: tuple[str, ...]
-    """Versions of the corpus that were used. If there are several, the corpus changed during the bias test, which may
-    have caused differences."""
+    """Corpus versions that were used. If there are several, the corpus changed during the bias test, which may have
+    caused differences."""
     ideas: int
     evaluations: int
     failed: int
     words_changed: float | Absent
-    """Share of words that the variant in poorer English changes or drops."""
+    """Share of words that the poorer-English variant changes or drops."""
     differences: tuple[ScoreDifference, ...]
     by_sender: ScoreChanges | Absent
     """Score changes caused by the attributes that blind mode masks: all varied attributes except language."""
     by_repeating: ScoreChanges | Absent
-    """Score changes when the reference is evaluated again; other changes no larger than these may be due to chance."""
+    """Score changes when the reference is evaluated again. Other changes that are no larger may be due to chance."""
     surviving: SurvivingWords
     results: tuple[BiasTestEvaluation, ...]
     """All evaluations from which the differences are computed."""

@@ -1,4 +1,4 @@
-"""Review board of a report: its members, the evidence that each member could see, and their joint verdict."""
+"""Review board in a report: its members, the evidence that each member could see, and their joint verdict."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -10,21 +10,21 @@ from assayer_client.points import Point, Score
 from assayer_client.resources import Absent, PaperId
 
 Level = Annotated[int, Field(ge=1, le=10, strict=True)]
-"""Familiarity level from 1 to 10. Level 10 sees all relevant evidence; lower levels hide a share of it: level 8 hides a
-fifth."""
+"""Familiarity level from 1 to 10. At level 10 a reviewer sees all relevant evidence. Lower levels hide a share of it:
+level 8 hides a fifth."""
 
 
 class Familiarity(Frozen):
-    """Familiarity of a reviewer with several kinds of knowledge, which decides what evidence the reviewer sees."""
+    """A reviewer's familiarity with several kinds of knowledge. It decides which evidence the reviewer sees."""
 
     literature: Level
-    """Familiarity with papers: decides how many of the papers found stay visible."""
+    """Familiarity with papers: decides how many of the papers that were found the reviewer sees."""
     methods: Level
     """Familiarity with theory and methodology. It affects only the wording of the prompt."""
     applications: Level
-    """Familiarity with building and running systems: decides the visibility of repositories."""
+    """Familiarity with building and running systems: decides how many repositories the reviewer sees."""
     frontier: Level
-    """Familiarity with current discussions and releases: decides the visibility of web pages."""
+    """Familiarity with current discussions and releases: decides how many web pages the reviewer sees."""
 
 
 class Masking(Frozen):
@@ -38,11 +38,12 @@ class Masking(Frozen):
 
 class Reviewer(Frozen):
     key: str
-    """Key of the reviewer, such as `R1`; the assessments of every judged part follow the order of the reviewers."""
+    """Key of the reviewer, such as `R1`. Every judged part lists its assessments in the order of the reviewers."""
     persona: str | None
     """Name of the persona in the pool; None for the control reviewer, which has no persona and sees everything."""
     seat: Literal["near", "open", "control"]
-    """Seat of the reviewer. `near` was drawn from personas whose topics the idea names, `open` from all others."""
+    """Origin of the reviewer. `near`: from personas whose topics the idea mentions. `open`: from all
+    others. `control`: without a persona."""
     field: str = ""
     role: str = ""
     background: str = ""
@@ -59,7 +60,7 @@ class Reviewer(Frozen):
 
 
 class JudgedDimension(Frozen):
-    """Dimension as judged; its reviews are the report part with the same name."""
+    """Dimension that the board judged. The report part with the same name contains the reviews."""
 
     name: str
     title: str
@@ -70,10 +71,9 @@ class JudgedDimension(Frozen):
     scale_min: float
     scale_max: float
     masked: bool = True
-    """True if evidence that a reviewer is not familiar with was hidden; if false, each reviewer saw all evidence found.
-    """
+    """True if each reviewer saw only evidence that they are familiar with; false if all reviewers saw all evidence."""
     sections: tuple[str, ...] | None
-    """Headings of the sections on which the dimension was judged; None if it was judged on the whole idea."""
+    """Headings of the sections that the dimension was judged on; None if it was judged on the whole idea."""
 
 
 class PoolUsed(Frozen):
@@ -83,8 +83,8 @@ class PoolUsed(Frozen):
 
 
 class ScoreInterval(Frozen):
-    """Interval in which the final score would lie with other reviewers from the same pool. It does not show whether the
-    reviewers are right."""
+    """Interval in which the final score would lie if other reviewers were drawn from the same pool. It does not show
+    whether the reviewers are right."""
 
     low: float
     high: float
@@ -103,7 +103,7 @@ class Agreement(Frozen):
 
 
 class Decision(Frozen):
-    """Decision made on papers with similar scores, by thresholds fitted on papers whose decision is known."""
+    """Decision that papers with a similar score received, by thresholds fitted on papers whose decisions are known."""
 
     name: str
     stability: float
@@ -115,7 +115,7 @@ class Decision(Frozen):
     outcomes: tuple[str, ...]
     """Outcomes, from worst to best."""
     thresholds: tuple[float, ...]
-    """Minimum final score for each next better outcome."""
+    """Minimum final score for each outcome except the worst, in the order of `outcomes`."""
 
 
 class Dispute(Frozen):
@@ -133,7 +133,8 @@ class MetaReview(Frozen):
 
 
 class BoardRecord(Frozen):
-    """Record of the board in addition to the reviews themselves; sufficient to draw the same board again."""
+    """Everything about the board except its reviews, which are in the report's parts. It suffices to draw the same
+    board again."""
 
     seed: int
     pool: PoolUsed | None
@@ -141,13 +142,13 @@ class BoardRecord(Frozen):
     reviewers: tuple[Reviewer, ...]
     dimensions: tuple[JudgedDimension, ...]
     prompt_version: int
-    """Version of the prompt that asked for the reviews."""
+    """Version of the review prompt."""
     prompt_digest: str
-    """Digest of the review prompt with everything it includes."""
+    """Digest of the review prompt and every file that it includes."""
     models: tuple[str, ...]
     """Models that answered as reviewers."""
     score: Score | Absent
-    """Final score from 0 to 10: the weighted mean over dimensions, each the mean of its reviewers, all scaled to 0
+    """Final score from 0 to 10: the weighted mean of the dimensions' scores, each the mean over reviewers, scaled to 0
     to 10."""
     interval: ScoreInterval | Absent
     agreement: Agreement | Absent

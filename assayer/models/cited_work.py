@@ -1,10 +1,10 @@
-"""Entry of a reference list."""
+"""Entry in a reference list."""
 
 from assayer.models.base import Frozen
 
 
 class CitedWork(Frozen):
-    """Entry of a reference list, divided into the fields that its parser could recognise."""
+    """Entry in a reference list, split into the fields that the parser recognised."""
 
     title: str = ""
     authors: tuple[str, ...] = ()

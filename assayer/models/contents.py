@@ -10,17 +10,17 @@ ContentKind = Literal["concept", "method"]
 class NamedContent(Frozen):
     kind: ContentKind
     name: str
-    """Name as written by the paper, or by the first paper of its segment that mentions it."""
+    """Name as the paper writes it, or as the first paper in its corpus segment to mention it does."""
     introduced: bool = False
     """True if the paper says that it proposes this concept or method."""
     built_on: bool = False
     """True if the paper says that it builds on this concept or method."""
     sentence: str
-    """Sentence of the title or abstract in which the name first appears."""
+    """Sentence in the title or abstract in which the name first appears."""
 
 
 class PaperContents(Frozen):
     named: tuple[NamedContent, ...] = ()
-    """Named contents in order of appearance, each name once."""
+    """Concepts and methods in order of appearance, each name once."""
     claims: tuple[str, ...] = ()
-    """Sentences of the abstract that state findings."""
+    """Sentences in the abstract that state findings."""

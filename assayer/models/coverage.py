@@ -30,25 +30,25 @@ UnreadableCause = Literal[
 
 
 class SourceTrouble(Frozen):
-    """Requests to one source that ended without an answer, so that their results are missing from the report."""
+    """Requests to one source that ended without an answer. Their results are missing from the report."""
 
     source: str
     operation: Operation
     reason: str
-    """Reason of the error in a few words: `a source was down`, `a source's rate budget was spent`, …"""
+    """Reason for the failure in a few words: `a source was down`, `a source's rate budget was spent`, …"""
     requests: int
 
 
 class ClaimCounts(Frozen):
-    """Counts of claims with a verified quote, by the outcome of checking each claim against its quotes. A claim is
-    counted once per quote; a point that also appears in a summary counts once."""
+    """Counts of claims that have a verified quote, by the result of checking the claims against their quotes. A claim
+    is counted once per quote. A point that is repeated in a summary is not counted again."""
 
     supported: int
     partly_supported: int
     not_supported: int
     contradicted: int
     unchecked: int
-    """Number of claims for which the check gave no answer, or that say nothing checkable about the paper."""
+    """Number of claims that the check did not answer, or that say nothing checkable about the paper."""
 
 
 class Coverage(Frozen):
@@ -56,7 +56,8 @@ class Coverage(Frozen):
 
     corpus_fit: CorpusFit | Absent
     field_covered: FitLevel | None = None
-    """Coverage of the field by the corpus and by searches beyond it; None if nothing was searched."""
+    """Level to which the corpus and searches in other sources together cover the field; None if nothing was
+    searched."""
     sources: tuple[SourceUse, ...]
     troubles: tuple[SourceTrouble, ...] = ()
     papers_found: int
@@ -65,14 +66,14 @@ class Coverage(Frozen):
     papers_read: int
     """Number of distinct papers whose text reached a prompt."""
     papers_cited: int
-    """Number of distinct papers among the references. Papers listed only near a comparison missing from the plan were
-    not read."""
+    """Number of distinct papers among the references. Papers that are listed only beside a missing comparison were not
+    read."""
     full_texts: int
-    """Number of distinct papers read beyond their abstract."""
+    """Number of distinct papers that were read beyond the abstract."""
     quotes_verified: int
-    """Number of quotes in readings that appear in the text shown to the reader."""
+    """Number of quotes that appear in the text shown to the model that quoted it."""
     quotes_unverified: int
-    """Number of quotes in readings that do not appear in the text shown to the reader."""
+    """Number of quotes that do not appear in the text shown to the model that quoted it."""
     claims: ClaimCounts | None = None
     """Claim counts; None if no claim has a verified quote."""
     llm_calls: int

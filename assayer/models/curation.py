@@ -1,4 +1,5 @@
-"""Sanitised papers and research questions, from which questions and candidate ideas are generated."""
+"""Inputs for curation: sanitised papers, from which research questions are generated, and sanitised questions, for
+which candidate ideas are generated."""
 
 from assayer.models.base import Frozen
 from assayer_client.curation import PaperKind
@@ -8,7 +9,7 @@ PAPER_KINDS: tuple[PaperKind, ...] = ("new_idea", "survey", "evaluation")
 
 
 class SourcePaper(Frozen):
-    """Imported paper: sanitised title and abstract."""
+    """Imported paper with sanitised title and abstract."""
 
     id: str
     title: str
@@ -19,7 +20,7 @@ class SourcePaper(Frozen):
 
 
 class ResearchQuestion(Frozen):
-    """Sanitised question for which candidates are proposed."""
+    """Sanitised question for which candidate ideas are generated."""
 
     id: str
     text: str

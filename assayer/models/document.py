@@ -1,7 +1,7 @@
-"""Document as parsed by its reader, and the record of the parts that were read.
+"""Parsed document, and a record of the parts that were read.
 
-Every reader returns a `Document`, which `assayer.ideas.parsing.idea_of_document` converts to an `Idea`. Later steps do
-not look at the document again."""
+The reader of each file format returns a `Document`, which `assayer.ideas.parsing.idea_of_document` converts to an
+`Idea`. Later steps use only the idea."""
 
 from typing import Literal
 
@@ -10,20 +10,20 @@ from assayer.models.cited_work import CitedWork
 from assayer.models.section import Section
 
 ReferencesReader = Literal["grobid", "bibtex", "text"]
-"""Reader that separated the entries of a list: GROBID, the fields of a BibTeX file, or assayer itself from printed
-text."""
+"""Parser that split a reference list into entries: GROBID, the fields in a BibTeX file, or assayer's own parser of
+printed text."""
 
 
 class FrontMatterField(Frozen):
-    """Field above the text that is not part of it, such as `author` in the YAML block of a Markdown file."""
+    """Field above the text but not part of it, such as `author` in a Markdown file's YAML block."""
 
     name: str
     value: str
 
 
 class Note(Frozen):
-    """Footnote or endnote, to which the text refers by `[^mark]`. It is placed after the paragraph that refers to it,
-    or at the end of the text if no paragraph does."""
+    """Footnote or endnote. The text refers to it by `[^mark]`. It is placed after the paragraph that refers to it, or
+    at the end of the text if no paragraph does."""
 
     mark: str
     text: str
@@ -38,20 +38,20 @@ class LeftOut(Frozen):
 
 
 class Document(Frozen):
-    """Document in reading order, as parsed by its reader; not yet sanitised."""
+    """Parsed document in reading order, not yet sanitised."""
 
     title: str = ""
-    """Title specified by the format itself; empty if there is none."""
+    """Title from the file format's own title field; empty if there is none."""
     front_matter: tuple[FrontMatterField, ...] = ()
     sections: tuple[Section, ...] = ()
-    """Sections in order, with paragraphs separated by blank lines. Each row of a table is a line with cells separated
-    by ` | `. A section titled `assayer.ideas.parsing.UNTITLED` has no heading of its own."""
+    """Sections in order, with paragraphs separated by blank lines. Each table row is a line with cells separated by
+    ` | `. A section without a heading is titled `assayer.ideas.parsing.UNTITLED`."""
     notes: tuple[Note, ...] = ()
     tables: int = 0
     """Number of tables among the paragraphs."""
     references: tuple[CitedWork, ...] = ()
-    """Entries that the format itself separates, such as those of a `.bib` file. If there are none, the list is searched
-    for in the sections and removed from them."""
+    """Reference entries that the file format itself separates, as a `.bib` file does. If there are none, the reference
+    list is later searched for in the sections and removed from them."""
     references_reader: ReferencesReader = "text"
     left_out: tuple[LeftOut, ...] = ()
 
@@ -61,7 +61,7 @@ class ReadSection(Frozen):
 
     title: str
     kind: str
-    """Part of a paper or proposal that the title indicates, such as `methods`; empty if it indicates none."""
+    """Kind of section that the title indicates, such as `methods`; empty if it indicates none."""
     words: int
 
 
@@ -77,6 +77,6 @@ class ReadingRecord(Frozen):
     references: int = 0
     """Number of entries in the reference list."""
     citation_marks: int = 0
-    """Number of marks in the text that refer to a reference list, such as `[3]` or `(Lee, 2019)`."""
+    """Number of citation marks in the text, such as `[3]` or `(Lee, 2019)`."""
     languages: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

@@ -1,4 +1,4 @@
-"""Evidence graph of a report: papers with their contents, the links between them, and the history of how the graph was
+"""Evidence graph in a report: papers with their contents, the links between them, and the steps in which the graph was
 built."""
 
 from typing import Literal, NewType
@@ -26,7 +26,7 @@ EdgeKind = Literal[
     "supports",
     "contradicts",
 ]
-"""Kinds of edges. The first three come only from records and searches; the others express statements in texts."""
+"""Kinds of edges. The first three come only from records and searches. The others express what texts state."""
 EdgeBasis = Literal["record", "quoted", "unverified", "stated"]
 """Basis of an edge. `record`: a reference list or a search. `quoted`: words found in the paper. `unverified`: quoted
 words that were not found in the paper. `stated`: an interpretation without quoted words from a paper."""
@@ -38,14 +38,14 @@ class EvidenceNode(Frozen):
     name: str
     """Name of the node; for a paper, its title."""
     label: Label | None = None
-    """Label of the reference in the report, for a paper."""
+    """Label of the paper's reference in the report; None for other nodes."""
     note: str = ""
     step: int = Field(ge=0)
     """Step in which the node entered the graph; the idea enters in step 0."""
 
 
 class EvidenceEdge(Frozen):
-    """Edge of the graph, read as source, kind, target: the source cites the target, derives from it, uses it,
+    """Edge in the graph, read in the order source, kind, target: the source cites the target, derives from it, uses it,
     supports it …"""
 
     key: EdgeKey
@@ -54,19 +54,19 @@ class EvidenceEdge(Frozen):
     kind: EdgeKind
     basis: EdgeBasis
     statement: str = ""
-    """Sentence that states what the edge is based on."""
+    """Sentence that states why the edge exists."""
     quote: str = ""
-    """Words from the paper in `label`, copied from it if the basis is `quoted`."""
+    """Words quoted from the paper that `label` names. They are verified only if the basis is `quoted`."""
     label: Label | None = None
     step: int = Field(ge=0)
 
 
 class GraphEdit(Frozen):
-    """Proposed change of the graph, and its outcome."""
+    """Proposed change to the graph, and whether it was applied."""
 
     action: Literal["add", "delete", "revise"]
     subject: str
-    """Subject of the edit, in words that make sense without the graph."""
+    """Description of what is edited that makes sense without seeing the graph."""
     reason: str = ""
     """Reason why the edit was proposed."""
     refused: str | None = None
@@ -79,21 +79,21 @@ class GraphStep(Frozen):
     number: int = Field(ge=1)
     queries: tuple[str, ...]
     found: int
-    """Number of papers that the step's queries and walk returned."""
+    """Number of papers that the step's queries and its walk along citations returned."""
     new: int
-    """Number of found papers that entered the graph in this step."""
+    """Number of these papers that entered the graph in this step."""
     edits: tuple[GraphEdit, ...]
     trace: str
     """Notebook entry with labels; empty if none was written."""
     lost: str | None = None
     """Reason why the step made no edits and no notebook entry; None if it made them."""
     nodes: tuple[NodeKey, ...]
-    """Nodes of the graph at the end of the step."""
+    """Nodes in the graph at the end of the step."""
     edges: tuple[EdgeKey, ...]
 
 
 class ReasonFound(Frozen):
-    """Way in which a paper was reached."""
+    """Path along which a search reached a paper."""
 
     step: int
     kind: Literal["dense", "reference", "citing", "co-cited"]
@@ -108,14 +108,14 @@ class RecommendedReference(Frozen):
     rank: int
     found: tuple[ReasonFound, ...]
     edges: tuple[EdgeKey, ...]
-    """Edges of the final graph that end at the paper."""
+    """Edges in the final graph that end at the paper."""
 
 
 class GraphRecord(Frozen):
     nodes: tuple[EvidenceNode, ...]
     """All nodes that were ever in the graph, in order of arrival; the last step lists those that remained."""
     edges: tuple[EvidenceEdge, ...]
-    """All edges that were ever in the graph, in their last state."""
+    """All edges that were ever in the graph, as they last were."""
     steps: tuple[GraphStep, ...]
     recommended: tuple[RecommendedReference, ...]
     """Recommended references, best first."""

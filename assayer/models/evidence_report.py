@@ -1,4 +1,4 @@
-"""Evidence collected for the readers of a plan, without a language model and without judgement."""
+"""Evidence collected for people who judge a plan, without a language model and without any judgement."""
 
 from assayer.models.base import Frozen
 from assayer.models.plan_review import ChecklistRow
@@ -7,10 +7,10 @@ from assayer_client.resources import Absent
 
 
 class NearPassage(Frozen):
-    """Paper close to a part of the plan, with the two sentences that are nearest to each other."""
+    """Paper that resembles a part of the plan, with the sentence from each that is nearest to the other's."""
 
     part: str
-    """Part of the plan: its heading, or its first words."""
+    """Heading of the part of the plan, or its first words."""
     plan: str
     """Sentence from the plan."""
     similarity: float
@@ -26,18 +26,19 @@ class OftenCited(Frozen):
 
     label: Label
     cited_by: tuple[Citation, ...]
-    """Closest papers that cite the work; each citation refers to the paper as a whole."""
+    """Closest papers that cite the work. Each citation refers to the paper as a whole."""
 
 
 class EvidenceReport(Frozen):
-    """Evidence in reading order. Every passage is listed once, and nothing in it is judged."""
+    """Evidence without judgement, in reading order. Every passage is listed once."""
 
     closest: tuple[NearPassage, ...]
-    """Closest papers, each once, beside the part of the plan to which it is nearest; nearest first within a part."""
+    """Closest papers, each listed once, under the part of the plan that it is nearest to. Within a part, the nearest
+    paper comes first."""
     limitations: tuple[Citation, ...]
     """Limitations that these papers state, in their own words."""
     comparisons: tuple[Citation, ...]
     """Comparisons that these papers make, in their own words."""
     often_cited: tuple[OftenCited, ...]
     not_stated: tuple[ChecklistRow, ...] | Absent | None = None
-    """Checklist items for which no wording was recognised in the plan; None if the plan was not searched for them."""
+    """Checklist items that the plan does not seem to state; None if the plan was not searched for them."""

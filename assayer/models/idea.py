@@ -14,13 +14,13 @@ from assayer_client.resources import IdeaId
 
 
 def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:
-    """Return the kinds of flags that people should review, each once. Characters imitating assayer's labels are
-    left out, because they were rewritten and are harmless."""
+    """Return the kinds of flags that people should review, each once. Characters that imitate assayer's labels are left
+    out: they were rewritten, so they are harmless."""
     return tuple(sorted({flag.kind for flag in flags} - {"label_lookalike"}))
 
 
 def with_reference_list(text: str, reference_list: str) -> str:
-    """Return a text followed by its reference list, as people read it."""
+    """Return the text followed by its reference list, as in the original document."""
     return f"{text}\n\n## References\n\n{reference_list}" if reference_list else text
 
 
@@ -28,16 +28,16 @@ class Idea(Frozen):
     """Research idea or proposal: sanitised text, split at its own headings."""
 
     id: IdeaId
-    """Hash of title and text, so that identical wording is the same idea."""
+    """Hash of title and text, so that ideas with identical wording share an id."""
     title: str
     text: str
-    """Text that is judged, including headings, without front matter and reference lists."""
+    """Text to judge: with headings, without front matter and reference lists."""
     sections: tuple[Section, ...]
-    """Sections of the judged text."""
+    """Sections of `text`."""
     source: str
     """Human-readable origin of the idea: a file name, or `file.jsonl:12`."""
     cutoff: dt.date | None = None
-    """Latest publication date of literature that may be used to judge the idea."""
+    """Latest publication date that literature may have to be used in judging the idea."""
     flags: tuple[TextFlag, ...] = ()
     reference_list: str = ""
     """Reference lists as printed, without their headings; empty if the document had none."""
@@ -47,7 +47,8 @@ class Idea(Frozen):
     reading: ReadingRecord | None = None
     """Record of the parts of the document that were read; None if the idea did not come from a document."""
     named_above: tuple[str, ...] = ()
-    """Fields above the text that name people, such as `author`. Used to mask them, and never shown to a model."""
+    """Fields above the text that name people, such as `author`. They are used for masking and never shown to a
+    model."""
     blinding: Blinding | None = None
     """Record of what was masked in title, text and sections; None if the idea was judged as submitted."""
     unblinded: UnblindedWords | None = None
@@ -60,8 +61,8 @@ class Idea(Frozen):
 
     @property
     def own_words(self) -> UnblindedWords:
-        """Title and text of the idea as submitted, before any masking. Used to recognise its own paper and references,
-        and never shown to a model."""
+        """Title and text of the idea as submitted, before masking. They are used to recognise the idea's own
+        publication and references, and are never shown to a model."""
         return self.unblinded or UnblindedWords(title=self.title, text=self.text)
 
     @property

@@ -1,4 +1,4 @@
-"""Learning curve of a policy, step by step."""
+"""Learning curve for a policy in training, step by step."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from assayer.models.base import Frozen
 
 
 class LearningPoint(Frozen):
-    """Averages of one optimiser step over all completions sampled for it."""
+    """Averages over all completions sampled for one optimiser step."""
 
     step: int = Field(ge=1)
     reward: float | None
@@ -22,14 +22,13 @@ class LearningPoint(Frozen):
     truncated: float = Field(ge=0, le=1)
     """Share of completions that reached the maximum length without ending."""
     entropy: float
-    """Entropy under the policy, in nats per token."""
+    """Entropy of the policy, in nats per token."""
     divergence: float | None = None
-    """KL divergence from the initial policy, in nats per token; None if it has no weight and is therefore not computed.
-    """
+    """KL divergence from the initial policy, in nats per token; None if its weight is 0, so that it is not computed."""
     accuracy: float | None = None
-    """Accuracy of scores, if scores are rewarded; 1 is best."""
+    """Mean reward for score accuracy, if scores are rewarded; 1 is best."""
     structure: float | None = None
-    """Structure of graphs, if graphs are rewarded; from 0 to 1."""
+    """Mean reward for graph structure, if graphs are rewarded; from 0 to 1."""
     scored: float | None = Field(default=None, ge=0, le=1)
     """Share of completions with a usable score, if scores are rewarded."""
     loss: float
@@ -42,6 +41,6 @@ class LearningCurve(Frozen):
     steps: int
     """Number of steps requested."""
     loss: str
-    """Loss and its scaling, in the trainer's terms, such as `dr_grpo` scaled by `none`."""
+    """Name of the loss and its scaling in the trainer, such as `dr_grpo` scaled by `none`."""
     judge: str
     points: tuple[LearningPoint, ...]

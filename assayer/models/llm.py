@@ -7,13 +7,13 @@ from assayer.models.base import Frozen
 from assayer_client.model_calls import Fault, Message
 
 Tier = Literal["fast", "strong", "judge"]
-"""Tier of a task. `fast` judges and extracts, `strong` synthesises, `judge` gives rewards; settings map tiers to
-models."""
+"""Tier of a task, which settings map to a model. Tasks that judge and extract are `fast`, those that synthesise are
+`strong`, and those that give rewards are `judge`."""
 
 
 class CallRecord(Frozen):
     """Cost and faults of one answered task call. It is stored with the cached answer, so that a resumed run reports the
-    same faults as the run that paid for the answer."""
+    faults of the run that paid for the answer."""
 
     task: str
     version: int
@@ -21,40 +21,41 @@ class CallRecord(Frozen):
     prompt_tokens: int
     """Prompt tokens summed over all attempts that the endpoint billed."""
     cached_prompt_tokens: int = 0
-    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
+    """Number of these prompt tokens that the endpoint read from its prompt cache, if it reports them."""
     completion_tokens: int
     cost_usd: float | None
-    """Cost in US dollars; None if the price of the model is unknown."""
+    """Cost in US dollars; None if the model's price is unknown."""
     latency_seconds: float
-    """Seconds from sending the first request to receiving the valid answer, retries included."""
+    """Seconds from sending the first request to receiving a valid answer, including retries."""
     attempts: int
     faults: tuple[Fault, ...] = ()
     cached: bool = False
     redacted: int = 0
-    """Number of sentences removed because, after the last attempt, they still cited material that was not provided."""
+    """Number of sentences that were removed because they still cited material not in the prompt after the last
+    attempt."""
 
 
 class CachedAnswer(Frozen):
-    """Valid answer as stored in the cache, keyed by the hash of everything that determined it."""
+    """Valid answer in the cache, keyed by the hash of everything that determines it."""
 
     key: str
     value: str
     """Validated output as JSON."""
     record: CallRecord
     messages: tuple[Message, ...] = ()
-    """Messages of the first request, stored with the answer for people to read; not part of its key."""
+    """Messages in the first request, kept for people to read; not part of the key."""
 
 
 CallOutcome = Literal["answered", "failed", "cancelled"]
 
 
 class LedgerRow(Frozen):
-    """Row of the ledger. Every task call writes one row, even if it was not paid for or not answered."""
+    """Row in the ledger. Every task call writes one row, even if it cost nothing or got no answer."""
 
     run_id: str
     key: str
     record: CallRecord
     outcome: CallOutcome
     error: str = ""
-    """Why there is no answer."""
+    """Reason why there is no answer."""
     at: dt.datetime

@@ -1,4 +1,4 @@
-"""LLM calls queued for a batch, and batches in flight, as they are stored."""
+"""LLM calls that are queued for a provider's batch API, and batches in flight, as they are stored."""
 
 import datetime as dt
 from typing import NamedTuple
@@ -10,21 +10,21 @@ class BatchCall(Frozen):
     """LLM request that can wait for a batch."""
 
     key: str
-    """Digest of the complete request; callers with the same request wait for the same answer."""
+    """Digest of the complete request. Callers that make the same request share its answer."""
     run_id: str
     """Id of the run that made the request first."""
     model: str
     body: str
-    """JSON body as the endpoint expects it. Bodies begin with the text that is common to all calls of a task."""
+    """JSON body for the endpoint. Bodies begin with the text that all calls of a task have in common."""
     until: dt.datetime
     """Deadline after which the live endpoint is called instead."""
 
 
 class OutgoingBatch(Frozen):
-    """Batch of calls to one model that was sent or is about to be sent."""
+    """Batch of calls to one model, sent or about to be sent."""
 
     id: str
-    """Id that assayer assigns to the batch. It is written into the endpoint's record, so that the batch can be found
+    """Id that assayer assigns to the batch. It is sent to the endpoint as metadata, so that the batch can be found
     there without the endpoint's id."""
     model: str
     created_at: dt.datetime
@@ -33,19 +33,19 @@ class OutgoingBatch(Frozen):
     remote_id: str = ""
     """Id assigned by the endpoint; empty until it is known."""
     cancelled_at: dt.datetime | None = None
-    """Time at which cancellation was requested from the endpoint."""
+    """Time at which the endpoint was asked to cancel the batch; None if it was not."""
 
 
 class GatherRules(NamedTuple):
-    """Rules for when the waiting calls of a model are sent as a batch, and for the batch size."""
+    """Limits that decide when a model's waiting calls are sent as a batch, and how large it is."""
 
     quiet_seconds: float
     """Seconds without a new call after which the waiting calls are sent."""
     longest_seconds: float
-    """Maximum seconds that the first call waits before the batch is sent."""
+    """Maximum number of seconds that the first call waits before the batch is sent."""
     most_requests: int
     most_bytes: int
-    """Maximum size of a batch file in bytes; a batch that reaches this limit or `most_requests` is sent."""
+    """Maximum size of a batch file in bytes. A batch is sent as soon as it reaches this size or `most_requests`."""
 
 
 class LineResult(NamedTuple):
@@ -61,5 +61,5 @@ class CollectedCall(NamedTuple):
     """Result of a call, returned to the waiting caller."""
 
     answer: str | None
-    """Answer to the call; None means that the live endpoint must be called."""
+    """Answer to the call; None if the caller must call the live endpoint instead."""
     why: str

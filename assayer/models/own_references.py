@@ -1,4 +1,4 @@
-"""References of an idea, and the result of checking each."""
+"""An idea's own references, and the result of checking each."""
 
 import datetime as dt
 from typing import Literal
@@ -10,13 +10,13 @@ from assayer_client.reports import Retraction
 from assayer_client.resources import Absent, PaperId
 
 OwnReferenceOutcome = Literal["found", "differs", "retracted", "not_found"]
-"""Outcome of checking a reference. `differs`: the record exists, but the idea describes it differently. `retracted`:
-the record was found, but the work was retracted or withdrawn. `not_found`: the queried sources have no such record,
-although one may exist."""
+"""Result of checking a reference. `differs`: a record was found, but the idea describes the work differently.
+`retracted`: a record was found, but the work was retracted or withdrawn. `not_found`: the queried sources have no
+record, although the work may exist."""
 
 
 class ReferenceRecord(Frozen):
-    """Record held by a source for a work that an idea references."""
+    """A source's record of a work that an idea cites."""
 
     id: PaperId
     title: str
@@ -28,21 +28,21 @@ class ReferenceRecord(Frozen):
 
 
 class OwnReference(Frozen):
-    """Entry of the idea's reference list."""
+    """Entry in the idea's reference list."""
 
     number: int
-    """Number of the entry from 1, in the idea's order."""
+    """Position of the entry in the idea's list, from 1."""
     text: str
-    """Text of the entry as printed, or assembled from its fields if the parser did not keep it."""
+    """Entry as printed, or assembled from its fields if the parser did not keep the text."""
     outcome: OwnReferenceOutcome | Absent
     differences: tuple[str, ...] = ()
-    """Differences between the entry and the record, one sentence each. If the outcome is `found`, this can be a note on
-    a subtitle that the record lacks."""
+    """Differences between the entry and the record, one sentence each. Even if the outcome is `found`, there can be a
+    note about a subtitle that the record lacks."""
     record: ReferenceRecord | None = None
     retraction: Retraction | None = None
-    """Notice about the record that was found. An expression of concern alone does not change the outcome."""
+    """Retraction notice about the record. An expression of concern alone does not change the outcome."""
     retraction_unanswered: tuple[str, ...] = ()
-    """Sources that provide retraction notices but gave no answer about the record found."""
+    """Sources of retraction notices that gave no answer about the record."""
     after_cutoff: bool = False
     """True if the record is dated after the cutoff. The work is looked up anyway, because the idea itself cites it."""
     asked: tuple[str, ...] = ()
@@ -50,17 +50,16 @@ class OwnReference(Frozen):
     unanswered: tuple[str, ...] = ()
     """Sources that should have been queried for the entry but gave no answer."""
     passage: str = ""
-    """Passage in which the idea first refers to the entry; empty if no such passage was recognised."""
+    """Passage in which the idea first cites the entry; empty if none was recognised."""
     borne_out: ClaimSupport | Absent = Absent(reason="not checked.")
-    """Result of checking whether the abstract supports the passage. The paper itself may contain more than its
-    abstract."""
+    """Result of checking whether the work's abstract supports the passage. The paper may say more than its abstract."""
 
 
 class OwnReferences(Frozen):
-    """All references of an idea, in its order."""
+    """All of an idea's references, in the idea's order."""
 
     read_by: ReferencesReader
-    """Reader that separated the entries."""
+    """Parser that split the list into entries."""
     entries: tuple[OwnReference, ...]
     beyond: int = 0
     """Number of entries that were not checked because they exceed the limit per idea."""

@@ -10,10 +10,10 @@ from assayer.models.plan_review import PlanQuote
 from assayer_client.points import Citation, Label
 
 PAGE_WORDS = 120
-"""Number of words on the page of a review besides its texts: headings, numbers and hints."""
+"""Number of words that a review's page contains in addition to its texts: headings, numbers and hints."""
 
 _CITED_AS = "Author et al., 2024 [P1]:"
-"""Text as long as the author, year and label before a passage, which are known only to the report: for counting."""
+"""Placeholder for the author, year and label before a passage, which only the report knows; used to count words."""
 
 Axis = Literal["soundness", "contribution"]
 FindingKind = Literal["strength", "weakness", "question"]
@@ -22,27 +22,28 @@ FindingSeverity = Literal["fatal", "major", "minor"]
 EvidenceRelation = Literal[
     "supports", "weakens", "contradicts", "already_has", "has_part", "missing_comparison", "background"
 ]
-"""Relation of a passage to the point for which it was read.
+"""Relation between a passage and the point that it was read for.
 
-`already_has`, `has_part`: the paper has all or one part of what the plan claims as new. `missing_comparison`: the paper
-describes something that the plan should be compared with."""
+`already_has`: the paper has all of what the plan claims as new; `has_part`: it has a part of it. `missing_comparison`:
+the paper describes something that the plan should be compared with."""
 
 
 NamedRole = Literal["already_does", "contradicts", "baseline", "method"]
-"""Reason why a work named from memory matters: it already does all or part of what is planned; it found the opposite;
-it is the expected comparison; or it has a method that the plan needs."""
+"""Reason why a work that the panel cited from memory matters. `already_does`: it does all or part of what is planned.
+`contradicts`: it found the opposite. `baseline`: it is the expected comparison. `method`: it has a method that the plan
+needs."""
 
 
 class PanelEvidence(Frozen):
-    """Passage of a paper, with the reader's conclusion from it."""
+    """Passage from a paper, with the conclusion that the model which read the paper drew from it."""
 
     label: Label
     relation: EvidenceRelation
     shows: str
-    """Conclusion that the passage supports, in the reader's words; the support check compares it with the passage."""
+    """Conclusion drawn from the passage, in the reading model's words. The support check compares it with the
+    passage."""
     quote: Citation
-    """Verified quotes from the paper. The first quote states what was done; further quotes state the result and
-    conditions."""
+    """Verified quotes from the paper. The first states what was done, further quotes the result and conditions."""
 
 
 class PanelFinding(Frozen):
@@ -56,9 +57,9 @@ class PanelFinding(Frozen):
     """Headline of the finding; empty for further points."""
     text: str
     fix: str
-    """Smallest change that fixes the weakness; empty if none was named."""
+    """Smallest change that would fix the weakness; empty if none was named."""
     plan: PlanQuote
-    """Words from the plan that the finding is about; the quote is empty if none was verified."""
+    """Words from the plan that the finding is about; empty if no quote was verified."""
     evidence: tuple[int, ...] = ()
     """Indexes into the review's `evidence`. If empty, the finding is the panel's own judgement."""
     named: tuple[int, ...] = ()
@@ -66,19 +67,20 @@ class PanelFinding(Frozen):
 
 
 class NamedWork(Frozen):
-    """Work that the panel named from memory and that no passage confirms. It is never evidence."""
+    """Work that the panel cited from memory rather than from search results, and that no passage confirms. It never
+    counts as evidence."""
 
     title: str
     author: str
-    """Family name of the first author; empty if not remembered."""
+    """Family name of the first author; empty if the model did not state it."""
     year: int | None
     role: NamedRole
     why: str
-    """Reason why the work matters for the plan, as the panel remembers it."""
+    """Reason why the work matters for the plan, according to the panel's memory."""
     label: Label | None = None
     """Label of the work's record in the references; None if no record was found."""
     looked_up: bool
-    """True if all sources that could search for the work gave an answer."""
+    """True if every source that can search for the work gave an answer."""
 
 
 class PanelParagraph(Frozen):
@@ -92,21 +94,21 @@ class PanelParagraph(Frozen):
 
 
 class NotedPoint(Frozen):
-    """Point of a referee that is not on the page, in the referee's own words."""
+    """A referee's point that is not on the page, in the referee's own words."""
 
     kind: FindingKind
     text: str
     plan: PlanQuote
-    """Words from the plan that the point is about; the quote is empty if none was verified."""
+    """Words from the plan that the point is about; empty if no quote was verified."""
 
 
 class ClosestWork(Frozen):
-    """Work close to what the plan claims as new: a paper that was read, or a work named from memory."""
+    """Work close to what the plan claims as new: either a paper that was read or a work cited from memory."""
 
     difference: str
-    """Contribution of the plan beyond this work, according to the plan's own text."""
+    """Contribution that the plan adds to this work, according to the plan's own text."""
     evidence: int | None = None
-    """Index into the review's `evidence`; None for a work named from memory."""
+    """Index into the review's `evidence`; None for a work cited from memory."""
     named: int | None = None
     """Index into the review's `named`; None for a paper that was read."""
 
@@ -125,34 +127,34 @@ class NumberedFinding(NamedTuple):
 
 
 class PanelReview(Frozen):
-    """Self-contained review in reading order. Scores are in the parts of the report."""
+    """Self-contained review in reading order. Its scores are in the report's parts."""
 
     verdict: str
     strengths: tuple[PanelFinding, ...]
     """Strengths, beginning with the importance of the question."""
     newness: PanelParagraph | None
-    """Comparison with earlier work: which parts exist already, what remains new, who would use it; None if the review
-    has no editor."""
+    """Comparison with earlier work: what exists already, what remains new, and who would use it; None if no editor
+    model wrote the review."""
     outlook: PanelParagraph | None
-    """Expected results, and whether the plan can be carried out; None if the review has no editor."""
+    """Expected results, and whether the plan is feasible; None if no editor model wrote the review."""
     redesign: PanelParagraph | None
-    """Stronger study with about the same means; None if the review has no editor."""
+    """Stronger study with about the same resources; None if no editor model wrote the review."""
     major: tuple[PanelFinding, ...]
     """Weaknesses, most harmful first."""
     further: tuple[PanelFinding, ...]
-    """Lesser weaknesses and questions, weightiest first."""
+    """Minor weaknesses and questions, most important first."""
     closest: tuple[ClosestWork, ...]
     evidence: tuple[PanelEvidence, ...]
-    """All passages, each once, in the order in which findings cite them."""
+    """All passages, each once, in the order that findings cite them."""
     named: tuple[NamedWork, ...] = ()
-    """Works named from memory that findings refer to, in their order."""
+    """Works cited from memory, in the order that findings refer to them."""
     noted: tuple[NotedPoint, ...] = ()
-    """Points of the referees for which the page had no room, in their order. Those that the editor found wrong are left
-    out."""
+    """Referees' points that did not fit on the page, in the referees' order, without those that the editor model found
+    to be wrong."""
 
     @property
     def numbered(self) -> tuple[NumberedFinding, ...]:
-        """Return all findings with their numbers."""
+        """All findings with their numbers."""
         groups = (("S", self.strengths), ("W", self.major), ("F", self.further))
         return tuple(
             NumberedFinding(f"{letter}{place}", finding)
@@ -165,41 +167,42 @@ class PanelReview(Frozen):
         """Number of words in the review as printed on the first page, excluding scores."""
         texts = [self.verdict]
         for _, finding in self.numbered:
-            texts += [finding.lead, finding.text, finding.fix, *self._cited(finding)]
+            texts += [finding.lead, finding.text, finding.fix, *self._cited_texts(finding)]
         if self.newness is not None:
-            texts += [self.newness.text, *self._cited(self.newness, self.closest_evidence, self.closest_named)]
+            texts += [self.newness.text, *self._cited_texts(self.newness, self.closest_evidence, self.closest_named)]
         for paragraph in (self.outlook, self.redesign):
             if paragraph is not None:
-                texts += [paragraph.text, *self._cited(paragraph)]
+                texts += [paragraph.text, *self._cited_texts(paragraph)]
         for item in self.closest:
-            texts += [self._near(item), "The plan adds:", item.difference]
+            texts += [self._closest_text(item), "The plan adds:", item.difference]
         return PAGE_WORDS + sum(len(text.split()) for text in texts)
 
     @property
     def closest_evidence(self) -> tuple[int, ...]:
-        """Evidence printed with the closest works, and therefore not with `newness`."""
+        """Indexes of evidence that is printed with the closest works and therefore not repeated with `newness`."""
         return tuple(item.evidence for item in self.closest if item.evidence is not None)
 
     @property
     def closest_named(self) -> tuple[int, ...]:
-        """Works named from memory printed among the closest works, and therefore not with `newness`."""
+        """Indexes of works cited from memory that are printed with the closest works and not repeated with
+        `newness`."""
         return tuple(item.named for item in self.closest if item.named is not None)
 
-    def _near(self, item: ClosestWork) -> str:
+    def _closest_text(self, item: ClosestWork) -> str:
         if item.named is not None:
             work = self.named[item.named]
             return f"{work.author} {work.year or ''}, {work.title}: {work.why}"
-        return self._shown(item.evidence) if item.evidence is not None else ""
+        return self._evidence_text(item.evidence) if item.evidence is not None else ""
 
-    def _shown(self, at: int) -> str:
+    def _evidence_text(self, at: int) -> str:
         return f"{_CITED_AS} {self.evidence[at].shows}"
 
-    def _cited(
+    def _cited_texts(
         self, item: PanelFinding | PanelParagraph, evidence: Sequence[int] = (), named: Sequence[int] = ()
     ) -> Iterator[str]:
-        """Yield as many words as are printed of an item's evidence and of the works named for it, without those printed
-        elsewhere."""
-        yield from (self._shown(at) for at in item.evidence if at not in evidence)
+        """Yield texts as long as the printed evidence and works cited from memory for an item. `evidence` and `named`
+        are the indexes of those that are printed elsewhere."""
+        yield from (self._evidence_text(at) for at in item.evidence if at not in evidence)
         for at in item.named:
             if at not in named and (shown := f"{self.named[at].author} {self.named[at].year or ''}") not in item.text:
                 yield shown

@@ -22,7 +22,7 @@ class Identifiers(Frozen):
     arxiv: str = ""
     """ArXiv id without version: `2401.01234`, `cs/0112017`."""
     s2: str = ""
-    """Paper id of Semantic Scholar, 40 hex digits."""
+    """Semantic Scholar's paper id, 40 hex digits."""
     openalex: str = ""
     """OpenAlex id: `W2741809807`."""
     pubmed: str = ""
@@ -34,8 +34,8 @@ class Identifiers(Frozen):
 
 
 class PreprintVersions(Frozen):
-    """Versions of a preprint according to its server: the day of the first version, and the newest version with its
-    day."""
+    """Versions of a preprint according to its server: the day of the first version, and the number and day of the
+    newest version."""
 
     first: dt.date
     newest: int = Field(ge=1)
@@ -55,14 +55,15 @@ _RETRACTED = re.compile(
     r"|(?:retraction|withdrawal) of vol\b[^()\[\]]{3,80})[\])]\W*$",
     re.IGNORECASE,
 )
-"""Mark of a retraction before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `Retraction notice to “…`,
-`Retraction for Lee et al., …`, `… [WITHDRAWN]`, `… (Retracted article. See vol. 12, 2015)`."""
+"""Pattern for a retraction mark before or after a title: `RETRACTED ARTICLE: …`, `[Retracted] …`, `Retraction notice to
+“…`, `Retraction for Lee et al., …`, `… [WITHDRAWN]`, `… (Retracted article. See vol. 12, 2015)`."""
 _QUOTED_TITLE = re.compile(r"^[^“”\"]*[”\"]\W*(?:\[[^\[\]]{3,120}\])?\.?$")
-"""Pattern for the rest of a notice after the opening quote: the quoted title, and perhaps the notice's own citation."""
+"""Pattern for the text after a notice's opening quote: the quoted title, and perhaps the notice's own citation."""
 
 
 def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
-    """Return the kind of retraction that a title announces, or None. A republished article is the valid version."""
+    """Return the kind of retraction that a title announces, or None. A republished article does not count: it is the
+    valid version."""
     match = _RETRACTED.search(title)
     if match is None:
         return None
@@ -73,7 +74,7 @@ def retraction_in_title(title: str) -> Literal["retracted", "withdrawn"] | None:
 
 
 def title_without_retraction(title: str) -> str:
-    """Return a title without the mark of a retraction before or after it."""
+    """Strip a retraction mark from the start or end of a title."""
     match = _RETRACTED.search(title)
     if match is None:
         return title.strip()
@@ -89,22 +90,20 @@ class Paper(Frozen):
     abstract: str
     authors: tuple[str, ...] = ()
     publication_date: dt.date | None = None
-    """Publication date; the last day of the period if the source knows only a month or a year."""
+    """Publication date; the last day of the month or year if the source states no exact day."""
     venue: str = ""
     url: str = ""
     """URL from the source's own record, never from an LLM; empty if the record has none."""
     citation_count: int | None = None
     """Number of citations; None if the source does not know it."""
     source: str
-    """Source of the record: `corpus`, `semantic_scholar`, …; for a merged record, the source from which its id comes.
-    """
+    """Source of the record, such as `corpus` or `semantic_scholar`; for a merged record, the source of its id."""
     identifiers: Identifiers = Identifiers()
     retraction: Retraction | None = None
     pdf_urls: tuple[str, ...] = ()
-    """URLs of free copies according to the sources. They are not checked yet: only the guarded downloader may open
-    them."""
+    """URLs of free copies that the sources state. They are not checked: only the guarded downloader may open them."""
     other_records: tuple[str, ...] = ()
-    """Other records of the same work that a search returned, each as kind, venue, year and id."""
+    """Other records of the same work that a search returned, each described by kind, venue, year and id."""
     versions: PreprintVersions | None = None
     """Versions of the preprint that `identifiers.arxiv` names; None if no source reported them."""
     origins: tuple[FieldOrigin, ...] = ()
@@ -116,7 +115,7 @@ class Paper(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _retracted_by_title(cls, data: Any) -> Any:
+    def _mark_retracted_by_title(cls, data: Any) -> Any:
         if not isinstance(data, dict) or data.get("retraction") is not None:
             return data
         kind = retraction_in_title(str(data.get("title", "")))
@@ -124,19 +123,19 @@ class Paper(Frozen):
 
 
 class Passage(Frozen):
-    """Passage of a paper that matches a query."""
+    """Passage in a paper that matches a query."""
 
     paper: Paper
     section: str
-    """Section of the passage: `title`, `abstract`, or the heading of its section."""
+    """Where the passage is: `title`, `abstract`, or a section heading."""
     text: str
     similarity: float
-    """Cosine similarity of query and passage, −1 to 1."""
+    """Cosine similarity between query and passage, −1 to 1."""
     near_beyond_corpus: bool = False
-    """True if the passage is similar enough to be an answer and its paper was returned only by a source beyond the
-    corpus. It has the same meaning as in Hit."""
+    """True if the passage is similar enough to answer the query and its paper was returned only by a source other than
+    the local corpus; as in Hit."""
     cites: tuple[PaperId, ...] = ()
-    """Papers that the passage cites, if the source knows them."""
+    """Papers that the passage cites, as far as the source knows them."""
 
 
 class Hit(Frozen):
@@ -144,10 +143,10 @@ class Hit(Frozen):
 
     paper: Paper
     similarity: float
-    """Cosine similarity of query and paper, −1 to 1."""
+    """Cosine similarity between query and paper, −1 to 1."""
     near_beyond_corpus: bool = False
-    """True if the paper is similar enough to be an answer and, for this query, was returned only by a source beyond the
-    local corpus."""
+    """True if the paper is similar enough to answer the query and, for this query, was returned only by a source other
+    than the local corpus."""
 
 
 class FullText(Frozen):
@@ -156,20 +155,20 @@ class FullText(Frozen):
     paper_id: PaperId
     sections: tuple[Section, ...]
     parser: Literal["corpus", "grobid", "pypdfium2"]
-    """Parser that found the sections. `pypdfium2` guesses headings from the typeface, and references from
-    their form."""
+    """Parser that found the sections. `pypdfium2` infers headings from the typeface and references from their
+    format."""
     references: tuple[CitedWork, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Invisible text that the parser left out. Sections are not sanitised yet."""
+    """Invisible text that the parser left out. The sections are not yet sanitised."""
     within_window: bool = False
-    """True if the paper is known to have had this text within the requested window of days."""
+    """True if the paper is known to have had this text within the requested date window."""
 
 
 class Filters(Frozen):
-    """Search filters that must all match; names are compared case-insensitively."""
+    """Search filters, all of which must match. Names are compared case-insensitively."""
 
     window: Window = OPEN
-    """Publication window. Undated papers match unless the window has a last day."""
+    """Publication date window. Undated papers match unless the window has a last day."""
     venues: frozenset[str] = frozenset()
     fields: frozenset[str] = frozenset()
     """Fields of study; a paper in any of them matches."""

@@ -1,4 +1,4 @@
-"""Review of a plan based on its text alone: the doubts of a careful reader, and the items that its wording does not
+"""Review of a plan based on its text alone: a careful reader's doubts, and the items that its wording does not
 state."""
 
 from typing import Literal
@@ -25,15 +25,15 @@ Certainty = Literal["certain", "likely", "possible"]
 
 
 class ChecklistRow(Frozen):
-    """Result of checking whether a plan states an item that plans of its kind should state. The content of the
-    statement is not judged."""
+    """Result of checking whether a plan states an item that plans of its kind should state. What the plan states about
+    it is not judged."""
 
     item: ChecklistItem
     outcome: Literal["stated", "not_stated", "not_applicable"]
     """Outcome of the check. `not_stated`: no wording for the item was recognised, although the plan may still state it
     in other words."""
     quote: str = ""
-    """Words of the plan that were taken as the statement; empty unless stated."""
+    """Words in the plan that were recognised as stating the item; empty unless stated."""
     reason: str = ""
     """Reason why the item does not apply; empty if it applies."""
 
@@ -43,19 +43,19 @@ class PlanQuote(Frozen):
 
     quote: str
     state: Literal["verified", "not_found"]
-    """State of the quote. `verified`: cut from the plan. `not_found`: not in the plan, or not counted as a quote for
-    the reason given in `objection`."""
+    """Whether the quote was verified. `verified`: copied from the plan. `not_found`: not in the plan, or rejected for
+    the reason in `objection`."""
     objection: str | None = None
-    """Reason why words that appear in the plan are not verified: cut out of a negation, joined from separate places, or
-    too short."""
+    """Reason why a quote was rejected although its words appear in the plan: it leaves out a negation, joins words from
+    separate places, or is too short."""
 
 
 class PlanFlaw(Frozen):
-    """Flaw that a language model found without using literature."""
+    """Flaw that a language model found in the plan without using literature."""
 
     aspect: FlawAspect
     text: str
-    """Description of the flaw and of the conclusions that it makes impossible."""
+    """Description of the flaw, and of the conclusions that it makes impossible."""
     change: str
     """Smallest change to the plan that would fix the flaw; empty if none was named."""
     certainty: Certainty
@@ -69,7 +69,7 @@ class NearPaper(Frozen):
 
     label: Label
     similarity: float
-    """Cosine similarity of the paper to the description of the comparator."""
+    """Cosine similarity between the paper and the comparator's description."""
 
 
 class MissingComparator(Frozen):

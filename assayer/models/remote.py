@@ -1,11 +1,11 @@
-"""Responses of literature sources as stored in a shared cache."""
+"""Responses from literature sources, as stored in a cache that several processes share."""
 
 import datetime as dt
 from typing import Literal, NamedTuple
 
 
 class CachedResponse(NamedTuple):
-    """Response of a source as stored in the shared cache."""
+    """Response from a source, as stored in the shared cache."""
 
     source: str
     status: Literal[200, 404]

@@ -50,7 +50,7 @@ class Notice(Frozen):
 
 
 class Provenance(Frozen):
-    """Components used to make the report. The same inputs give the same provenance."""
+    """Components used to make the report. Equal inputs give equal provenance."""
 
     assayer_version: str
     models: tuple[str, ...]
@@ -63,7 +63,7 @@ class Provenance(Frozen):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: Dollars | Absent
-    """Cost of the answers used, at the prices when they were paid."""
+    """Cost of the answers used, at the prices paid for them."""
 
 
 class IdeaCard(Frozen):
@@ -73,7 +73,7 @@ class IdeaCard(Frozen):
     title: str
     source: str
     text: str
-    """Text that was judged, without front matter and reference lists."""
+    """Judged text, without front matter and reference lists."""
     flags: tuple[TextFlag, ...]
     blinding: Blinding | None = None
     """Record of what was masked before judging; None if the idea was judged as submitted."""
@@ -99,24 +99,25 @@ class Report(Frozen):
     idea: IdeaCard
     cutoff: dt.date | None
     release: ReportRelease | None = None
-    """Release state, which determines whether the report shows a total, and the minima that decided it; None if no
-    minima apply."""
+    """Release state, which decides whether the report shows a total, with the minima that decided it; None if no minima
+    apply."""
     notices: tuple[Notice, ...]
     summary: Summary
     parts: tuple[Part, ...]
     verdict: Verdict | Absent | None = None
-    """Verdict from a graph of labelled ideas; None if the method produces no such verdict."""
+    """Verdict based on a graph of labelled ideas; None if the method produces none."""
     board: BoardRecord | None = None
-    """Record of the reviewers whose assessments the parts hold; None if the method has no board."""
+    """Board of reviewers whose assessments are in the parts; None if the method has no board."""
     graph: GraphRecord | None = None
-    """Graph of the literature that the method built step by step; None if the method builds none."""
+    """Literature graph that the method built step by step; None if the method builds none."""
     references: tuple[Reference, ...]
     own_references: OwnReferences | Absent | None = None
-    """Checked references of the idea itself; None if it has none or the method reads no literature."""
+    """The idea's own references, checked; None if it has none or the method reads no literature."""
     plan_review: PlanReview | None = None
     """Review of the plan without literature; None if the method does not review plans."""
     panel_review: PanelReview | None = None
-    """Review by a panel, if a panel wrote one; summary and parts then repeat its points in machine-readable form."""
+    """A panel's review, if the method has a panel. Summary and parts then repeat its points in machine-readable
+    form."""
     evidence: EvidenceReport | None = None
     """Evidence without judgement, if the report was made without a language model."""
     coverage: Coverage

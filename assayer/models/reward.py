@@ -1,4 +1,4 @@
-"""Items for rewards, which state whether a generated idea matches the methodology of a reference."""
+"""Input for rewards, which state whether a generated idea matches a reference's methodology."""
 
 from assayer.models.base import Frozen
 
@@ -10,4 +10,4 @@ class RewardItem(Frozen):
     """Research question for which the idea was generated."""
     idea: str
     abstract: str
-    """Abstract of the reference with whose methodology the idea is compared."""
+    """Abstract of the reference. The idea is compared with its methodology."""

@@ -1,4 +1,4 @@
-"""Verdict on an idea from labelled past ideas: probabilities of outcomes, and the evidence for them."""
+"""Verdict on an idea, based on past ideas with known outcomes: outcome probabilities, and the evidence for them."""
 
 import datetime as dt
 from typing import Literal
@@ -14,13 +14,13 @@ class ClassProbability(Frozen):
     probability: float
     low: float
     high: float
-    """Upper end of the 90 % interval of the calibration, not of the outcome."""
+    """Upper end of the calibration's 90 % interval, which is not an interval for the outcome."""
     rate: float
-    """Share of this outcome in the calibration data: the probability to state if nothing else is known."""
+    """Share of this outcome in the calibration data: its probability if nothing else is known."""
 
 
 class NeighbourViewpoint(Frozen):
-    """Viewpoint of another idea, and the outcome of that idea."""
+    """Viewpoint in another idea, and that idea's outcome."""
 
     text: str
     idea: IdeaId
@@ -34,18 +34,18 @@ class NeighbourViewpoint(Frozen):
 
 
 class ViewpointEvidence(Frozen):
-    """Viewpoint of the idea, and its position among viewpoints with known outcomes."""
+    """Viewpoint in the idea, and the viewpoints with known outcomes that are nearest to it."""
 
     text: str
     words: str
-    """Words of the idea on which the viewpoint is based."""
+    """Words in the idea that the viewpoint is based on."""
     self_contained: bool
     leaning: str | None
-    """Outcome whose score this viewpoint increases; None if it makes no difference."""
+    """Outcome whose score the viewpoint raises; None if it makes no difference."""
     influence: float
-    """Size of the effect as a share of the score before calibration, 0 to 1."""
+    """Size of the viewpoint's effect as a share of the score before calibration, 0 to 1."""
     neighbours: tuple[NeighbourViewpoint, ...]
-    """Nearest viewpoints of other ideas, most similar first."""
+    """Nearest viewpoints in other ideas, most similar first."""
 
 
 class GraphUsed(Frozen):
@@ -56,14 +56,14 @@ class GraphUsed(Frozen):
     viewpoints: int
     embedding_model: str
     maker: str
-    """Name of the extractor of the viewpoints of the graph's ideas."""
+    """Name of the model or program that extracted the viewpoints from the graph's ideas."""
     outcomes: tuple[str, ...]
     ordered: bool
     """True if the outcomes are ordered from worst to best."""
 
 
 class RepeatedViewpoint(Frozen):
-    """Viewpoint of the idea next to the viewpoint that it repeats."""
+    """Viewpoint in the idea, with the viewpoint that it repeats."""
 
     text: str
     other_text: str
@@ -72,29 +72,29 @@ class RepeatedViewpoint(Frozen):
 
 
 class RepeatedIdea(Frozen):
-    """Idea in the graph that this idea repeats: a reason to look at both, not a proof."""
+    """Idea in the graph that this idea appears to repeat. It is a reason to read both, not proof."""
 
     kind: Literal["same", "copy", "recombination", "paraphrase"]
-    """Kind of repetition. `same`: identical words or title. `copy`: most statements taken from the other idea.
-    `recombination`: statements taken from several ideas, most of them from the other idea named here. `paraphrase`: the
-    same statements reworded."""
+    """Kind of repetition. `same`: identical words or title. `copy`: most statements come from the other idea.
+    `recombination`: statements come from several ideas, most of them from the one named here. `paraphrase`: the same
+    statements, reworded."""
     idea: IdeaId
     title: str
     url: str
     share: float
     """Share of the idea's viewpoints that repeat others, 0 to 1."""
     pairs: tuple[RepeatedViewpoint, ...]
-    """Repeated pairs in the order of the idea; empty if the words are identical."""
+    """Pairs of repeated viewpoints, in the idea's order; empty if the words are identical."""
 
 
 class MeasuredScorer(Frozen):
-    """Accuracy with which a scorer separates outcomes, measured on ideas whose outcomes it had not seen."""
+    """Scorer, and how well it separates outcomes, measured on ideas whose outcomes it had not seen."""
 
     name: str
     auroc: float
     low: float
     high: float
-    """Upper end of the 95 % interval, by bootstrap over ideas."""
+    """Upper end of the 95 % interval, from a bootstrap over ideas."""
 
 
 class ScorerChoice(Frozen):
@@ -102,34 +102,34 @@ class ScorerChoice(Frozen):
 
     chosen: str
     held_out: MeasuredScorer
-    """Accuracy of the choice procedure as a whole. The procedure is repeated without each held-out part, and can choose
-    a different scorer each time."""
+    """Accuracy of the whole procedure that chooses a scorer. It is repeated for each held-out part, and can choose a
+    different scorer each time."""
     compared: tuple[MeasuredScorer, ...]
-    """Accuracy of each scorer by itself; those too simple to be chosen (class frequencies, text length) come last."""
+    """Accuracy of each scorer by itself. Scorers too simple to be chosen (class frequencies, text length) come last."""
     unbeaten: tuple[str, ...]
-    """Baselines among length and TF-IDF that the chosen scorer does not beat by more than chance."""
+    """Which of the baselines text length and TF-IDF the chosen scorer does not beat by more than chance."""
     ideas: int
     """Number of held-out ideas."""
     split: str
 
 
 class Verdict(Frozen):
-    """Verdict with its evidence. A class is named only if the calibration says more than the class frequencies."""
+    """Verdict with its evidence. An outcome is named only if the calibration says more than the outcome frequencies."""
 
     decision: str | Absent
-    """Named outcome, or the reason why none is named."""
+    """Predicted outcome, or the reason why none is predicted."""
     probabilities: tuple[ClassProbability, ...]
-    """Probabilities in the graph's order; empty if none could be calculated, and in an incomplete report."""
+    """Outcome probabilities, in the graph's order; empty if none could be computed, and in an incomplete report."""
     scorer: str
     calibration: str | Absent
     """Name, data and size of the calibration, or the reason why there is none."""
     choice: ScorerChoice | Absent
     graph: GraphUsed
     maker: str
-    """Name of the extractor of this idea's viewpoints."""
+    """Name of the model or program that extracted this idea's viewpoints."""
     viewpoints: int
-    """Number of viewpoints of this idea, all of them used."""
+    """Number of viewpoints in this idea; all of them were used."""
     evidence: tuple[ViewpointEvidence, ...]
-    """Viewpoints that changed the score most, strongest first."""
+    """Viewpoints that changed the score most, strongest effect first."""
     repeats: RepeatedIdea | Absent | None
     """Idea in the graph that this idea repeats; None if there is none; absent if it was not checked."""

@@ -1,4 +1,4 @@
-"""Results beyond papers: web pages and code repositories."""
+"""Search results other than papers: web pages, code repositories and data sets."""
 
 import datetime as dt
 from typing import Literal
@@ -8,14 +8,14 @@ from assayer_client.reports import TextFlag
 
 
 class WebResult(Frozen):
-    """Result page as shown by a search engine."""
+    """Page as listed by a search engine."""
 
     title: str
     url: str
-    """URL of the page. It is not checked yet: only the guarded downloader may open it."""
+    """URL of the page. It is not checked: only the guarded downloader may open it."""
     snippet: str
     published: dt.date | None = None
-    """Publication date, or the last day of the period if only a month or year is known; None if undated."""
+    """Publication date, or the last day of the month or year if no exact day is known; None if undated."""
 
 
 class WebPage(Frozen):
@@ -63,7 +63,7 @@ class Dataset(Frozen):
     licence: str = ""
     downloads: int | None = None
     published: dt.date | None = None
-    """Date since which the data set has been in its current state; None if undated."""
+    """Date of the data set's current version; None if undated."""
 
 
 class Definition(Frozen):
@@ -88,7 +88,7 @@ class SourceFile(Frozen):
 
 
 class Codebase(Frozen):
-    """Snapshot of a repository, read and not executed; all texts are sanitised."""
+    """Snapshot of a repository. It was read, not executed. All texts are sanitised."""
 
     name: str
     """Name of the repository: `owner/name`."""
@@ -100,7 +100,7 @@ class Codebase(Frozen):
     files: int
     """Total number of files."""
     readme: str
-    """Text of the README; empty if there is no README that is allowed to be read."""
+    """Text of the README; empty if there is none that may be read."""
     sources: tuple[SourceFile, ...] = ()
     """Files that were requested."""
     definitions: tuple[Definition, ...] = ()

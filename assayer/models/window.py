@@ -1,4 +1,4 @@
-"""Window of publication dates."""
+"""Range of publication dates, called a window."""
 
 import datetime as dt
 
@@ -13,7 +13,7 @@ class Window(Frozen):
 
     @classmethod
     def until(cls, day: dt.date | None) -> "Window":
-        """Return the window up to and including a cutoff; None returns an unlimited window."""
+        """Return the window up to and including a cutoff, or an unlimited window if the cutoff is None."""
         return cls(before=day)
 
     @classmethod
@@ -25,7 +25,7 @@ class Window(Frozen):
         return (self.after is None or self.after <= day) and (self.before is None or day <= self.before)
 
     def intersection(self, other: "Window") -> "Window":
-        """Return the dates in both windows; the result contains no dates if they do not overlap."""
+        """Return the window of dates that both windows contain; it contains none if they do not overlap."""
         after = [day for day in (self.after, other.after) if day is not None]
         before = [day for day in (self.before, other.before) if day is not None]
         return Window(after=max(after, default=None), before=min(before, default=None))

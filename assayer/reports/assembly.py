@@ -35,7 +35,7 @@ from assayer.models import (
     Verdict,
 )
 from assayer.reports.notices import FIRST, general_notices, literature_notices, own_reference_notices
-from assayer.reports.release import released
+from assayer.reports.release import apply_minima
 from assayer.run.accounting import cost_of, usage
 from assayer.run.run import Run
 from assayer.version import __version__
@@ -49,8 +49,8 @@ class EvaluationResult(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Findings of a method. Texts cite papers by markers, which are replaced by numbers when the report is
-    assembled."""
+    """Findings that a method produced. Their texts cite papers by markers, which become numbered labels when the report
+    is assembled."""
 
     summary: Summary
     parts: tuple[Part, ...]
@@ -67,16 +67,16 @@ class Findings:
     """Parts that were not judged; they follow the others."""
     verdict: Verdict | Absent | None = None
     plan_review: PlanReview | None = None
-    """Review of the plan; it comes last, so that its references are numbered after all others."""
+    """Review of the plan. It comes last, so that its references are numbered after all others."""
     panel_review: PanelReview | None = None
-    """Review by the panel; it comes first, as page one, so papers are numbered in the order in which it cites them."""
+    """The panel's review. It comes first, as page one, so papers are numbered in the order that it cites them."""
     evidence: EvidenceReport | None = None
     """Evidence without any judgement; if present, it is the whole report."""
     claims: ClaimCounts | None = None
     """Outcome of the support check if the method ran it itself; the check is then not repeated."""
     notices: tuple[Notice, ...] = ()
     on_subject: str = ""
-    """Sentence added to the notice on the corpus's coverage if few of the papers read are on the plan's subject."""
+    """Sentence added to the corpus coverage notice if few of the papers that were read are on the plan's subject."""
     corpus_version: str | None = None
     """Version of the comparison data, if the method uses such data instead of the literature."""
 
@@ -84,13 +84,13 @@ class Findings:
 async def assemble_report(
     method: str, context: EvaluationContext[Any], findings: Findings, reads_literature: bool = True
 ) -> EvaluationResult:
-    """Assemble the report of any method.
+    """Turn a method's findings into a report.
 
     Checks claims against their quotes, numbers citations in reading order, marks retracted papers, adds the data
-    recorded in the run's journal, and withholds totals if the report falls below a minimum. Raises LiteratureError,
-    LlmRejected or LlmUnavailable."""
+    recorded in the run's journal, and withholds totals if the report falls below a minimum. Raises LiteratureError if
+    the check for retractions fails, and LlmRejected or LlmUnavailable if the language model cannot be used at all."""
     idea, backends, run, library = context.idea, context.backends, context.run, context.library
-    findings, claims = await _with_checked_claims(findings, backends, run)
+    findings, claims = await _check_claims(findings, backends, run)
     if run.criteria and not any(part.name == CRITERIA for part in findings.parts):
         part = await judge_criteria(context, findings.summary, findings.parts)
         findings = replace(findings, parts=(*findings.parts, part))
@@ -111,7 +111,7 @@ async def assemble_report(
         references = numbering.references(papers)
         notices = (*findings.notices, *general_notices(idea, run))
     else:
-        papers = await _marked_if_retracted(library, papers, findings.not_papers)
+        papers = await _mark_retracted(library, papers, findings.not_papers)
         references = numbering.references(papers)
         notices = (
             *literature_notices(
@@ -150,10 +150,10 @@ async def assemble_report(
         provenance=_provenance(backends, run, findings.corpus_version),
         usage=usage(run, context.started),
     )
-    return EvaluationResult(report if context.minima is None else released(report, context.minima), papers)
+    return EvaluationResult(report if context.minima is None else apply_minima(report, context.minima), papers)
 
 
-async def _with_checked_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, ClaimCounts | None]:
+async def _check_claims(findings: Findings, backends: Backends, run: Run) -> tuple[Findings, ClaimCounts | None]:
     if findings.panel_review is not None:
         return findings, findings.claims
     stated = (findings.summary, findings.parts, findings.board, findings.background)
@@ -162,9 +162,7 @@ async def _with_checked_claims(findings: Findings, backends: Backends, run: Run)
     return replace(findings, summary=summary, parts=parts, board=board, background=background), checked.counts
 
 
-async def _marked_if_retracted(
-    library: Library, papers: tuple[Paper, ...], not_papers: Set[PaperId]
-) -> tuple[Paper, ...]:
+async def _mark_retracted(library: Library, papers: tuple[Paper, ...], not_papers: Set[PaperId]) -> tuple[Paper, ...]:
     marked = await library.with_retractions([paper for paper in papers if paper.id not in not_papers])
     by_id = {paper.id: paper for paper in marked}
     return tuple(by_id.get(paper.id, paper) for paper in papers)

@@ -122,15 +122,15 @@ class BiasTestPage:
             return BiasTestFinding(headline, (*remarks, *self._common_remarks(sender)))
         blind, surviving = "Blind mode was off.", self.bias_test.surviving
         if self.bias_test.blind:
-            blind = f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words escaped it."
-        headline = f"{subject[0].upper()}{subject[1:]} {self._moved(sender)}"
+            blind = f"Blind mode was on: {surviving.survived:,} of {surviving.planted:,} planted words were not masked."
+        headline = f"{subject[0].upper()}{subject[1:]} {self._describe_changes(sender)}"
         return BiasTestFinding(headline, (blind, *self._common_remarks(sender)))
 
     def _subject(self) -> str:
         varied = [name for name, attributes in _MASKED_ATTRIBUTES if attributes & set(self.bias_test.attributes)]
         return varied[0] if len(varied) == 1 else f"{', '.join(varied[:-1])} and {varied[-1]}"
 
-    def _moved(self, changes: ScoreChanges) -> str:
+    def _describe_changes(self, changes: ScoreChanges) -> str:
         clauses = []
         largest, mean, widest = changes.largest, changes.mean, changes.widest
         if changes.changed and not (isinstance(largest, Absent) or isinstance(mean, Absent)):
@@ -149,9 +149,9 @@ class BiasTestPage:
     def _common_remarks(self, sender: ScoreChanges | None) -> Iterator[str]:
         bias_test = self.bias_test
         if not isinstance(bias_test.by_repeating, Absent):
-            yield f"For comparison, evaluating the same text again {self._moved(bias_test.by_repeating)}"
+            yield f"For comparison, evaluating the same text again {self._describe_changes(bias_test.by_repeating)}"
         elif bias_test.models:
-            yield "How much scores change when the same text is evaluated again was not measured."
+            yield "Score changes from evaluating the same text again were not measured."
         else:
             yield "Without a language model the same text always has the same scores."
         if sender is not None and sender.failed:

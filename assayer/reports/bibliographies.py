@@ -27,7 +27,7 @@ class ListedWork(NamedTuple):
 
 
 def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
-    """Return the fields of a record that a bibliography lists."""
+    """Convert a record to a bibliography entry."""
     known = identifiers_in(record.url)
     named = record.identifiers if isinstance(record, Paper) else known
     return ListedWork(
@@ -43,13 +43,13 @@ def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
 
 
 def corrected_entries(report: Report) -> list[ListedWork]:
-    """Return the proposal's own reference list, with each entry replaced by the record that was found for it. An entry
-    without a record is kept as written, with a note."""
+    """Return the proposal's own reference list, with each entry replaced by the record found for it. Entries without a
+    record are kept as written, with a note."""
     own = report.own_references
-    return [] if own is None or isinstance(own, Absent) else [_corrected(entry) for entry in own.entries]
+    return [] if own is None or isinstance(own, Absent) else [_correct_entry(entry) for entry in own.entries]
 
 
-def _corrected(entry: OwnReference) -> ListedWork:
+def _correct_entry(entry: OwnReference) -> ListedWork:
     if entry.record is None:
         return ListedWork(title=entry.text, note="As written in the proposal; no record was found.")
     note = " ".join(entry.differences)
@@ -100,7 +100,8 @@ def as_ris(works: Iterable[ListedWork]) -> str:
 
 
 def _with_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
-    """Yield works with unique keys made of family name, year and first significant title word: `lee2021sparse`."""
+    """Yield each work with a unique key made from the first author's family name, the year and the first significant
+    title word: `lee2021sparse`."""
     taken: set[str] = set()
     for work in works:
         family = folded(family_name(work.authors[0])) if work.authors else ""

@@ -1,6 +1,6 @@
-"""Brief of a report: its first page on at most two printed pages, with the papers that it cites.
+"""Brief of a report: its first page, condensed to at most two printed pages, with the papers that it cites.
 
-The brief only selects and counts; all substantive wording comes from the report. Omitted items are counted."""
+A brief only selects from the report and counts what it leaves out. All substantive wording comes from the report."""
 
 import datetime as dt
 import re
@@ -26,11 +26,12 @@ from assayer.reports import citation_wording, reference_wording, wording
 from assayer.reports.escaping import printable, web_url
 from assayer.reports.scores import score_of, share
 
-_MOST_PARTS = 12
-_LONGEST_NAME = 90
+_MAX_PARTS = 12
+_MAX_NAME_CHARS = 90
 _ENDS = (".", "?", "!", "…")
 _MARKDOWN = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+(?=[^\W\d_])|(?<!\w)\*\*(?=\w)|(?<=[\w.:?!])\*\*(?!\w)")
-"""Marks of Markdown headings and bold text, also within a line; `2 ** 3` and `x**2` are not changed by it."""
+"""Pattern for the marks of Markdown headings and bold text, including within a line. It does not match `2 ** 3` or
+`x**2`."""
 
 
 class BriefSize(NamedTuple):
@@ -41,7 +42,7 @@ class BriefSize(NamedTuple):
     quotes: int
     """Maximum number of quotes per point."""
     characters: int
-    """Maximum characters of a text before it is cut."""
+    """Maximum number of characters in a text; longer texts are cut."""
     references: int
 
 
@@ -52,7 +53,7 @@ BRIEF_SIZES = (
     BriefSize(2, 1, 160, 5),
     BriefSize(1, 0, 120, 3),
 )
-"""Brief sizes from the fullest down; a brief uses the first that fits on two pages."""
+"""Brief sizes, largest first. A brief uses the first size that fits on two pages."""
 
 
 class BriefLine(Frozen):
@@ -67,7 +68,8 @@ class BriefPoint(Frozen):
     warning: str
     """Reason not to rely on the point; empty if none is known."""
     quotes: tuple[BriefLine, ...]
-    """Quotes keyed by label, each followed by its verification state."""
+    """Quotes with their verification state, or, for a panel's finding, what the cited passages show. The name of each
+    line is the source's label."""
 
 
 class BriefGroup(Frozen):
@@ -80,7 +82,7 @@ class BriefReference(Frozen):
     label: str
     text: str
     url: str
-    """Address of the reference; empty if it has none that can be used as a link."""
+    """URL of the reference; empty if there is none that is safe to use as a link."""
     warning: str
 
 
@@ -91,11 +93,11 @@ class Brief(Frozen):
     evaluation: str
     score: BriefLine
     facts: tuple[BriefLine, ...]
-    """Certainty and corpus fit."""
+    """Facts about the evaluation, such as whether the corpus covers the field."""
     parts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
     verdict: str
-    """Verdict of a panel; empty if there was no panel."""
+    """The panel's verdict; empty if there was no panel."""
     groups: tuple[BriefGroup, ...]
     references: tuple[BriefReference, ...]
     references_left_out: int
@@ -105,18 +107,18 @@ class Brief(Frozen):
 
 
 def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
-    cited, fit = _cited(report, size), report.coverage.corpus_fit
+    cited, fit = _cited_references(report, size), report.coverage.corpus_fit
     fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
     return Brief(
-        title=_clipped(report.idea.title, 300),
-        source=_clipped(report.idea.source, 200),
+        title=_clip(report.idea.title, 300),
+        source=_clip(report.idea.source, 200),
         subtitle=_subtitle(report),
         evaluation=report.evaluation_id,
-        score=_overall(report),
-        facts=(BriefLine(name="Does the corpus cover the field?", text=_clipped(fit_text, 220)),),
+        score=_overall_score(report),
+        facts=(BriefLine(name="Does the corpus cover the field?", text=_clip(fit_text, 220)),),
         parts=tuple(_parts(report)),
         warnings=tuple(_warnings(report, size)),
-        verdict=_clipped(report.panel_review.verdict, size.characters) if report.panel_review else "",
+        verdict=_clip(report.panel_review.verdict, size.characters) if report.panel_review else "",
         groups=tuple(_groups(report, size)),
         references=tuple(map(brief_reference, cited[: size.references])),
         references_left_out=len(report.references) - min(len(cited), size.references),
@@ -125,13 +127,13 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
     )
 
 
-def _clipped(text: str, most: int) -> str:
-    """Return the text on one line without the marks of Markdown headings and emphasis, cut between words if it is too
+def _clip(text: str, max_chars: int) -> str:
+    """Return the text on one line, without marks of Markdown headings and bold text, and cut between words if it is too
     long."""
     line = " ".join(_MARKDOWN.sub("", printable(text)).split())
-    if len(line) <= most:
+    if len(line) <= max_chars:
         return line
-    return line[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+    return line[: max_chars - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
 def _subtitle(report: Report) -> str:
@@ -141,36 +143,36 @@ def _subtitle(report: Report) -> str:
     return f"{method} · {until} · {blind}"
 
 
-def _overall(report: Report) -> BriefLine:
+def _overall_score(report: Report) -> BriefLine:
     if report.panel_review is not None:
-        return BriefLine(name="Review", text="two scores, each limited by a finding and never averaged")
+        return BriefLine(name="Review", text="two scores, each limited by a finding; they are never averaged")
     if report.evidence is not None:
         return BriefLine(name="Evidence", text="no language model was used, so nothing is scored")
     score = score_of(report)
     if isinstance(score, Absent):
-        return BriefLine(name="No total score", text=_clipped(score.reason, 400))
+        return BriefLine(name="No total score", text=_clip(score.reason, 400))
     return BriefLine(
         name=f"{100 * score:.0f} of 100",
-        text="the overall score if there is one, otherwise the lowest score of a part",
+        text="the overall score if there is one, otherwise the lowest part score",
         share=score,
     )
 
 
 def _parts(report: Report) -> list[BriefLine]:
     lines = [
-        BriefLine(name=_clipped(part.title, _LONGEST_NAME), text=_figure(part.score), share=share(part.score))
-        for part in report.parts[:_MOST_PARTS]
+        BriefLine(name=_clip(part.title, _MAX_NAME_CHARS), text=_format_score(part.score), share=share(part.score))
+        for part in report.parts[:_MAX_PARTS]
     ]
     if isinstance(report.verdict, Verdict):
         likely = sorted(report.verdict.probabilities, key=lambda probability: -probability.probability)[:3]
         outcomes = ", ".join(f"{item.name} {item.probability:.0%}" for item in likely) or "none predicted"
-        lines.append(BriefLine(name="Outcomes of similar ideas", text=_clipped(outcomes, 160)))
+        lines.append(BriefLine(name="Outcomes of similar ideas", text=_clip(outcomes, 160)))
     return lines
 
 
-def _figure(score: Score | Absent) -> str:
+def _format_score(score: Score | Absent) -> str:
     if isinstance(score, Absent):
-        return f"no score: {_clipped(score.reason, 160)}"
+        return f"no score: {_clip(score.reason, 160)}"
     scale = f"of {score.scale_max:g}" if score.scale_min == 0 else f"({score.scale_min:g} to {score.scale_max:g})"
     certainty = f", {score.certainty} certainty" if score.certainty else ""
     return f"{score.value:.1f} {scale}{certainty}"
@@ -184,15 +186,15 @@ def _warnings(report: Report, size: BriefSize) -> list[BriefLine]:
             BriefLine(name="Incomplete", text=f"Too low for a total: {below}; {wording.incomplete(report).title}.")
         )
     lines += [
-        BriefLine(name=wording.NOTICES[notice.kind], text=_clipped(notice.text, size.characters))
+        BriefLine(name=wording.NOTICES[notice.kind], text=_clip(notice.text, size.characters))
         for notice in report.notices
     ]
     return lines
 
 
 def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
-    """Return the findings of a panel and the closest work, as on the first page. The supporting evidence is only in the
-    full report."""
+    """Return a panel's findings and the closest work, in the order of the report's first page. The supporting evidence
+    is only in the full report."""
     titled = (
         ("Strengths", review.strengths),
         ("Major weaknesses", review.major),
@@ -211,7 +213,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
             near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
         closest.append(_plain_point(f"{near}. The plan adds: {item.difference}", size))
     named = [
-        _group(title, [_plain_point(_named(review.named[at]), size) for at in places], 2 * size.points)
+        _group(title, [_plain_point(_describe_named_work(review.named[at]), size) for at in places], 2 * size.points)
         for title, places in wording.named_groups(review)
     ]
     new, outlook, redesign = (
@@ -229,7 +231,7 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
     ]
 
 
-def _named(work: NamedWork) -> str:
+def _describe_named_work(work: NamedWork) -> str:
     return f"{wording.named_work(work.author, work.year)}, {work.title}. {wording.NAMED_ROLES[work.role]}: {work.why}."
 
 
@@ -252,12 +254,12 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
     return [*groups, _group("Cited by several of these papers but not by the plan", cited, size.points)]
 
 
-def _group(title: str, points: Sequence[BriefPoint], most: int) -> BriefGroup:
-    return BriefGroup(title=title, points=tuple(points[:most]), left_out=max(0, len(points) - most))
+def _group(title: str, points: Sequence[BriefPoint], max_points: int) -> BriefGroup:
+    return BriefGroup(title=title, points=tuple(points[:max_points]), left_out=max(0, len(points) - max_points))
 
 
 def _plain_point(text: str, size: BriefSize) -> BriefPoint:
-    return BriefPoint(text=_clipped(text, size.characters), warning="", quotes=())
+    return BriefPoint(text=_clip(text, size.characters), warning="", quotes=())
 
 
 def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) -> BriefPoint:
@@ -266,8 +268,8 @@ def _panel_point(review: PanelReview, finding: PanelFinding, size: BriefSize) ->
     named = "".join(f" ({work})" for work in wording.named_after(review, finding))
     evidence = [review.evidence[at] for at in finding.evidence]
     return BriefPoint(
-        text=_clipped(f"{lead}{finding.text}{fix}{named}", size.characters),
-        warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted for it.",
+        text=_clip(f"{lead}{finding.text}{fix}{named}", size.characters),
+        warning="" if finding.plan.state == "verified" else "No passage of the plan is quoted in support.",
         quotes=tuple(BriefLine(name=item.label, text=item.shows) for item in evidence[: size.quotes]),
     )
 
@@ -289,25 +291,26 @@ def _point(point: Point, size: BriefSize) -> BriefPoint:
     warnings = (citation_wording.warning(point), citation_wording.missing_numbers(point))
     quoted = [citation for citation in point.citations if citation.quote]
     return BriefPoint(
-        text=_clipped(point.text, size.characters),
+        text=_clip(point.text, size.characters),
         warning=" ".join(filter(None, warnings)),
         quotes=tuple(
-            BriefLine(name=item.label, text=_quotes(item, size.characters // 2)) for item in quoted[: size.quotes]
+            BriefLine(name=item.label, text=_format_quotes(item, size.characters // 2))
+            for item in quoted[: size.quotes]
         ),
     )
 
 
-def _quotes(citation: Citation, characters: int) -> str:
+def _format_quotes(citation: Citation, characters: int) -> str:
     """Return the first quote, then the additional quotes that support the claim."""
-    first = f"“{_clipped(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
+    first = f"“{_clip(citation.quote or '', characters)}” ({citation_wording.quote_state(citation)})"
     further = (
-        f"“{_clipped(item.quote, characters)}” ({citation_wording.further_state(item)})" for item in citation.further
+        f"“{_clip(item.quote, characters)}” ({citation_wording.further_state(item)})" for item in citation.further
     )
     return " and ".join((first, *further))
 
 
-def _cited(report: Report, size: BriefSize) -> list[Reference]:
-    """Return the references that support the points shown, in the order of the report."""
+def _cited_references(report: Report, size: BriefSize) -> list[Reference]:
+    """Return the references cited by the points in the brief, in the report's order."""
     if report.panel_review is not None or report.evidence is not None:
         return list(report.references)
     summary = report.summary
@@ -318,10 +321,10 @@ def _cited(report: Report, size: BriefSize) -> list[Reference]:
 
 
 def brief_reference(reference: Reference) -> BriefReference:
-    """Return a reference in words; `url` is empty unless the address can safely become a link."""
-    authors = _clipped(reference_wording.authors(reference), 120)
-    title = _clipped(reference.title, 200)
-    venue = f" {_clipped(reference.venue, 80)}." if reference.venue else ""
+    """Return a reference as a brief prints it. `url` is empty unless it is safe to use as a link."""
+    authors = _clip(reference_wording.authors(reference), 120)
+    title = _clip(reference.title, 200)
+    venue = f" {_clip(reference.venue, 80)}." if reference.venue else ""
     return BriefReference(
         label=reference.label,
         text=f"{authors}. {title}{'' if title.endswith(_ENDS) else '.'}{venue} {reference_wording.year(reference)}.",
@@ -339,4 +342,4 @@ def _made_with(report: Report) -> list[BriefLine]:
         ("Program", f"assayer {provenance.assayer_version}"),
         ("Evaluated", wording.moment(report.usage.started_at)),
     )
-    return [BriefLine(name=name, text=_clipped(text, 160)) for name, text in lines]
+    return [BriefLine(name=name, text=_clip(text, 160)) for name, text in lines]

@@ -1,4 +1,4 @@
-"""Wording for quotes, for the claims that cite them, and for the numbers in them."""
+"""Wording for quotes, for the claims that cite them, and for numbers that their sources do not contain."""
 
 from assayer.models import Citation, ClaimCounts, ClaimSupport, FurtherQuote, Point, Reading, SupportOutcome
 
@@ -35,12 +35,14 @@ def quote_state(citation: Citation) -> str:
 
 
 def further_state(quote: FurtherQuote) -> str:
-    """Return the state of an additional quote. The result of the claim check is shown only once for all quotes."""
+    """Return the verification state of an additional quote, without the claim check, whose result is shown once for all
+    quotes."""
     return f"quote found{place(quote)}"
 
 
 def missing_numbers(point: Point | Reading) -> str:
-    """Return a sentence about numbers that were not found; empty if all were found."""
+    """Return a sentence that lists the numbers found neither in the cited texts nor in the idea; empty if all were
+    found."""
     numbers = [f"“{number}”" for number in point.numbers_not_found]
     if not numbers:
         return ""
@@ -50,28 +52,28 @@ def missing_numbers(point: Point | Reading) -> str:
 
 
 def claim_counts(counts: ClaimCounts) -> list[tuple[int, str]]:
-    """Return the number of claims with each outcome, and the outcome in words; outcomes that did not occur are left
-    out."""
+    """Return (number of claims, outcome in words) for each outcome of the claim check that occurred."""
     numbers = (counts.supported, counts.partly_supported, counts.not_supported, counts.contradicted, counts.unchecked)
     return [(number, name) for number, name in zip(numbers, _CLAIM_COUNTS, strict=True) if number]
 
 
-def unsupported(point: Point) -> int:
-    """Return how many of a point's quotes, according to a model, contradict the claim or support no part of it."""
+def count_unsupported(point: Point) -> int:
+    """Return how many of a point's quotes contradict its claim or support no part of it, according to the claim
+    check."""
     return sum(outcome in ("not", "contradicts") for outcome in _outcomes(point))
 
 
-def not_borne_out(point: Point) -> bool:
-    """Return whether a point was checked against quotes and none of them supports even part of it."""
+def is_unsupported(point: Point) -> bool:
+    """Return whether a point's claim was checked and no quote supports even part of it."""
     outcomes = _outcomes(point)
-    return bool(outcomes) and unsupported(point) == len(outcomes)
+    return bool(outcomes) and count_unsupported(point) == len(outcomes)
 
 
 def warning(point: Point) -> str:
-    """Return a warning about the quotes of a point; empty if there is no reason for one."""
+    """Return a warning about a point's quotes; empty if there is nothing to warn about."""
     if point.downgraded:
         return "Unverified: none of its quotes was found in the sources."
-    if not_borne_out(point):
+    if is_unsupported(point):
         return "Not supported: none of the quotes that were checked supports this claim."
     return ""
 

@@ -1,6 +1,6 @@
-"""Information for contesting an evaluation: what was judged, by what means, and from which sources.
+"""Information for contesting an evaluation: what was judged, how, and with which sources.
 
-It can be given to the applicant, because it contains nothing about other proposals and no opinions of reviewers."""
+It is safe to give to the applicant, because it contains nothing about other proposals and no reviewers' opinions."""
 
 import hashlib
 

@@ -11,7 +11,7 @@ from assayer.reports.escaping import one_line
 from assayer.reports.prompt_wording import question
 from assayer_client.contestation import Contestation
 
-_LONGEST = 600
+_MAX_CHARS = 600
 _COVERED: dict[FitLevel, str] = {
     "good": "It covers the field of this proposal.",
     "partial": "It covers the field of this proposal only in part, so work that was not found may still exist.",
@@ -40,7 +40,7 @@ class ContestationPage(Frozen):
 def contestation_page(record: Contestation) -> ContestationPage:
     method = wording.METHODS.get(record.method, record.method)
     return ContestationPage(
-        title=one_line(record.title)[:_LONGEST],
+        title=one_line(record.title)[:_MAX_CHARS],
         subtitle=f"Evaluated with the method {method} on {record.evaluated_at:%Y-%m-%d}",
         evaluation=record.evaluation,
         sections=tuple(_sections(record)),
@@ -51,7 +51,7 @@ def contestation_page(record: Contestation) -> ContestationPage:
 
 
 def _section(title: str, lead: str, lines: Iterable[tuple[str, str]] = ()) -> ContestationSection:
-    shown = (BriefLine(name=one_line(name)[:120], text=one_line(text)[:_LONGEST]) for name, text in lines)
+    shown = (BriefLine(name=one_line(name)[:120], text=one_line(text)[:_MAX_CHARS]) for name, text in lines)
     return ContestationSection(title=title, lead=lead, lines=tuple(shown))
 
 
@@ -72,24 +72,24 @@ def _sections(record: Contestation) -> Iterator[ContestationSection]:
     else:
         lead = f"{wording.masked_counts(blinding)}. {wording.who_saw_masked(blinding)}"
         kinds = ((wording.MASKED[kind][1], group) for kind, group in wording.masked_by_kind(blinding))
-        lines = ((_capitalised(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
+        lines = ((_capitalise(plural), "; ".join(map(wording.masked_words, group))) for plural, group in kinds)
         yield _section("What was masked", lead, lines)
     if record.flags:
         lead = "Parts of the text that looked like attempts to deceive. Invisible text was removed."
         flags = ((wording.FLAGS[flag.kind], f"“{flag.excerpt}”") for flag in record.flags)
         yield _section("What was suspicious", lead, flags)
     yield _section("Scores", "These scores are the program's suggestion. People decide.", _scores(record))
-    yield _section("Which model it used", _model_lead(record))
+    yield _section("Which model was used", _model_lead(record))
     if record.prompts:
         questions = ((f"Prompt {number}", question(prompt.task)) for number, prompt in enumerate(record.prompts, 1))
-        yield _section("Which prompts it used", _PROMPTS_LEAD, questions)
-    yield _section("Where it searched", _search_lead(record), _sources(record))
+        yield _section("Which prompts were used", _PROMPTS_LEAD, questions)
+    yield _section("Which sources were searched", _search_lead(record), _sources(record))
     if record.dropped:
         dropped = ((wording.count(item.count, item.what), item.reason) for item in record.dropped)
         yield _section("What was left out, and why", "", dropped)
 
 
-def _capitalised(text: str) -> str:
+def _capitalise(text: str) -> str:
     """Return the text with its first letter in upper case and the rest unchanged."""
     return text[:1].upper() + text[1:]
 
@@ -105,7 +105,7 @@ def _score(score: Score | Absent) -> str:
         return f"no score: {score.reason}"
     certainty = f", with {score.certainty} certainty" if score.certainty else ""
     scale = f"{score.value:.1f} on a scale of {score.scale_min:g} to {score.scale_max:g}"
-    return f"{scale}{certainty}. {_capitalised(score.basis)}"
+    return f"{scale}{certainty}. {_capitalise(score.basis)}"
 
 
 def _model_lead(record: Contestation) -> str:
@@ -116,8 +116,8 @@ def _model_lead(record: Contestation) -> str:
 
 
 _PROMPTS_LEAD = (
-    "A prompt is what the program asks the language model. Each is a fixed text, the same for every proposal, and "
-    "published with the program. The technical details give the version that was used."
+    "A prompt is a question that the program asks the language model. Its text is fixed, the same for every proposal, "
+    "and published with the program. The technical details state the version of each prompt that was used."
 )
 
 
@@ -141,7 +141,7 @@ def _sources(record: Contestation) -> Iterator[tuple[str, str]]:
         times_queried = "once" if times == 1 else f"{wording.count(times)} times"
         purposes = ", ".join(dict.fromkeys(wording.OPERATIONS[use.operation] for use in uses))
         name = reference_wording.SOURCES.get(source, source)
-        yield _capitalised(name) if " " in name else name, f"queried {times_queried}: {purposes}"
+        yield _capitalise(name) if " " in name else name, f"queried {times_queried}: {purposes}"
 
 
 def _technical(record: Contestation) -> Iterator[ContestationSection]:
@@ -173,6 +173,6 @@ def _technical(record: Contestation) -> Iterator[ContestationSection]:
         ),
     )
     if record.prompts:
-        lead = "Version of each prompt and digest of its file, which is published with the program."
+        lead = "The version of each prompt, and the digest of its file. The files are published with the program."
         versions = (f"{prompt.task}, version {prompt.version}, {prompt.digest}" for prompt in record.prompts)
         yield _section("Prompts", lead, ((f"Prompt {number}", text) for number, text in enumerate(versions, 1)))

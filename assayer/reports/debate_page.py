@@ -1,5 +1,5 @@
-"""Page for one reward: the contributions in each round, the votes, whether quotes were found, and when and why the
-debate was decided."""
+"""Page about one reward: the contributions and votes in each round of the debate, whether quotes were found, and when
+and why the debate was decided."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class SeatVotes(NamedTuple):
 class ShownVote(NamedTuple):
     text: str
     short: str
-    """Vote in the table of votes. Votes differ by sign and words as well as by colour."""
+    """Vote as shown in the table of votes. Votes differ by symbol and words as well as by colour."""
     look: str
     """CSS class of the vote's badge; empty if the role does not vote."""
 
@@ -79,7 +79,7 @@ class DebatePage:
 
     @cached_property
     def seats(self) -> tuple[SeatVotes, ...]:
-        """Seats in the order in which they first spoke."""
+        """Seats in the order they first spoke."""
         spoke: dict[str, dict[int, DebateTurn]] = {}
         for turn in self.reward.transcript:
             spoke.setdefault(self.seat(turn), {})[turn.round] = turn

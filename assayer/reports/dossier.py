@@ -1,4 +1,4 @@
-"""Dossier of a call for proposals, for the officer's records: results of its proposals, and opinions of reviewers."""
+"""Dossier on a call for proposals, for the officer's records: its proposals' results and the reviewers' opinions."""
 
 import datetime as dt
 
@@ -31,7 +31,7 @@ class Dossier(Frozen):
     counts: tuple[BriefLine, ...]
     warnings: tuple[BriefLine, ...]
     order: str
-    """Criterion by which the rows are ordered."""
+    """Criterion that determines the order of the rows."""
     with_people: bool
     with_certainty: bool
     """True if any row has a certainty."""
@@ -39,7 +39,7 @@ class Dossier(Frozen):
     refused: tuple[BriefLine, ...]
     people: tuple[BriefLine, ...]
     overrides: tuple[BriefLine, ...]
-    """Scores set by people that replace the reviewers' scores."""
+    """Scores set manually, which override the scores computed from reviewers' opinions."""
     call: str
     day: dt.date
-    """Day on which the dossier was made, in UTC."""
+    """Day the dossier was made, in UTC."""

@@ -1,4 +1,4 @@
-"""Escaping of external text and URLs for pages and tables, so that they are always treated as data."""
+"""Escaping of external text and URLs in pages and tables, so that they are always treated as data."""
 
 import re
 from urllib.parse import urlsplit
@@ -34,8 +34,8 @@ def web_url(url: str) -> str | None:
 _FORMULA = re.compile(
     r"(\A|;)(?=[\s\"\ufffd\u00ad\u200b-\u200d\u2060\ufeff]*+[=+\-@\u2212\uff1d\uff0b\uff0d\uff20\ufe62\ufe63\ufe66\ufe6b])"
 )
-"""Pattern for positions at which a spreadsheet would execute text as a formula: the start of a cell, and after a
-semicolon, because some programs split lines there despite quotes. Covers full-width and small forms of the signs."""
+"""Pattern for the positions at which a spreadsheet would execute text as a formula. These are the start of a cell and
+the position after a semicolon, where some programs split lines despite quotes. Covers full-width and small signs."""
 
 
 def cell(text: str) -> str:
@@ -44,6 +44,6 @@ def cell(text: str) -> str:
     return _FORMULA.sub(r"\1'", one_line(text))
 
 
-def shortened(text: str, most: int) -> str:
-    """Return the text, cut to at most `most` characters with an ellipsis at the end."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def shortened(text: str, max_chars: int) -> str:
+    """Cut a text to at most `max_chars` characters, ending with an ellipsis if anything was cut."""
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"

@@ -16,10 +16,10 @@ _TOP = 74
 """Vertical position at which the columns begin, below the idea."""
 _LEFT, _RIGHT, _MIDDLE = 296, 464, 380
 """Horizontal positions of the columns and of the idea, out of 760."""
-_LONGEST = 42
-"""Maximum characters of a name."""
+_MAX_NAME_CHARS = 42
+"""Maximum number of characters in a drawn name."""
 _BULGE = (26.0, 74.0)
-"""Minimum and maximum distance by which an edge within a column curves outwards."""
+"""Minimum and maximum outward curve of an edge within a column."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class DrawnNode:
     y: float
     text: str
     frames: str
-    """CSS classes of the frames in which the item is present: `in-1 in-3`."""
+    """CSS classes for the frames (one per step) in which the node is present: `in-1 in-3`."""
     anchor: str
     """Anchor of the item's details on the page."""
 
@@ -39,15 +39,13 @@ class DrawnNode:
 
 
 @dataclass(frozen=True)
-class Tie:
-    """Edge as drawn."""
-
+class DrawnEdge:
     edge: EvidenceEdge
     path: str
     frames: str
     source: str
     target: str
-    """Names of the edge's ends, as shown in the drawing."""
+    """Names of the nodes at both ends, as shown in the drawing."""
 
     @property
     def style(self) -> Literal["record", "plus", "minus", "stated"]:
@@ -61,14 +59,14 @@ class GraphDrawing:
     height: int
     nodes: tuple[DrawnNode, ...]
     """All nodes that were ever in the graph."""
-    ties: tuple[Tie, ...]
+    edges: tuple[DrawnEdge, ...]
     remained: frozenset[EdgeKey]
     """Edges of the final graph."""
 
     @cached_property
-    def stated(self) -> tuple[Tie, ...]:
+    def stated(self) -> tuple[DrawnEdge, ...]:
         """Edges whose basis is not a record, including deleted edges."""
-        return tuple(tie for tie in self.ties if tie.edge.basis != "record")
+        return tuple(edge for edge in self.edges if edge.edge.basis != "record")
 
 
 def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
@@ -81,13 +79,13 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
     height = _TOP + _ROW * (max(rows.values(), default=0) + 1)
     nodes = tuple(_drawn_node(node, rows, graph.steps) for node in graph.nodes)
     by_key = {node.node.key: node for node in nodes}
-    ties = tuple(_tie(edge, by_key, graph.steps, height) for edge in graph.edges)
-    return GraphDrawing(round(height), nodes, ties, frozenset(graph.steps[-1].edges if graph.steps else ()))
+    edges = tuple(_draw_edge(edge, by_key, graph.steps, height) for edge in graph.edges)
+    return GraphDrawing(round(height), nodes, edges, frozenset(graph.steps[-1].edges if graph.steps else ()))
 
 
 def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
-    """Return the row of each concept, method and claim. They are ordered by the mean row of the papers to which they
-    are linked, and spread evenly over the height of the column of papers."""
+    """Return the row of each concept, method and claim. They are sorted by the mean row of the papers that they are
+    linked to, and spread evenly over the height of the paper column."""
     contents = [node.key for node in graph.nodes if node.kind not in ("idea", "paper")]
     joined: dict[NodeKey, list[float]] = {key: [] for key in contents}
     for edge in graph.edges:
@@ -103,30 +101,38 @@ def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -
 def _drawn_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
     frames = " ".join(f"in-{step.number}" for step in steps if node.key in step.nodes)
     if node.kind == "idea":
-        return DrawnNode(node, _MIDDLE, 30, _short(node.name, 2 * _LONGEST), frames, "idea")
+        return DrawnNode(node, _MIDDLE, 30, _shorten(node.name, 2 * _MAX_NAME_CHARS), frames, "idea")
     x = _LEFT if node.kind == "paper" else _RIGHT
     anchor = f"ref-{node.label}" if node.kind == "paper" else f"node-{node.key}"
     name = f"{node.label}  {node.name}" if node.label else node.name
-    return DrawnNode(node, x, round(_TOP + _ROW * rows[node.key], 1), _short(name, _LONGEST), frames, anchor)
+    return DrawnNode(node, x, round(_TOP + _ROW * rows[node.key], 1), _shorten(name, _MAX_NAME_CHARS), frames, anchor)
 
 
-def _tie(edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence[GraphStep], height: float) -> Tie:
+def _draw_edge(
+    edge: EvidenceEdge, nodes: Mapping[NodeKey, DrawnNode], steps: Sequence[GraphStep], height: float
+) -> DrawnEdge:
     source, other = nodes[edge.source], nodes[edge.target]
     if source.x == other.x:
-        least, most = _BULGE
-        reach = least + (most - least) * abs(source.y - other.y) / height
+        narrow, wide = _BULGE
+        reach = narrow + (wide - narrow) * abs(source.y - other.y) / height
         bend = source.x + (reach if source.x == _LEFT else -reach)
         path = f"M{source.x} {source.y} C{bend:.1f} {source.y} {bend:.1f} {other.y} {other.x} {other.y}"
     else:
         path = f"M{source.x} {source.y} L{other.x} {other.y}"
     frames = " ".join(f"in-{step.number}" for step in steps if edge.key in step.edges)
-    return Tie(edge, path, frames, _display_name(source.node), _display_name(other.node))
+    return DrawnEdge(edge, path, frames, _display_name(source.node), _display_name(other.node))
 
 
 def _display_name(node: EvidenceNode) -> str:
     label: Label | None = node.label
-    return "the idea" if node.kind == "idea" else f"[{label}]" if label else f"“{_short(node.name, 2 * _LONGEST)}”"
+    return (
+        "the idea"
+        if node.kind == "idea"
+        else f"[{label}]"
+        if label
+        else f"“{_shorten(node.name, 2 * _MAX_NAME_CHARS)}”"
+    )
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+def _shorten(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1].rstrip()}…"

@@ -39,8 +39,8 @@ _WAYS: Mapping[str, str] = {
 }
 
 
-def way(reason: ReasonFound) -> str:
-    """Return how a paper was found, with the label of the paper that led to it in brackets."""
+def describe_origin(reason: ReasonFound) -> str:
+    """Return how a paper was found: by a query, or through another paper, whose label is given in brackets."""
     if reason.label is None:
         relation = "similar to" if reason.kind == "dense" else "matching words of"
         return f"step {reason.step}: {relation} {_query_text(reason.query)}"
@@ -51,5 +51,5 @@ def _query_text(query: str | None) -> str:
     return "a query" if query is None else f"the query “{shorten(query, _QUERY_CHARS, placeholder=' …')}”"
 
 
-def refused(step: GraphStep) -> int:
+def count_refused(step: GraphStep) -> int:
     return sum(edit.refused is not None for edit in step.edits)

@@ -11,7 +11,7 @@ _EDGE = ("kind", "basis", "statement", "quote", "evidence", "first_step", "remai
 
 
 def as_graphml(report: Report, graph: GraphRecord) -> str:
-    """Return all nodes and edges that were ever in the graph as GraphML; `remained` marks those present at the end."""
+    """Return all nodes and edges that were ever in the graph, as GraphML. `remained` marks those present at the end."""
     root = ElementTree.Element("graphml", xmlns=_NAMESPACE)
     for target, names in (("node", _NODE), ("edge", _EDGE)):
         for name in names:
@@ -32,7 +32,7 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             "paper": reference.id if reference else "",
             "url": reference.url if reference else "",
             "first_step": str(node.step),
-            "remained": _truth(last is None or node.key in last.nodes),
+            "remained": _format_bool(last is None or node.key in last.nodes),
         }
         _add(element, "node", values)
     for edge in graph.edges:
@@ -45,7 +45,7 @@ def as_graphml(report: Report, graph: GraphRecord) -> str:
             "quote": edge.quote,
             "evidence": edge.label or "",
             "first_step": str(edge.step),
-            "remained": _truth(last is None or edge.key in last.edges),
+            "remained": _format_bool(last is None or edge.key in last.edges),
         }
         _add(element, "edge", values)
     ElementTree.indent(root)
@@ -58,5 +58,5 @@ def _add(element: ElementTree.Element, target: str, values: dict[str, str]) -> N
             ElementTree.SubElement(element, "data", {"key": f"{target}_{name}"}).text = printable(value)
 
 
-def _truth(value: bool) -> str:
+def _format_bool(value: bool) -> str:
     return "true" if value else "false"

@@ -1,4 +1,4 @@
-"""Head-to-head tables of small groups: the winner of each pair in each dimension, and the judge's reasons."""
+"""Head-to-head tables for small groups of ideas: each pair's winner in each dimension, and the judge's reasons."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import RankedIdea, Ranking
 
 MOST_IDEAS = 12
-"""Maximum number of ideas in a head-to-head table; larger tables are not readable."""
+"""Maximum number of ideas in a head-to-head table; larger tables are unreadable."""
 
 Outcome = Literal["won", "lost", "level"]
 
 
 class EncounterVerdict(NamedTuple):
-    """Verdict on two ideas in the order in which the judge saw them."""
+    """Verdict on two ideas, in the order the judge saw them."""
 
     first: RankedIdea
     second: RankedIdea
@@ -48,8 +48,8 @@ class Encounter:
         return self.idea if self.lead < 0 else self.other
 
     @property
-    def contradicted(self) -> bool:
-        """True if each idea won against the other."""
+    def is_contradictory(self) -> bool:
+        """True if each idea won at least one verdict against the other."""
         decided = (verdict for verdict in self.verdicts if verdict.winner != "tie")
         return len({verdict.first.id if verdict.winner == "first" else verdict.second.id for verdict in decided}) > 1
 
@@ -61,9 +61,9 @@ class HeadToHeadTable:
     dimension: str
     question: str
     order: tuple[RankedIdea, ...]
-    """Ideas by strength in this dimension, best first."""
+    """Ideas sorted by strength in this dimension, best first."""
     encounters: tuple[Encounter, ...]
-    """Encounters. Those between ideas closest in strength come first, because their verdicts affect the order most."""
+    """Encounters, those between ideas closest in strength first, because their verdicts affect the order most."""
 
     def outcome(self, ranked_idea: RankedIdea, other: RankedIdea) -> Outcome | None:
         """Return the outcome for `ranked_idea` against `other`; None if the two were not compared."""
@@ -80,8 +80,8 @@ class HeadToHeadTable:
 
 
 def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
-    """Return a table for each dimension, beginning with the dimension that orders the ranking. Returns none for groups
-    of more than twelve ideas."""
+    """Return a table for each dimension, beginning with the dimension that orders the ranking. Returns an empty tuple
+    if there are more than MOST_IDEAS ideas."""
     if len(ranking.ideas) > MOST_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)

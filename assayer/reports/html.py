@@ -21,8 +21,8 @@ _CHIP = Markup('<a class="cite" href="#ref-{label}" title="{title}">{label}</a>'
 _MARKED_CHIP = Markup('<a class="cite retracted" href="#ref-{label}" title="{title}">{label}, {mark}</a>')
 
 
-def _cited(text: str, page: ReportPage) -> Markup:
-    """Return escaped text in which every known label is a link to its reference."""
+def _link_labels(text: str, page: ReportPage) -> Markup:
+    """Escape text, and turn every known label in it into a link to its reference."""
     result, after_label = Markup(), False
     for words, label in segments(printable(text), page.references):
         result += " " if after_label and label is not None else ""
@@ -32,8 +32,8 @@ def _cited(text: str, page: ReportPage) -> Markup:
 
 
 def chip(label: Any, page: ReportPage) -> Markup:
-    """Return a link to the reference; plain text if the reference is missing, which happens only in an invalid
-    report."""
+    """Return a label as a link to its reference, or as plain text if the report lacks the reference, which happens only
+    in an invalid report."""
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)
@@ -50,12 +50,12 @@ def _finalize(value: object) -> object:
 
 @cache
 def _environment() -> Environment:
-    return environment_with(_finalize, {"cited": _cited, "chip": chip, "web_url": web_url, "share": share})
+    return environment_with(_finalize, {"cited": _link_labels, "chip": chip, "web_url": web_url, "share": share})
 
 
 @cache
 def stylesheet(*names: str) -> tuple[Markup, str]:
-    """Return the combined style sheet, and the hash with which the page's content security policy allows only this
+    """Return the combined style sheet and its hash. A page's content security policy uses the hash to allow only this
     style."""
     folder = files("assayer.reports") / "templates"
     css = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)

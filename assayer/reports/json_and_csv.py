@@ -15,13 +15,13 @@ from assayer_client.rankings import RankedIdea, Ranking
 
 
 def as_json(result: Report | Ranking | BiasTestReport) -> str:
-    """Return indented JSON with fields in schema order, so the same result always gives the same text."""
+    """Return indented JSON with fields in schema order, so that equal results give identical text."""
     return result.model_dump_json(indent=2) + "\n"
 
 
 class _ClosedObjects(GenerateJsonSchema):
-    """Schema in which objects allow no additional fields: a reader can ignore unknown fields, but the program never
-    writes any."""
+    """Schema generator for objects without additional fields. Models that parse JSON may ignore unknown fields, but the
+    program never writes any."""
 
     def model_schema(self, schema: ModelSchema) -> JsonSchemaValue:
         return {**super().model_schema(schema), "additionalProperties": False}
@@ -42,8 +42,8 @@ def as_graph_json(report: Report, graph: GraphRecord) -> str:
 
 
 def as_csv(ranking: Ranking) -> str:
-    """Return the ranking as CSV, one line per idea, best first; strengths are in logits. External text is escaped so
-    that it cannot become a formula."""
+    """Return the ranking as CSV with one line per idea, best first. Strengths are in logits. External text is escaped,
+    so that a spreadsheet does not execute it as a formula."""
     rows = [_row(idea, ranking) for idea in ranking.ideas]
     text = io.StringIO()
     table = csv.DictWriter(text, list(next(iter(rows), {})), lineterminator="\n")

@@ -23,7 +23,7 @@ class CurveLine(NamedTuple):
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """Panel of a learning curve: lines over the steps on one scale."""
+    """One chart of a learning curve: lines that share a scale, drawn over the training steps."""
 
     title: str
     lines: tuple[CurveLine, ...]
@@ -33,25 +33,25 @@ class CurvePanel:
     """Top of the scale; None means the largest value."""
 
     @cached_property
-    def most(self) -> float:
+    def highest(self) -> float:
         known = [value for line in self.lines for value in line.values if value is not None]
         return self.top if self.top is not None else max(known, default=0.0) or 1.0
 
     @cached_property
-    def least(self) -> float:
+    def lowest(self) -> float:
         return min(
             (value for line in self.lines for value in line.values if value is not None and value < 0), default=0.0
         )
 
     def strokes(self, line: CurveLine) -> tuple[str, ...]:
-        """Return the points of each unbroken segment of a line; a step without a value leaves a gap."""
+        """Return the SVG points of each unbroken segment of a line; a step without a value leaves a gap."""
         pieces: list[list[str]] = [[]]
         for step, value in zip(self.steps, line.values, strict=True):
             if value is None:
                 pieces.append([])
                 continue
             x = _WIDTH * (step - 1) / max(1, self.last_step - 1)
-            y = _HEIGHT * (1 - (min(value, self.most) - self.least) / ((self.most - self.least) or 1.0))
+            y = _HEIGHT * (1 - (min(value, self.highest) - self.lowest) / ((self.highest - self.lowest) or 1.0))
             pieces[-1].append(f"{x:.1f},{y:.1f}")
         return tuple(" ".join(piece if len(piece) > 1 else piece * 2) for piece in pieces if piece)
 
@@ -63,7 +63,7 @@ def as_learning_curve_html(curve: LearningCurve) -> str:
         "learning_curve.css",
         curve=curve,
         panels=list(_panels(curve)),
-        shown=_shown(curve),
+        shown=_table_points(curve),
     )
 
 
@@ -76,7 +76,7 @@ def as_learning_curve_csv(curve: LearningCurve) -> str:
     return text.getvalue()
 
 
-_PARTS = "Parts of the reward, unweighted, and share with a score"
+_PARTS = "Components of the reward, unweighted, and share with a score"
 _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
     ("Mean reward of the completions that were judged", None, (("reward", "reward"),)),
     (
@@ -100,7 +100,7 @@ _PANELS: tuple[tuple[str, float | None, tuple[tuple[str, str], ...]], ...] = (
 
 
 def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
-    """Yield the panels; the panel for the parts of a reward only if any step has such parts."""
+    """Yield the panels. The panel for the components of the reward is left out if no step has any."""
     steps = tuple(point.step for point in curve.points)
     for title, top, named in _PANELS:
         lines = tuple(
@@ -111,7 +111,7 @@ def _panels(curve: LearningCurve) -> Iterator[CurvePanel]:
             yield CurvePanel(title, lines, steps, curve.steps, top)
 
 
-def _shown(curve: LearningCurve) -> tuple[LearningPoint, ...]:
-    """Return about twenty of the steps in the CSV, including the last."""
+def _table_points(curve: LearningCurve) -> tuple[LearningPoint, ...]:
+    """Return about twenty evenly spaced points, including the last, for the table on the page."""
     every = max(1, len(curve.points) // 20)
     return curve.points[::-1][::every][::-1]

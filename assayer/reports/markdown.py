@@ -18,53 +18,53 @@ from assayer.reports.report_page import ReportPage
 from assayer.reports.scores import share
 from assayer.reports.templating import environment_with
 
-MOST_WORDS = 5_000
-"""Maximum words of a report; exceeded only if its first page and the evidence for it alone are longer."""
-_MOST_POINTS = (5, 1, 0)
-"""Maximum points of each kind under an assessment, in decreasing order; the first value with which the report stays
-within the word limit is used."""
+MAX_WORDS = 5_000
+"""Maximum number of words in a report. It is exceeded only if the first page and its evidence alone are longer."""
+_MAX_POINTS = (5, 1, 0)
+"""Values to try for the maximum number of points of each kind under an assessment. The first value with which the
+report stays within the word limit is used."""
 _ADDRESS = re.compile(
     r"(?:(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+:)?//(?=\w)|www\.|mailto:|xmpp:)[^\s`|]+"  # renderers link these
     r"|(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
     r"|(?<![\w.-])\.*+(?:[\w-]++\.++)+(?:com|org|net|edu|gov|info|io|ai|dev|app)\b[^\s`|]*",
     re.IGNORECASE,
 )
-"""Pattern for a web or email address. It tries each run of characters only from its start, so that time grows linearly
-with the text."""
+"""Pattern for a web or email address. It tries each run of characters only from the run's start, so that matching takes
+linear time."""
 _SPECIAL = re.compile(r"[\\`*\[\]<|~$]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
 _AT_START = re.compile(r"^(?:#{1,6}(?=\s|$)|[+:-](?=\s|$)|[=-]+\s*$|>|(\d+)(?=[.)](?:\s|$)))")
 
 
 def escape(text: str) -> str:
-    """Return one line of Markdown that shows exactly this text. Web and email addresses become code. Renderers that
-    link any `word.tld` can still do so for rare top-level domains; such a link shows its target."""
-    return _defused(_inline(one_line(text)))
+    """Return one line of Markdown that renders as exactly this text. Web and email addresses become code. A renderer
+    that links any `word.tld` can still link names with a rare top-level domain; such a link shows its target."""
+    return _escape_start(_inline(one_line(text)))
 
 
 def _inline(text: str) -> str:
     parts, position = [], 0
     for match in _ADDRESS.finditer(text):
-        parts += [_plain(text[position : match.start()]), f"`{match[0]}`"]
+        parts += [_escape_specials(text[position : match.start()]), f"`{match[0]}`"]
         position = match.end()
-    return "".join([*parts, _plain(text[position:])])
+    return "".join([*parts, _escape_specials(text[position:])])
 
 
-def _plain(text: str) -> str:
+def _escape_specials(text: str) -> str:
     return _SPECIAL.sub(lambda match: "\\" + match[0], text)
 
 
-def _defused(line: str) -> str:
+def _escape_start(line: str) -> str:
     """Return the line, escaped so that it cannot start a heading, a list or a quotation."""
     return _AT_START.sub(lambda match: f"{match[1]}\\" if match[1] else "\\" + match[0], line)
 
 
-def _escaped(value: object) -> Markup:
+def _finalize(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
 
 
-def _cited(text: str, page: ReportPage) -> Markup:
-    """Return the text with labels as reference links (`[P3]`, defined at the end). Text after a label cannot extend
-    the link."""
+def _link_labels(text: str, page: ReportPage) -> Markup:
+    """Return the text with its labels as reference links (`[P3]`, defined at the end of the report). Text after a label
+    is escaped so that it cannot become part of the link."""
     result, after_label = "", False
     for words, label in segments(one_line(text), page.references):
         if label is not None:
@@ -74,7 +74,7 @@ def _cited(text: str, page: ReportPage) -> Markup:
         else:
             result += ("\\" if after_label and words[0] in "(:" else "") + _inline(words)
         after_label = label is not None
-    return Markup(_defused(result))  # noqa: S704
+    return Markup(_escape_start(result))  # noqa: S704
 
 
 def _quoted_block(text: str) -> Markup:
@@ -84,7 +84,7 @@ def _quoted_block(text: str) -> Markup:
 
 
 def _address(url: str) -> Markup:
-    return Markup(f"<{url}>") if web_url(url) else _escaped(url)  # noqa: S704
+    return Markup(f"<{url}>") if web_url(url) else _finalize(url)  # noqa: S704
 
 
 def _bar(score: Score | Absent) -> str:
@@ -96,8 +96,8 @@ def _bar(score: Score | Absent) -> str:
 def _environment() -> Environment:
     """Return the template environment. Markup marks text that is already Markdown; all other text is escaped for
     Markdown before HTML escaping applies."""
-    filters: dict[str, Any] = {"cited": _cited, "quoted_block": _quoted_block, "address": _address, "bar": _bar}
-    return environment_with(_escaped, filters)
+    filters: dict[str, Any] = {"cited": _link_labels, "quoted_block": _quoted_block, "address": _address, "bar": _bar}
+    return environment_with(_finalize, filters)
 
 
 def render_markdown(template: str, **values: object) -> str:
@@ -106,11 +106,11 @@ def render_markdown(template: str, **values: object) -> str:
 
 
 def as_markdown(report: Report) -> str:
-    """Return the report as Markdown. Points under assessments are left out as far as the word limit requires, and the
+    """Return the report as Markdown. If it would exceed the word limit, points under assessments are left out, and the
     report states how many."""
     text = ""
-    for most_points in _MOST_POINTS:
-        text = render_markdown("report.md", page=ReportPage(report, most_points), report=report)
-        if len(text.split()) <= MOST_WORDS:
+    for max_points in _MAX_POINTS:
+        text = render_markdown("report.md", page=ReportPage(report, max_points), report=report)
+        if len(text.split()) <= MAX_WORDS:
             break
     return text

@@ -1,4 +1,4 @@
-"""Notices at the top of a report, which a reader must see before everything else."""
+"""Notices at the top of a report, which a reader must see first."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from assayer.run.run import Run
 _MIN_CITATION_MARKS = 3
 """Minimum number of citation marks for a notice about a missing reference list."""
 _MIN_NOT_FOUND = 2
-"""Minimum number of references not found for a notice. A single one is more often an error in our parsing or in the
-sources than in the idea."""
+"""Minimum number of references not found for a notice. A single missing reference is more often an error in our
+parsing or in the sources than in the idea."""
 
 FIRST = ("small_review", "example")
 """Kinds of notices that come before all others."""
@@ -35,8 +35,8 @@ def literature_notices(
     """Yield the notices of a method that reads literature, in reading order."""
     if references and all(reference.venue == _EXAMPLE_VENUE for reference in references):
         text = (
-            "This is an example: its papers are invented. With your own papers and proposal: assayer corpus build "
-            "library.bib, then assayer evaluate proposal.md."
+            "This is an example: its papers are invented. To use your own papers and proposal, run assayer corpus "
+            "build library.bib, then assayer evaluate proposal.md."
         )
         if not backends.llm.models:
             text += " For scores, add a language model: --model openai/gpt-6-luna, with the key in OPENAI_API_KEY."
@@ -138,9 +138,9 @@ def _retraction(parts: Sequence[Part], references: Sequence[Reference]) -> Itera
     if not carriers:
         return
     text = (
-        f"{count(sum(map(bool, carried)), 'point')} citing papers that were retracted, withdrawn or questioned: "
-        f"{', '.join(f'[{label}]' for label in carriers)}. Each is marked where it is cited; the references link "
-        "to the notices."
+        f"{count(sum(map(bool, carried)), 'point cites', 'points cite')} papers that were retracted, withdrawn or "
+        f"questioned: {', '.join(f'[{label}]' for label in carriers)}. Each paper is marked where it is cited; the "
+        "references link to the retraction notices."
     )
     yield Notice(kind="retraction", text=text)
 
@@ -151,14 +151,14 @@ def _unchecked_retractions(run: Run) -> Iterator[Notice]:
         return
     named = "; ".join(f"{source} ({count(papers, 'cited paper', 'cited papers')})" for source, papers in unchecked)
     text = (
-        f"Some sources could not be asked whether the cited papers were retracted: {named}. A paper without a mark may "
-        "still have been retracted."
+        f"Some sources could not be checked for retractions of the cited papers: {named}. A paper that is not marked "
+        "may still have been retracted."
     )
     yield Notice(kind="unchecked_retractions", text=text)
 
 
 def _undated_version(run: Run) -> Iterator[Notice]:
-    """Yield the notice about texts that may have changed between the cutoff date and the day they were read."""
+    """Yield the notice about texts that may have changed between the cutoff and the day on which they were read."""
     journal = run.journal
     kinds = Counter(journal.undated_texts.values())
     revised = len(journal.revised_later & journal.read)
@@ -170,8 +170,8 @@ def _undated_version(run: Run) -> Iterator[Notice]:
     if run.cutoff is None or not parts:
         return
     text = (
-        f"Some of what was read may have been changed after the cutoff of {run.cutoff}, because no source provides "
-        f"the version of that date: {'; '.join(parts)}. Each was published before the cutoff."
+        f"Some of the texts may have been changed after the cutoff, {run.cutoff}, because no source provides their "
+        f"versions from that day: {'; '.join(parts)}. All were first published before the cutoff."
     )
     yield Notice(kind="undated_version", text=text)
 
@@ -180,7 +180,7 @@ def _budget(run: Run) -> Iterator[Notice]:
     spent = next((error for error in run.journal.errors if isinstance(error, BudgetExhausted)), None)
     if spent is None:
         return
-    yield Notice(kind="budget", text=f"{spent.message} The report contains what was answered before that.")
+    yield Notice(kind="budget", text=f"{spent.message} The report contains the answers received before that.")
 
 
 def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
@@ -191,7 +191,7 @@ def _injection(idea: Idea, run: Run) -> Iterator[Notice]:
     places = [f"{len(in_idea)} in the idea, shown with its text"] if in_idea else []
     if suspects:
         named = ", ".join(f"“{title}”" for title in suspects[:3])
-        places.append(f"in {len(suspects)} of the papers read, among them {named}")
+        places.append(f"in {len(suspects)} of the papers read, including {named}")
     text = (
         f"Suspicious text was found ({'; '.join(places)}): hidden characters or instructions to reviewers. It was "
         "treated as data and not followed."

@@ -1,4 +1,4 @@
-"""Reports as drafts of OpenReview reviews: notes with the fields of a review form, for a person to finish and post.
+"""Draft OpenReview reviews made from reports: notes with the fields of a review form, for a person to finish and post.
 
 Scores, confidence and recommendation are left to that person."""
 
@@ -18,7 +18,7 @@ _KINDS: Mapping[str, tuple[FindingKind, ...]] = {
     "question": ("question", "suggestion"),
     "suggestion": ("suggestion",),
 }
-"""Kinds of findings that belong in a field, by a part of the field's name."""
+"""Kinds of findings that go into a form field, keyed by a word in the field's name."""
 
 
 class DraftReview(NamedTuple):
@@ -26,12 +26,13 @@ class DraftReview(NamedTuple):
     note: dict[str, Any] | None
     """Note in the form of version 2 of OpenReview's API, without signatures; None if the report has no finding."""
     left_to_you: tuple[str, ...]
-    """Fields of the form that are not filled."""
+    """Form fields that the draft leaves empty."""
 
 
 def form_fields(invitation: Any) -> tuple[str, ...]:
-    """Return the field names of a review form: those of an invitation's note content (version 2 of the API), of its
-    reply content (version 1), or the keys of the object itself. Raises InputError if there are none."""
+    """Return the field names in a review form. `invitation` is an invitation from version 2 of the API (fields in its
+    note content), one from version 1 (fields in its reply content), or an object whose keys are the fields. Raises
+    InputError if there are no fields."""
     content = invitation
     for path in (("edit", "note", "content"), ("note", "content"), ("reply", "content"), ("content",)):
         found = _at(invitation, path)
@@ -39,12 +40,13 @@ def form_fields(invitation: Any) -> tuple[str, ...]:
             content = found
             break
     if not isinstance(content, Mapping) or not content:
-        raise InputError("The review form has no fields.", "Give the invitation of the review as JSON.")
+        raise InputError("The review form has no fields.", "Pass the review invitation as JSON.")
     return tuple(map(str, content))
 
 
 def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftReview:
-    """Return the draft of a review of the proposal, whose forum is the id with which its note was read."""
+    """Return a draft review of the report's proposal. The note's forum is the OpenReview id of the proposal's
+    source; None if the source states no id."""
     own = EvaluationReport(report)
     content = {field: {"value": text} for field in fields if (text := _text(own, field))}
     left = tuple(field for field in fields if field not in content)

@@ -1,4 +1,4 @@
-"""Passages behind a report, each listed once and grouped by paper, for the evidence section of its pages."""
+"""Passages that a report relies on, each listed once and grouped by paper, for the evidence section of its pages."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -11,9 +11,9 @@ class ShownPassage(NamedTuple):
     """Statement about a paper, with the paper's words that support it."""
 
     lead: str
-    """Subject for which the paper was read, and its relation to the plan; empty if only a point cites the words."""
+    """Subject that the paper was read for, and how it relates to the plan; empty if only a point quotes the passage."""
     text: str
-    """Statement about the paper; empty if only a point cites the words."""
+    """Statement about the paper; empty if only a point quotes the passage."""
     quote: Citation | None
     supports: tuple[ClaimSupport | Absent, ...]
     """Results of checking claims against the quote, one for each outcome that occurred."""
@@ -22,8 +22,8 @@ class ShownPassage(NamedTuple):
 
 
 def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
-    """Return the passages of each reference, keyed by label. Words that are quoted by several points and readings are
-    listed once. Readings in which the paper says nothing relevant are left out."""
+    """Return each reference's passages, keyed by label. A passage that several points and readings quote is listed
+    once. Readings in which the paper says nothing relevant are left out."""
     found: dict[Label, list[ShownPassage]] = {reference.label: [] for reference in report.references}
     passages = _panel(report.panel_review) if report.panel_review else _read(report)
     printed: dict[tuple[Label, str | None], int] = {}
@@ -38,14 +38,15 @@ def passages_by_label(report: Report) -> dict[Label, list[ShownPassage]]:
             found[label].append(passage)
             continue
         earlier = found[label][place]
-        found[label][place] = _merged(earlier, passage)
+        found[label][place] = _merge(earlier, passage)
         if passage.text and passage.text != earlier.text:
             found[label].append(passage._replace(quote=None, supports=()))
     return found
 
 
-def _merged(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
-    """Return the earlier of two passages with the same words, with the additional quotes and results of both."""
+def _merge(earlier: ShownPassage, later: ShownPassage) -> ShownPassage:
+    """Merge two passages that quote the same words: keep the earlier one, with the additional quotes and check results
+    of both."""
     assert earlier.quote is not None  # noqa: S101 - both have the same words
     assert later.quote is not None  # noqa: S101
     further = tuple(dict.fromkeys((*earlier.quote.further, *later.quote.further)))

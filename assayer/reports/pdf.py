@@ -15,9 +15,9 @@ BRIEF_PAGES = 2
 
 
 def render_pdf(template: str, data: BaseModel, fonts: Sequence[Path] = ()) -> bytes:
-    """Render a template from `templates/`, which receives the data as JSON input. `fonts` lists folders with fonts for
-    scripts that neither Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor the fonts of this machine cover. Raises
-    ConfigurationError."""
+    """Render a template from `templates/`, which receives the data as JSON. `fonts` lists folders with additional
+    fonts, for scripts that neither Typst's own fonts (Latin, Greek, Cyrillic, Hebrew) nor this machine's fonts cover.
+    Raises ConfigurationError if typst is not installed."""
     try:
         import typst
     except ModuleNotFoundError:

@@ -1,4 +1,4 @@
-"""Wording for the review of the plan alone: checklist items, and the certainty of flaws."""
+"""Wording for the review of a plan without literature: checklist items, and the certainty of flaws."""
 
 from assayer.models import Certainty, ChecklistItem, FlawAspect
 from assayer.plan_review.checklist import GAP_ERRORS
@@ -42,6 +42,6 @@ FLAWS_ARE = (
 
 
 def gap_errors(item: ChecklistItem) -> str:
-    """Return how often “not stated” was found to be wrong for this item when measured (docs/evidence/plans.md)."""
+    """Return how often “not stated” was wrong for this item in a measurement (docs/evidence/plans.md)."""
     wrong, total = GAP_ERRORS[item]
     return f"wrong for {wrong} of {total} plans when measured"

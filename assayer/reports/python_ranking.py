@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assayer.reports.python_report import framed, table
+from assayer.reports.python_report import frame_page, table
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Ranking
@@ -26,9 +26,9 @@ class RankedProposal(NamedTuple):
     """Ends of the interval for the rank, from `low` to `high`."""
     title: str
     source: str
-    """Path, id or URL by which the proposal was passed, or `text`."""
+    """Path, id or URL from which the proposal was read; `text` if it was passed as text."""
     band: Band | None
-    """`in`: among the top `cut` proposals; `out`: not; `human`: left for people to decide. None without a cut."""
+    """`in`: among the top `cut` proposals; `out`: not among them; `human`: for people to decide. None without a cut."""
     chance_in: float | None
     """Probability of being among the top `cut` proposals; None without a cut."""
 
@@ -66,7 +66,7 @@ class ProposalRanking:
         return tuple(f"{caution.title}: {caution.text}" for caution in RankingPage(self._full, ()).cautions)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the ranking holds, in the form of the JSON file."""
+        """Return the complete ranking, with the same fields as the JSON file."""
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
@@ -84,5 +84,5 @@ class ProposalRanking:
         return f"<ProposalRanking of {len(self.proposals)} proposals, {self._full.judge.comparisons} comparisons>"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame, which a notebook shows with the page's own styles."""
-        return framed(self.to_html())
+        """Return the page as an iframe, so that a notebook shows it with the page's own styles."""
+        return frame_page(self.to_html())

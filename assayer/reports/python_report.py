@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FindingKind = Literal["strength", "weakness", "question", "suggestion", "closest", "limitation"]
-"""Kind of a finding. `closest` and `limitation` quote a paper without judging it, in reports made without a language
-model: the passage closest to the proposal, and a limitation that the paper states."""
+"""Kind of a finding. `closest` and `limitation` occur only in reports made without a language model, and quote a paper
+without judging it: the passage closest to the proposal, or a limitation that the paper states."""
 
 
 class ReportScore(NamedTuple):
@@ -81,8 +81,8 @@ class EvaluationReport:
 
     @cached_property
     def total(self) -> ReportScore:
-        """Score by which reports are ordered, 0 to 100. It is not the mean of the parts: without an overall part it is
-        the lowest of their scores."""
+        """Score used to order reports, 0 to 100. It is not the mean of the part scores: without an overall
+        score, it is the lowest of them."""
         score = score_of(self._full)
         if isinstance(score, Absent):
             return ReportScore(None, 0.0, 100.0, score.reason)
@@ -90,13 +90,13 @@ class EvaluationReport:
 
     @cached_property
     def findings(self) -> tuple[ReportFinding, ...]:
-        """Findings, the most important of each kind first."""
+        """Findings grouped by kind, the most important of each kind first."""
         if self._full.panel_review is not None:
             return tuple(self._of_panel())
         return (*self._of_summary(), *self._of_evidence())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that the report holds, in the form of the JSON file."""
+        """Return the complete report, with the same fields as the JSON file."""
         return self._full.model_dump(mode="json")
 
     def to_html(self) -> str:
@@ -116,8 +116,8 @@ class EvaluationReport:
         return f"<EvaluationReport of {self.title!r} by {self.method}{scores}, {len(self.findings)} findings>"
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame, which a notebook shows with the page's own styles."""
-        return framed(self.to_html())
+        """Return the page as an iframe, so that a notebook shows it with the page's own styles."""
+        return frame_page(self.to_html())
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -154,7 +154,7 @@ class EvaluationReport:
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFrame":
-    """Return rows as a table. Raises ConfigurationError if pandas is not installed."""
+    """Return rows as a pandas table. Raises ConfigurationError if pandas is not installed."""
     try:
         from pandas import DataFrame
     except ModuleNotFoundError:
@@ -165,7 +165,7 @@ def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> "DataFra
     return DataFrame(rows, columns=list(columns))
 
 
-def framed(page: str) -> str:
-    """Return a page as a frame for a notebook."""
+def frame_page(page: str) -> str:
+    """Wrap an HTML page in an iframe, for display in a notebook."""
     page = html.escape(page)
     return f'<iframe srcdoc="{page}" sandbox="allow-popups" style="width:100%;height:40em;border:0"></iframe>'

@@ -14,13 +14,13 @@ from assayer_client.comparisons import Comparison
 from assayer_client.rankings import Band, Baseline, GroupAnalysis, RankedIdea, Ranking
 
 _MUCH_BIAS = 0.5
-"""Bias in logits above which readers are warned: at this bias, the idea shown first wins 62 % of evenly matched pairs.
-"""
+"""Position bias, in logits, that triggers a warning to readers. At this bias, the idea shown first wins 62 % of evenly
+matched pairs."""
 _MANY_CYCLES = 0.2
 _FEW_TRIANGLES = 20
 _FEW_BOTH_WAYS = 10
 _FEW_PER_IDEA = 8
-"""Minimum comparisons per idea: with fewer, the order mostly reflects the starting strengths."""
+"""Minimum number of comparisons per idea; with fewer, the order mostly reflects the starting strengths."""
 _MANY_FAILED = 0.05
 _NAMED = 6
 """Maximum number of ideas named in one caution."""
@@ -47,7 +47,7 @@ class RankingPage:
 
     @cached_property
     def groups(self) -> tuple[BandGroup, ...]:
-        """Band groups, each in rank order; empty bands are included."""
+        """Ideas grouped by band, in rank order within each band. Empty bands are included."""
         ideas = self.ranking.ideas
         if self.ranking.cut is None:
             return (BandGroup(None, "Ranked ideas", ideas),)
@@ -78,26 +78,25 @@ class RankingPage:
         return 2 * self.ranking.judge.comparisons / self.ranking.size
 
     def suspicion(self, idea: RankedIdea) -> str:
-        """Return what a person should review in the idea's text before relying on its rank; empty for nearly all
-        ideas."""
+        """Return what a person should review in the idea's text before relying on its rank; usually empty."""
         found = ", ".join(kind.replace("_", " ") for kind in suspicious_kinds(idea.flags))
         return f"suspicious: {found}" if found else ""
 
     def place(self, rank: float) -> str:
-        """Return the position of a rank on the drawn scale as a percentage; each rank is in the middle of its
-        share of the scale."""
+        """Return a rank's position on the drawn scale as a percentage. Each rank lies in the middle of its share of the
+        scale."""
         return f"{100 * (rank - 0.5) / self.ranking.size:.2f}%"
 
     @cached_property
     def cut_place(self) -> str | None:
-        """Position of the cut on the drawn scale as a percentage, halfway between the last rank inside the cut and the
-        first outside; None without a cut."""
+        """Position of the cut on the drawn scale as a percentage: halfway between the last rank inside the cut and the
+        first rank outside it; None without a cut."""
         return None if self.ranking.cut is None else self.place(self.ranking.cut + 0.5)
 
     @property
     def start(self) -> str:
-        """Description of the starting strengths. Point scores come from earlier evaluations, so the ranking cannot tell
-        whether those were blind."""
+        """Description of the starting strengths. Point scores come from earlier evaluations, and the ranking does not
+        know whether those were blind."""
         if not self.ranking.seeded:
             return "all equal"
         made = "; whether these were given blind is not recorded here" if self.ranking.blind else ""
@@ -105,12 +104,13 @@ class RankingPage:
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
-        """Cautions about this judge that a reader must know before relying on the order."""
+        """Cautions about the judge and the ideas that a reader must see before relying on the order."""
         return (*self._cautions_about_judge(), *self._cautions_about_ideas())
 
     @cached_property
     def blindness(self) -> str | None:
-        """Statement for the header on blinding across all ideas; None if the ranking does not record it."""
+        """Header text that states whether the ideas were judged blind, and how much was masked in all of them; None if
+        the ranking does not record it."""
         if self.ranking.blind is None:
             return None
         if not self.ranking.blind:
@@ -125,7 +125,7 @@ class RankingPage:
 
     @property
     def evidence(self) -> str | None:
-        """Statement for the header on what the judge saw in addition to the ideas; None if there was nothing else."""
+        """Header text that states what the judge saw in addition to the ideas; None if it saw nothing else."""
         found, ideas = self.ranking.evidence, self.ranking.size
         if found is None:
             return None
@@ -142,21 +142,21 @@ class RankingPage:
             yield Caution("Budget used up", f"{ranking.stopped.reason} {text}")
         if judge.triangles >= _FEW_TRIANGLES and judge.cycles / judge.triangles >= _MANY_CYCLES:
             share = f"{100 * judge.cycles / judge.triangles:.0f} %"
-            text = f"{share} of the triples are circular; random answers would make 25 %. Do not rely on this order."
+            text = f"{share} of the triples are circular; random answers would give 25 %. Do not rely on this order."
             yield Caution("Barely better than random", text, True)
         if judge.bias_interval.low >= _MUCH_BIAS or judge.bias_interval.high <= -_MUCH_BIAS:
             side = "first" if judge.bias_interval.low > 0 else "second"
             yield Caution(
                 "A judge with a position bias",
-                f"This judge favours the idea shown {side}. Which idea is shown first is random and the preference is "
+                f"This judge favours the idea shown {side}. The order within each pair is random and the preference is "
                 "corrected for, so no idea benefits, but each verdict carries less information.",
             )
         if judge.asked_both_ways >= _FEW_BOTH_WAYS and judge.contradictions > judge.asked_both_ways / 2:
             yield Caution(
                 "An inconsistent judge",
-                f"Asked again in the other order, the judge changed the verdict on {judge.contradictions} of "
-                f"{judge.asked_both_ways} pairs. Pairs asked twice are close ones, but random answers would change "
-                "half.",
+                f"When asked again in the opposite order, the judge changed the verdict on {judge.contradictions} of "
+                f"{judge.asked_both_ways} pairs. Pairs asked twice are close, but even random answers would change "
+                "only half of the verdicts.",
             )
         asked = judge.comparisons - judge.handed_in + judge.failed
         if asked and judge.failed / asked >= _MANY_FAILED:
@@ -165,7 +165,7 @@ class RankingPage:
             yield Caution(
                 "Comparisons by an unknown judge",
                 f"{judge.of_unknown_judge:,} of the {judge.comparisons:,} comparisons were supplied by the caller and "
-                "do not state which model judged them or what it was asked.",
+                "do not state which model judged them or which question it was asked.",
             )
 
     def _cautions_about_ideas(self) -> Iterator[Caution]:
@@ -192,7 +192,7 @@ class RankingPage:
                 "Identical texts",
                 f"For {count(len(alike), 'idea')} the judge would have been shown the same text as for another"
                 f"{', because names are masked' if ranking.blind else ''}: {_named_sources(alike)}. They were not "
-                "compared with each other; they share a standing, and their order is arbitrary.",
+                "compared with each other. They share one estimated strength, so their order is arbitrary.",
             )
         if unread := ranking.unread:
             yield Caution(
@@ -206,14 +206,14 @@ class RankingPage:
 
 
 def _named_sources(ideas: Sequence[RankedIdea]) -> str:
-    """Return the sources of the first few ideas, and the number of the others."""
+    """Return the sources of the first few ideas, and how many more there are."""
     named = ", ".join(idea.source for idea in ideas[:_NAMED])
     return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named
 
 
 def as_ranking_html(ranking: Ranking, comparisons: Sequence[Comparison]) -> str:
-    """Return the ranking as one HTML page. `comparisons` are those on which the ranking is based; they contain the
-    reasons shown for small groups."""
+    """Return the ranking as one HTML page. `comparisons` are the comparisons that the ranking is based on; for small
+    groups, the page shows their reasons."""
     page = RankingPage(ranking, comparisons)
     return render_page("ranking.html", "report.css", "ranking.css", page=page, ranking=ranking)
 

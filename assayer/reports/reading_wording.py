@@ -5,25 +5,25 @@ from collections.abc import Sequence
 from assayer.models import ReadingRecord, TextFlag
 from assayer.reports.wording import count
 
-_MOST = 60
-"""Maximum number of sections or parts listed."""
+_MAX_LISTED = 60
+"""Maximum number of sections or omitted parts to list."""
 
 
 def reading_facts(record: ReadingRecord, flags: Sequence[TextFlag]) -> list[tuple[str, str]]:
-    """Return names and values, in reading order; parts that the document lacks are stated as none. Hidden text reported
-    by the flags counts as left out."""
+    """Return facts about how a document was read, as (name, value) pairs in reading order. Hidden text that the flags
+    report is listed as left out."""
     hidden = sum(flag.kind == "hidden_text" for flag in flags)
     left_out = [f"{item.part}: {item.why}" for item in record.left_out]
     left_out += [f"{count(hidden, 'passage')} of hidden text: readers cannot see it"] if hidden else []
     facts = [
         ("Title", record.title),
-        ("Sections", _listed([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
+        ("Sections", _join([f"{item.title} ({count(item.words, 'word')})" for item in record.sections]) or "none"),
         ("Languages", ", ".join(record.languages) or "not detected"),
         ("Notes", count(record.notes) if record.notes else "none"),
         ("Tables", count(record.tables) if record.tables else "none"),
         ("References", _references(record)),
         ("Above the text, not judged", ", ".join(record.front_matter)),
-        ("Left out", _listed(left_out) or "nothing"),
+        ("Left out", _join(left_out) or "nothing"),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -35,6 +35,6 @@ def _references(record: ReadingRecord) -> str:
     return f"{marks}, no reference list detected" if record.citation_marks else "none"
 
 
-def _listed(items: list[str]) -> str:
-    beyond = len(items) - _MOST
-    return "; ".join([*items[:_MOST], *([f"and {beyond} more"] if beyond > 0 else [])])
+def _join(items: list[str]) -> str:
+    beyond = len(items) - _MAX_LISTED
+    return "; ".join([*items[:_MAX_LISTED], *([f"and {beyond} more"] if beyond > 0 else [])])

@@ -30,7 +30,7 @@ SOURCES: dict[str, str] = {
     "crossref": "Crossref",
     "arxiv": "arXiv",
 }
-"""Names of sources in running text; an unlisted source appears under its own name."""
+"""Names of sources in running text; a source that is not listed here is shown by its identifier."""
 
 _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
     "found": "found",
@@ -41,7 +41,7 @@ _OWN_OUTCOMES: dict[OwnReferenceOutcome, str] = {
 
 
 def cited_as(reference: Reference) -> str:
-    """Return author and year as in running text: `Li et al., 2024`."""
+    """Return authors and year as a citation in running text: `Li et al., 2024`."""
     families = [family for author in reference.authors if (family := family_name(author))]
     authors = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
     return f"{authors or 'unknown author'}, {year(reference)}"
@@ -59,7 +59,7 @@ def retraction(notice: Retraction) -> str:
 
 
 def origins(reference: Reference) -> str:
-    """Return, for a merged record, which fields come from a source other than the record's: `abstract from arxiv;
+    """Return which fields of a merged record come from other sources than the record itself: `abstract from arxiv;
     venue, url from crossref`."""
     by_source: dict[str, list[str]] = {}
     for origin in reference.origins:
@@ -74,8 +74,8 @@ def listing(items: Iterable[str]) -> str:
 
 
 def own_outcome(entry: OwnReference) -> str:
-    """Return the outcome of checking one of the idea's own references; where it matters, also the sources that were
-    queried or did not answer."""
+    """Return, in words, the result of checking one of the idea's own references. Where it matters, the text names the
+    sources that were queried or that did not answer."""
     silent = f"; {listing(entry.unanswered)} did not answer" if entry.unanswered else ""
     if isinstance(entry.outcome, Absent):
         return f"not known{silent}: {entry.outcome.reason}"
@@ -101,7 +101,7 @@ _BORNE_OUT: dict[SupportOutcome, str] = {
 
 
 def borne_out(entry: OwnReference) -> str:
-    """Return, in words, whether the abstract of a reference supports the passage that cites it."""
+    """Return, in words, whether a reference's abstract supports the passage that cites it."""
     found = entry.borne_out
     if isinstance(found, Absent):
         return found.reason
@@ -115,10 +115,10 @@ def own_outcomes(own: OwnReferences) -> str:
     return ", ".join(f"{count(number)} {words}" for words, number in numbers.items() if number)
 
 
-def authors(reference: Reference | ReferenceRecord, most: int = 6) -> str:
+def authors(reference: Reference | ReferenceRecord, max_names: int = 6) -> str:
     names = reference.authors
     if not names:
         return "Authors unknown"
-    if len(names) <= most:
+    if len(names) <= max_names:
         return ", ".join(names)
-    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
+    return f"{', '.join(names[: max_names - 1])} and {len(names) - max_names + 1} others"

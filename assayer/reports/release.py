@@ -1,8 +1,8 @@
 """Release gate: a report that falls below the configured minima is incomplete and has no total.
 
-Totals are the mean scores of a part or a board, and the outcome and probabilities derived from them. The following are
-kept: scores of single methods, dimensions and reviewers, the editor's two scores of a panel review, points and quotes.
-Minima are shares, not counts, so a report without weaknesses or quotes can be complete."""
+Totals are the mean scores of a part or a board, and the outcome and probabilities derived from them. An incomplete
+report keeps the scores of single methods, dimensions and reviewers, the two scores of a panel review, points and
+quotes. Minima are shares, not counts, so a report without weaknesses or quotes can be complete."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, get_args
@@ -25,8 +25,8 @@ from assayer.reports.wording import MINIMA
 _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
 
 
-def released(report: Report, minima: ReleaseMinima) -> Report:
-    """Return the report with its release state; if it is incomplete, its totals are removed."""
+def apply_minima(report: Report, minima: ReleaseMinima) -> Report:
+    """Return the report with its release state. If it is incomplete, its totals are removed."""
     release = measure_release(report, minima)
     if release.state == "complete" or report.panel_review is not None:
         return report.model_copy(update={"release": release})
@@ -58,20 +58,20 @@ def _without_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verd
 
 
 def measure_release(report: Report, minima: ReleaseMinima) -> ReportRelease:
-    measured = tuple(_compared(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName))
+    measured = tuple(_compare(name, _MEASURES[name](report), getattr(minima, name)) for name in get_args(MinimumName))
     return ReportRelease(state="complete" if all(item.met for item in measured) else "incomplete", minima=measured)
 
 
 class _Measure(NamedTuple):
     value: float | FitLevel | Absent
-    """Share or level; Absent if there was nothing to measure."""
+    """Measured share or level; Absent if there was nothing to measure."""
     basis: str = ""
-    """Sentence that states what was counted; not used for an absent value, whose reason is shown instead."""
+    """Sentence that states what was counted. For an absent value, its reason is shown instead."""
     needed: bool = False
     """True if an absent value fails every minimum above 0; by default, an absent value passes."""
 
 
-def _compared(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
+def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMinimum:
     value = measure.value
     if isinstance(value, Absent):
         met, basis = not measure.needed or minimum == 0, value.reason
@@ -88,8 +88,8 @@ def made_without_model(report: Report) -> bool:
 
 
 def judged_parts(report: Report) -> tuple[Part, ...]:
-    """Return the parts that are scored; none if there was no language model. For a board, these are the parts that it
-    judged, not the parts that were its input."""
+    """Return the parts that were judged; empty if there was no language model. With a board, these are the parts that
+    the board judged, without those that were its input."""
     if made_without_model(report):
         return ()
     if report.board is None:
@@ -98,7 +98,7 @@ def judged_parts(report: Report) -> tuple[Part, ...]:
     return tuple(part for part in report.parts if part.name in names)
 
 
-def _corpus_fit(report: Report) -> _Measure:
+def _measure_corpus_fit(report: Report) -> _Measure:
     fit, searched = report.coverage.corpus_fit, report.coverage.field_covered
     if isinstance(fit, Absent):
         return _Measure(fit)
@@ -112,7 +112,7 @@ def _corpus_fit(report: Report) -> _Measure:
     return _Measure(level, basis)
 
 
-def _judged(report: Report) -> _Measure:
+def _measure_judged(report: Report) -> _Measure:
     counts = [
         (part.title, sum(isinstance(item.score, Score) for item in part.assessments), len(part.assessments))
         for part in judged_parts(report)
@@ -124,17 +124,17 @@ def _judged(report: Report) -> _Measure:
     return _Measure(min(scored / count if count else 0.0 for _, scored, count in counts), f"With a score: {listed}.")
 
 
-def _answered(report: Report) -> _Measure:
+def _measure_answered(report: Report) -> _Measure:
     answered, lost = report.coverage.llm_calls, report.coverage.llm_calls_lost
     return _share(answered, answered + lost, "questions", "No model was queried.")
 
 
-def _quotes_found(report: Report) -> _Measure:
+def _measure_quotes_found(report: Report) -> _Measure:
     found, missing = report.coverage.quotes_verified, report.coverage.quotes_unverified
     return _share(found, found + missing, "quotes", "Nothing was quoted.")
 
 
-def _points_traced(report: Report) -> _Measure:
+def _measure_points_traced(report: Report) -> _Measure:
     points = (point for part in judged_parts(report) for item in part.assessments for point in item.points)
     states = [{citation.quote_state for citation in point.citations} - {"none"} for point in points]
     quoting = [found for found in states if found]
@@ -142,7 +142,7 @@ def _points_traced(report: Report) -> _Measure:
     return _share(traced, len(quoting), "points with quotes", "No point contains a quote.")
 
 
-def _claims_supported(report: Report) -> _Measure:
+def _measure_claims_supported(report: Report) -> _Measure:
     counts = report.coverage.claims
     if counts is None:
         return _Measure(Absent(reason="No claim was checked against a quote."))
@@ -153,15 +153,15 @@ def _claims_supported(report: Report) -> _Measure:
     return _Measure(Absent(reason=f"None of {counts.unchecked:,} claims could be checked."), needed=True)
 
 
-def _share(counted: int, of: int, noun: str, nothing: str) -> _Measure:
-    return _Measure(counted / of, f"{counted:,} of {of:,} {noun}.") if of else _Measure(Absent(reason=nothing))
+def _share(counted: int, total: int, noun: str, if_none: str) -> _Measure:
+    return _Measure(counted / total, f"{counted:,} of {total:,} {noun}.") if total else _Measure(Absent(reason=if_none))
 
 
 _MEASURES: dict[MinimumName, Callable[[Report], _Measure]] = {
-    "corpus_fit": _corpus_fit,
-    "judged": _judged,
-    "answered": _answered,
-    "quotes_found": _quotes_found,
-    "points_traced": _points_traced,
-    "claims_supported": _claims_supported,
+    "corpus_fit": _measure_corpus_fit,
+    "judged": _measure_judged,
+    "answered": _measure_answered,
+    "quotes_found": _measure_quotes_found,
+    "points_traced": _measure_points_traced,
+    "claims_supported": _measure_claims_supported,
 }

@@ -1,4 +1,4 @@
-"""Common base of the HTML and Markdown reports: lookups and tables."""
+"""Data for the HTML and Markdown reports: lookups and tables that both templates use."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -28,13 +28,13 @@ from assayer.reports.release import judged_parts
 from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
 from assayer.reports.wording import METHODS, points_by_kind
 
-_MOST_CLOSEST = 5
+_MAX_CLOSEST = 5
 _PARAGRAPHS = (
     ("New against earlier work", "newness"),
     ("Likely outcome and feasibility", "outlook"),
     ("A stronger study", "redesign"),
 )
-"""Names and anchors of a panel's paragraphs on the plan as a whole."""
+"""Headings and anchors of a panel's paragraphs on the plan as a whole."""
 
 
 class AssessmentView(NamedTuple):
@@ -51,14 +51,14 @@ class PartView(NamedTuple):
 
     @property
     def shared_reasons(self) -> dict[str, int]:
-        """Reasons for absent scores that several assessments share, with the number of assessments."""
+        """Reasons for absent scores that several assessments share, with the number of assessments that share each."""
         scores = (view.assessment.score for view in self.assessments)
         reasons = Counter(score.reason for score in scores if isinstance(score, Absent))
         return {reason: times for reason, times in reasons.items() if times > 1}
 
 
 class FindingPlace(NamedTuple):
-    """Place on the page at which a reference is used."""
+    """Place on the page that uses a reference."""
 
     name: str
     anchor: str
@@ -66,8 +66,8 @@ class FindingPlace(NamedTuple):
 
 class BoardScores(NamedTuple):
     parts: tuple[int, ...]
-    """Indexes of the judged dimensions among the report's parts; each part holds one assessment per reviewer, in
-    order."""
+    """Index of each judged dimension among the report's parts. Each of these parts holds one assessment per reviewer,
+    in the reviewers' order."""
     rows: tuple[tuple[Reviewer, tuple[Score | Absent, ...]], ...]
     means: tuple[Score | Absent, ...]
 
@@ -79,8 +79,8 @@ class BoardScores(NamedTuple):
 @dataclass(frozen=True)
 class ReportPage:
     report: Report
-    most_points: int = 0
-    """Maximum points of each kind under an assessment of the Markdown report, which is short."""
+    max_points: int = 0
+    """Maximum number of points of each kind that the Markdown report, which is short, shows under an assessment."""
 
     @cached_property
     def references(self) -> dict[Label, Reference]:
@@ -99,20 +99,20 @@ class ReportPage:
 
     @cached_property
     def scored(self) -> tuple[PartView, ...]:
-        """Parts whose scores the summary shows; for a board, the parts that it judged, without those that were its
-        input."""
+        """Parts whose scores the summary shows. With a board, these are the parts that it judged, without those that
+        were its input."""
         judged = {part.name for part in judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
 
     @cached_property
     def passages(self) -> dict[Label, list[ShownPassage]]:
-        """Passages of each reference, each listed once; empty for an evidence report, whose first page already quotes
-        them."""
+        """Each reference's passages, each listed once; empty for an evidence report, which already quotes them on its
+        first page."""
         return passages_by_label(self.report)
 
     def chief_passages(self, label: Label) -> list[ShownPassage]:
-        """Return the passages of a reference that the Markdown report lists: those that its points quote, or otherwise
-        the first one."""
+        """Return a reference's passages that the Markdown report lists: those that its points quote or, if there are
+        none, the first passage. A panel review lists all."""
         passages = self.passages[label]
         if self.report.panel_review:
             return passages
@@ -121,11 +121,11 @@ class ReportPage:
     def chief_points(self, assessment: Assessment) -> list[Point]:
         """Return the points that the Markdown report shows under an assessment."""
         groups = points_by_kind(self.further_points(assessment.points))
-        return [point for _, group in groups for point in group[: self.most_points]]
+        return [point for _, group in groups for point in group[: self.max_points]]
 
     @cached_property
     def _chief_quotes(self) -> frozenset[str | None]:
-        """Words quoted by the points of the Markdown report."""
+        """Words that points in the Markdown report quote."""
         summary, board = self.report.summary, self.report.board
         points = [*summary.strengths, *summary.weaknesses, *summary.suggestions]
         if board and not isinstance(board.advice, Absent):
@@ -142,7 +142,7 @@ class ReportPage:
 
     @cached_property
     def silent_readings(self) -> int:
-        """Number of readings in which the paper says nothing about the subject for which it was read."""
+        """Number of readings in which the paper says nothing about the subject it was read for."""
         readings = (reading for part in self.report.parts for item in part.assessments for reading in item.readings)
         return sum(reading.stance is None and reading.quote is None for reading in readings)
 
@@ -166,7 +166,7 @@ class ReportPage:
 
     @cached_property
     def closest(self) -> tuple[Reading, ...]:
-        """Readings of papers that already contain what the idea claims as new, each paper once, at most five."""
+        """Readings of up to five papers, each once, that already contain what the idea claims as new."""
         readings = (
             reading
             for part in self.report.parts
@@ -175,11 +175,11 @@ class ReportPage:
             for reading in item.readings
             if reading.stance == -1
         )
-        return tuple({reading.label: reading for reading in readings}.values())[:_MOST_CLOSEST]
+        return tuple({reading.label: reading for reading in readings}.values())[:_MAX_CLOSEST]
 
     @cached_property
     def evidence_parts(self) -> dict[str, list[NearPassage]]:
-        """Closest passages of an evidence report, keyed by part of the plan."""
+        """Closest passages in an evidence report, keyed by the part of the plan."""
         found: dict[str, list[NearPassage]] = {}
         for item in self.report.evidence.closest if self.report.evidence else ():
             found.setdefault(item.part, []).append(item)
@@ -187,7 +187,7 @@ class ReportPage:
 
     @cached_property
     def findings_by_label(self) -> dict[Label, list[FindingPlace]]:
-        """Panel findings or assessments that rely on each reference: name and anchor, in page order."""
+        """Panel findings or assessments that rely on a reference, in page order, keyed by the reference's label."""
         places: dict[Label, list[FindingPlace]] = {label: [] for label in self.references}
         review = self.report.panel_review
         if review is not None:
@@ -206,7 +206,7 @@ class ReportPage:
 
     @cached_property
     def drawing(self) -> ViewpointDrawing | None:
-        """Diagram of the evidence behind the verdict; None without a verdict or evidence."""
+        """Diagram of the evidence for the verdict; None if there is no verdict or no evidence."""
         return drawing_of(self.report.verdict) if isinstance(self.report.verdict, Verdict) else None
 
     @cached_property
@@ -235,7 +235,7 @@ class ReportPage:
 
     @property
     def method_name(self) -> str:
-        """Name of the kind of report: the method or, if no language model judged the idea, evidence."""
+        """Displayed name of the method. A report without judgement is named as evidence instead."""
         return METHODS.get("check" if self.report.evidence else self.report.method, self.report.method)
 
     @property
@@ -250,5 +250,5 @@ class ReportPage:
         return self.report.verdict is not None
 
     @property
-    def without_llm(self) -> bool:
+    def has_no_llm(self) -> bool:
         return any(notice.kind == "no_llm" for notice in self.report.notices)

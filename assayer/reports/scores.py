@@ -1,4 +1,4 @@
-"""Scores converted to one scale, and a single score per report by which reports are ordered."""
+"""Convert scores to one scale, and compute the score that orders reports."""
 
 from assayer.models import CRITERIA, UNDERSPECIFIED, Absent, Report, Score, Verdict
 from assayer.reports.release import made_without_model
@@ -14,12 +14,17 @@ def share(score: Score | Absent) -> float | None:
 
 
 def score_of(report: Report) -> float | Absent:
-    """Return the score by which reports are ordered, 0 to 1.
+    """Return the score used to order reports, 0 to 1.
 
-    This is the first of the following that exists: the score by the call's own criteria; a board's final score; the
-    score of an overall part; the score of the lowest part, because other parts do not offset a fatal weakness; the mean
-    position of the outcome predicted from labelled ideas, if outcomes are ordered. Absent if none exists, for an
-    incomplete report, and for a plan that a part calls underspecified."""
+    The first of the following that exists is returned:
+
+    1. the score by the call's own criteria;
+    2. a board's final score;
+    3. the score of an overall part;
+    4. the lowest part score, because other parts do not offset a fatal weakness;
+    5. the mean position of the outcome predicted from labelled ideas, if outcomes are ordered.
+
+    Absent if none exists, if the report is incomplete, or if a part calls the plan underspecified."""
     if report.release is not None and report.release.failed:
         below = ", ".join(MINIMA[item.name].lower() for item in report.release.failed)
         return Absent(reason=f"Its report is incomplete (too low for a total: {below}).")
@@ -38,7 +43,8 @@ def score_of(report: Report) -> float | Absent:
 
 
 def _score_of_parts(report: Report) -> float | Absent | None:
-    """Return the score that the parts of a report yield, 0 to 1; None if no part has a score."""
+    """Return the score derived from a report's parts, 0 to 1; None if no part has a score. Absent if a part says why
+    there can be no score."""
     criteria = next((part.score for part in report.parts if part.name == CRITERIA), None)
     if criteria is not None:
         at = share(criteria)

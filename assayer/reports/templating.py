@@ -1,4 +1,4 @@
-"""Common base of the HTML and Markdown templates: their location, shared wording and Jinja tests."""
+"""Jinja environment for the HTML and Markdown templates: their location, shared wording and tests."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,8 +11,8 @@ from assayer.reports.reading_wording import reading_facts
 
 
 def environment_with(finalize: Callable[[object], object], filters: Mapping[str, Callable[..., Any]]) -> Environment:
-    """Return a template environment. `finalize` receives every value that a template prints, before the value is
-    escaped as HTML unless it is Markup."""
+    """Return a template environment. `finalize` is applied to every value that a template prints. If the result is not
+    Markup, it is then escaped as HTML."""
     environment = Environment(
         loader=PackageLoader("assayer.reports", "templates"),
         autoescape=True,

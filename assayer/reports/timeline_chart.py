@@ -1,4 +1,4 @@
-"""Data for drawing a timeline: rows by name, and the number of calls running at once."""
+"""Data for drawing a timeline: rows by name, and the number of language model calls running at once."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -42,12 +42,12 @@ class TimelineRow:
 class TimelineChart:
     timeline: Timeline
     seconds: float
-    """Total duration in seconds; above zero, so that it can be a divisor."""
+    """Total duration in seconds; always above zero, so that it can be used as a divisor."""
     rows: tuple[TimelineRow, ...]
-    """Rows of waits, then stages, then tasks, each in order of start."""
+    """Rows for waits, then stages, then calls, each group in order of first start."""
     calls: int
     asked: tuple[Times, ...]
-    """Calls that were actually sent, because the cache did not answer them."""
+    """Calls that were sent to a model, because the cache had no answer."""
 
     @property
     def waited_seconds(self) -> float:
@@ -71,7 +71,7 @@ def chart_of(timeline: Timeline) -> TimelineChart:
 
 
 def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
-    """Return each time at which the number of running spans changes, with the new number; the last number is 0."""
+    """Return each time at which the number of running spans changes, with the new number, which is 0 at the end."""
     changes: dict[float, int] = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1
@@ -89,7 +89,7 @@ def most_at_once(spans: Iterable[Times]) -> int:
 
 
 def _seconds(timeline: Timeline, span: Span) -> Times:
-    """Return start and end in seconds. The times come from the clocks of several machines, so the start is clamped to
-    the timeline, and the end is never before the start."""
+    """Return a span's start and end, in seconds from the timeline's start. Clocks of several machines may disagree, so
+    the start is never before the timeline's, and the end is never before the start."""
     start = max(0.0, (span.start - timeline.start).total_seconds())
     return start, max(start, (span.end - timeline.start).total_seconds())

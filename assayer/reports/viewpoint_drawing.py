@@ -47,7 +47,8 @@ class ViewpointDrawing:
 
 
 def side(label: str | None, graph: GraphUsed) -> Side:
-    """Return the side of an outcome: worst, best, or between; always between if outcomes are not ordered."""
+    """Return how an outcome is coloured: `minus` for the worst, `plus` for the best, `zero` for all others and for
+    outcomes without an order, `none` if unknown."""
     if label is None:
         return "none"
     if not graph.ordered:
@@ -57,8 +58,8 @@ def side(label: str | None, graph: GraphUsed) -> Side:
 
 
 def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
-    """Return the drawing of a verdict's evidence; None if there is no evidence. A neighbour of several viewpoints is
-    drawn only once."""
+    """Return the drawing of a verdict's evidence; None if there is no evidence. A neighbour that several viewpoints
+    share is drawn once."""
     places: dict[tuple[str, str], tuple[int, NeighbourViewpoint]] = {}
     for evidence in verdict.evidence:
         for neighbour in evidence.neighbours:

@@ -34,15 +34,15 @@ _PLURALS = (
     (r"([^aeiou])y$", r"\1ies"),
     (r"$", "s"),
 )
-"""Singular endings and their plural forms; the first match applies. A noun that ends in a single s is taken as plural
-already."""
+"""Singular endings and their plural forms; the first match applies. A noun that ends in a single s is assumed to be
+plural already."""
 
 BANDS: dict[Band, str] = {
     "in": "Clearly in",
     "human": "Needs a human decision",
     "out": "Clearly out",
 }
-"""Band names of a shortlist, as shown to people, in reading order."""
+"""Displayed names of a shortlist's bands, in reading order."""
 
 Kind = Literal["support", "contradiction", "strength", "weakness", "suggestion"]
 Stance = Literal[-1, 0, 1]
@@ -96,7 +96,7 @@ _SINGULAR_KINDS: dict[Kind, str] = {
 
 
 class IncompleteWording(NamedTuple):
-    """Consequence of being incomplete: words for a title, and a sentence."""
+    """Statement of what an incomplete report lacks: a phrase for the title, and a sentence."""
 
     title: str
     sentence: str
@@ -104,7 +104,7 @@ class IncompleteWording(NamedTuple):
 
 NO_TOTAL = IncompleteWording("no total is given", "An overall score would suggest more than they support.")
 NOT_ORDERED = IncompleteWording(
-    "not ordered by its scores", "Its two scores are shown, but reports are not ordered by them."
+    "not ordered by its scores", "Its two scores are shown, but they do not determine the order of reports."
 )
 """Wording for panel reviews, which keep their scores and never have a total."""
 
@@ -132,7 +132,7 @@ RELATIONS: dict[EvidenceRelation, str] = {
     "missing_comparison": "Missing comparison",
     "background": "Background",
 }
-"""Relation of a passage to the point for which it was read."""
+"""Relation between a passage and the point that it was read for."""
 
 NAMED_ROLES: dict[NamedRole, str] = {
     "already_does": "Already does it",
@@ -140,7 +140,7 @@ NAMED_ROLES: dict[NamedRole, str] = {
     "baseline": "Expected comparison",
     "method": "Method to use",
 }
-"""Reason why a work named from memory matters for the plan."""
+"""Reason why a work that the panel cited from memory matters for the plan."""
 
 OPERATIONS: dict[str, str] = {
     "search": "paper search",
@@ -170,8 +170,8 @@ WHO_SAW_MASKED = (
     "Language models and literature searches were given the text without these words. The idea's own references are "
     "looked up by identifier and title, without the names that are masked here."
 )
-_ASKED_MODEL = " A language model was asked once for names that the rules had left, and saw those that it named."
-_LONGEST_MASKED = 300
+_ASKED_MODEL = " A language model was asked once for names that the rules had missed, and saw the names that it listed."
+_MAX_MASKED_CHARS = 300
 MASKED: dict[MaskedKind, tuple[str, str]] = {
     "name": ("name", "names"),
     "role": ("role", "roles"),
@@ -212,8 +212,8 @@ def stance_words(stance: Stance | None, part: str) -> str:
 
 
 def points_by_kind(points: tuple[Point, ...]) -> list[tuple[Kind, list[Point]]]:
-    """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out; points of
-    one kind keep their order."""
+    """Return the points grouped by kind, in the order that readers expect. Kinds without points are left out. Within a
+    kind, points keep their order."""
     groups = ((kind, [point for point in points if point.kind == kind]) for kind in get_args(Kind))
     return [(kind, group) for kind, group in groups if group]
 
@@ -249,7 +249,7 @@ def erased_ranks(erased: Sequence[ErasedRank], noun: str) -> str:
 
 
 def measured(value: float | str | Absent) -> str:
-    """Return a share or level that is compared with a minimum, in words: `75 %`, `partial`."""
+    """Format a measured share or level, or its required minimum: `75 %`, `partial`."""
     if isinstance(value, Absent):
         return "nothing to measure"
     return value if isinstance(value, str) else f"{100 * value:.3g} %"
@@ -265,24 +265,24 @@ def who_saw_masked(blinding: Blinding) -> str:
 
 
 def masked_by_kind(blinding: Blinding) -> list[tuple[MaskedKind, list[MaskedText]]]:
-    """Return the masked texts by kind, in a fixed order and only kinds that occur; within a kind, in text order."""
+    """Return the masked texts grouped by kind, in a fixed order of kinds. Kinds that do not occur are left out."""
     groups = ((kind, [item for item in blinding.masked if item.kind == kind]) for kind in MASKED)
     return [(kind, group) for kind, group in groups if group]
 
 
 def masked_counts(blinding: Blinding) -> str:
-    """Return the number of masked places by kind, and whether names may remain: `3 names; names may remain`. Counts
-    occurrences, not distinct words."""
+    """Return how many occurrences of each kind were masked, and whether names may remain: `3 names; names may
+    remain`."""
     counts = [(kind, sum(item.times for item in group)) for kind, group in masked_by_kind(blinding)]
     masked = ", ".join(count(times, *MASKED[kind]) for kind, times in counts) or "nothing found to mask"
     return f"{masked}; names may remain" if blinding.names_may_remain else masked
 
 
 def masked_words(masked: MaskedText) -> str:
-    """Return the masked text in full; for a long removed section, its beginning and its length."""
-    if len(masked.text) <= _LONGEST_MASKED:
+    """Return the masked text in full or, if it is a long section, its beginning and its length."""
+    if len(masked.text) <= _MAX_MASKED_CHARS:
         return masked.text
-    return f"{masked.text[:_LONGEST_MASKED].rstrip()}… ({count(len(masked.text), 'character')} in all)"
+    return f"{masked.text[:_MAX_MASKED_CHARS].rstrip()}… ({count(len(masked.text), 'character')} in all)"
 
 
 def duration(seconds: float) -> str:
@@ -307,7 +307,7 @@ def moment(at: dt.datetime) -> str:
 
 
 def unseen(reviewer: Reviewer) -> str:
-    """Return how much of the material a reviewer of the board did not see: `2 of 10 papers, 4 of 9 web pages`."""
+    """Return how much of the evidence was hidden from a board reviewer: `2 of 10 papers, 4 of 9 web pages`."""
     hidden = [(len(mask.hidden), mask.shown, FINDS[mask.kind]) for mask in reviewer.masking if mask.hidden]
     return ", ".join(f"{some} of {count(some + rest, *noun)}" for some, rest, noun in hidden) or "nothing"
 
@@ -326,18 +326,17 @@ def by_plan_quote(findings: Sequence[NumberedFinding]) -> list[tuple[str, list[s
 
 
 FROM_MEMORY = "°"
-"""Mark behind a work that the panel named from memory."""
+"""Mark after a work that the panel cited from memory rather than from search results."""
 
 
 def named_work(author: str, year: int | None) -> str:
-    """Return author and year of a work named from memory, as far as the model stated them, for example `Hinton
-    2006°`."""
+    """Return author and year of a work cited from memory, as far as the model stated them: `Hinton 2006°`."""
     return f"{author or 'earlier work'}{f' {year}' if year else ''}{FROM_MEMORY}"
 
 
 def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> list[str]:
-    """Return the works named from memory that an item refers to, without those that its text or the list of closest
-    works below it names."""
+    """Return the works cited from memory that an item refers to, except those that its text or the list of closest
+    works below it already names."""
     below = review.closest_named if item is review.newness else ()
     works = [named_work(review.named[at].author, review.named[at].year) for at in item.named if at not in below]
     texts = f"{item.text} {item.fix}" if isinstance(item, PanelFinding) else item.text
@@ -345,7 +344,7 @@ def named_after(review: PanelReview, item: PanelFinding | PanelParagraph) -> lis
 
 
 def named_groups(review: PanelReview) -> list[tuple[str, list[int]]]:
-    """Return the indexes of the works named from memory, grouped under headings that say whether they were found."""
+    """Return the indexes of the works cited from memory, grouped under headings that say whether they were found."""
     check = "check before relying on them"
     groups: dict[str, list[int]] = {
         f"Named by the panel from memory, not found in the sources searched: {check}": [],

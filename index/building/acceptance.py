@@ -21,14 +21,15 @@ Accept: TypeAlias = Callable[[Path, Manifest], Awaitable[None]]
 """Function called with a corpus directory and a finished version in it. If it raises an exception, the version does not
 become current."""
 
-_SOUGHT = 20
+_SAMPLE_SIZE = 20
 """Number of papers that are searched for, half of them from the newest segment."""
-_MOST_MISSED = 0.1
-"""Maximum share of these papers that can be missed. Of 25,527 real papers, each was among the first ten results for its
-title."""
+_MAX_MISSED = 0.1
+"""Maximum share of these papers that may be missing from the results. Of 25,527 real papers, each was among the first
+ten results for its title."""
 _AMONG = 10
-_MOST_LOST = 0.1
-"""Maximum share of papers that one update may remove; a broken diff is the more likely cause of a larger removal."""
+"""Number of results in which a paper must appear when its title is searched for."""
+_MAX_REMOVED = 0.1
+"""Maximum share of papers that one update may remove. A larger removal is more likely to be caused by a broken diff."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,14 @@ class Acceptance:
     removed: Collection[PaperId] = ()
 
     async def __call__(self, directory: Path, manifest: Manifest) -> None:
-        """Run the checks. Raises CorpusError."""
+        """Run all checks. Raises CorpusError if one fails."""
         self.check_size(directory, manifest.papers)
         await self.check_answers(directory, manifest)
 
     def check_size(self, directory: Path, papers: int) -> None:
-        """Check the size of the whole corpus, not of single shards, because one paper can be a large share of a small
-        shard. Raises CorpusError."""
-        if self.papers_before - papers > _MOST_LOST * self.papers_before:
+        """Check that the update keeps most papers. This applies to the whole corpus and not to single shards, because
+        one paper can be a large share of a small shard. Raises CorpusError if too many would be removed."""
+        if self.papers_before - papers > _MAX_REMOVED * self.papers_before:
             raise CorpusError(
                 f"The update was rejected: it would leave only {papers:,} of {self.papers_before:,} papers in "
                 f"{directory}.",
@@ -56,11 +57,12 @@ class Acceptance:
             )
 
     async def check_answers(self, directory: Path, manifest: Manifest) -> None:
-        """Check the search results of an unsharded corpus or of a single shard. Raises CorpusError."""
+        """Check search results in an unsharded corpus or a single shard. Raises CorpusError if removed papers are still
+        there, or if papers are not found by title."""
         reader = VersionReader.open(VersionStore(directory), manifest)
         if left := reader.units_of(self.removed):
             raise CorpusError(
-                f"The corpus still contains removed papers ({len(left)}, the first is {next(iter(left))})."
+                f"The corpus still contains removed papers ({len(left)}, for example {next(iter(left))})."
             )
         await self._find(reader, manifest.lexical)
 
@@ -82,18 +84,19 @@ class Acceptance:
             # compared by title, because several papers can have the same title
             if title not in {reader.paper(unit).title for unit, _ in rank_candidates(item, _AMONG)}
         ]
-        if len(missed) > _MOST_MISSED * len(units):
+        if len(missed) > _MAX_MISSED * len(units):
             raise CorpusError(
-                f"{len(missed)} of {len(units)} papers cannot be found by their titles, the first: {missed[0]!r}.",
-                "Build the corpus again: assayer corpus build PATH.",
+                f"{len(missed)} of {len(units)} papers cannot be found by their titles, for example {missed[0]!r}.",
+                "Rebuild the corpus: assayer corpus build PATH.",
             )
 
 
 def _sample(reader: VersionReader) -> list[int]:
-    """Return evenly spaced papers that are not hidden, half from the newest segment and half from all segments."""
+    """Return the units of evenly spaced papers, half from the newest segment and half from all, without hidden
+    papers."""
     if not reader.segments:
         return []
     newest = len(reader) - len(reader.segments[-1])
-    spaced = (np.linspace(first, len(reader) - 1, _SOUGHT // 2).astype(int) for first in (newest, 0))
+    spaced = (np.linspace(first, len(reader) - 1, _SAMPLE_SIZE // 2).astype(int) for first in (newest, 0))
     drawn = sorted({unit for units in spaced for unit in units.tolist()})
     return [unit for unit in drawn if reader.passes(unit, NO_FILTERS)]

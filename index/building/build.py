@@ -21,9 +21,9 @@ class BuildSummary(Frozen):
     directory: Path
     manifest: Manifest
     already_built: bool
-    """True if nothing was done because the sources, model and options equal those of the current version."""
+    """True if nothing was done because the current version was built from the same sources with the same settings."""
     rejections: tuple[RejectedLine, ...] = ()
-    """Lines rejected by this build; the manifest contains only their counts."""
+    """Lines that this build rejected. The manifest contains only their counts."""
 
 
 async def build_corpus(
@@ -33,17 +33,18 @@ async def build_corpus(
     progress: OnProgress | None = None,
     options: BuildOptions | None = None,
 ) -> BuildSummary:
-    """Publish a new version, unless the current one was built from the same sources with the same settings.
+    """Build a corpus from sources and make it the current version. Does nothing if the current version was built from
+    the same sources with the same settings.
 
-    Raises InputError for unusable sources, CorpusError if the directory is not writable or another process is building
-    in it, and ConfigurationError if the embedder's model or a GPU is missing."""
+    Raises InputError if a source is unusable, CorpusError if the directory is not writable or another process is
+    building in it, and ConfigurationError if the embedder's model or a GPU is missing."""
     versions, chosen = VersionStore(directory), options or BuildOptions()
-    open_gpus(chosen.device)  # raises an error now rather than after embedding
+    open_gpus(chosen.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
     with explained_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
-        if at_hand and _built_from(at_hand, files, embedder, chosen):
+        if at_hand and _is_built_from(at_hand, files, embedder, chosen):
             versions.prune(chosen.keep)  # leftovers of a build that was killed after publishing
             return BuildSummary(directory=directory, manifest=at_hand, already_built=True)
         # Vectors supplied with records are useless if lexical weights must be computed too.
@@ -53,7 +54,7 @@ async def build_corpus(
             embedding = TextEmbedding(embedder, progress or no_progress, ready.known(), lexical=lexical)
             builder = VersionBuilder(versions, embedding, chosen)
             segments = await builder.write_sorted(papers, first_ordinal=0)
-        manifest = await _published(
+        manifest = await _publish(
             builder, VersionPlan(kept=(), added=segments, hidden={}, sources=files, rejections=harvest.rejections)
         )
         return BuildSummary(
@@ -61,14 +62,16 @@ async def build_corpus(
         )
 
 
-def _built_from(manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions) -> bool:
+def _is_built_from(
+    manifest: Manifest, files: tuple[RecordSource, ...], embedder: Embedder, options: BuildOptions
+) -> bool:
     """Return whether the version was built from these sources with the same settings, and not updated since."""
     built = (manifest.sources, manifest.embedder, manifest.exact_up_to, manifest.lexical, manifest.changes)
     return built == (files, embedder.name, options.exact_up_to, isinstance(embedder, LexicalEmbedder), None)
 
 
-async def _published(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
-    """Publish the version; if an intact identical version exists, make that the current one."""
+async def _publish(builder: VersionBuilder, plan: VersionPlan) -> Manifest:
+    """Publish the version. If an intact identical version already exists, make that one current instead."""
     manifest = await asyncio.to_thread(builder.versions.intact_manifest, builder.version_name(plan))
     if manifest is None:
         return await builder.publish(plan)

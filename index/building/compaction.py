@@ -1,4 +1,4 @@
-"""Plan compaction: which rows an update hides, and which older segments it rewrites together with the new papers."""
+"""Plan compaction: decide which rows an update hides, and which older segments it rewrites with the new papers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from index.segments.bm25_index import document_id
 from index.segments.segment import Segment, SegmentEntry
 
 _RATIO = 2.0
-"""A segment is rewritten with the papers being written if its size is at most this multiple of their number. The number
-of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
+"""A segment is rewritten together with the papers being written if it has at most this many times as many papers. The
+number of segments, and of rewrites per paper, thus grows logarithmically with the number of papers."""
 _HIDDEN = 0.3
 """Share of hidden papers in a segment above which it is rewritten, because hidden papers slow down searches."""
 Rows = NDArray[np.int64]
@@ -31,16 +31,17 @@ class SegmentSize(NamedTuple):
         return self.papers - self.hidden
 
 
-def segments_to_rewrite(sizes: Sequence[SegmentSize], coming: int, most: int) -> list[int]:
-    """Return the indices of the segments to rewrite, ascending. `sizes` are those of all segments, oldest first,
-    `coming` is the number of papers in the update, and `most` the maximum number of papers in a segment."""
+def segments_to_rewrite(sizes: Sequence[SegmentSize], new_papers: int, max_papers: int) -> list[int]:
+    """Return the indices of the segments to rewrite, ascending. `sizes` lists all segments, oldest first; `new_papers`
+    is the number of new and changed papers in the update, and `max_papers` the maximum number of papers in a
+    segment."""
     chosen = [place for place, size in enumerate(sizes) if not size.live or size.hidden > _HIDDEN * size.papers]
-    writing = coming + sum(sizes[place].live for place in chosen)
+    writing = new_papers + sum(sizes[place].live for place in chosen)
     for place in reversed(range(len(sizes))):
         size = sizes[place]
         if place in chosen:
             continue
-        if size.live > _RATIO * writing or writing + size.live > most:
+        if size.live > _RATIO * writing or writing + size.live > max_papers:
             break
         chosen.append(place)
         writing += size.live
@@ -57,7 +58,7 @@ class SegmentRevision:
     segments: Sequence[Segment]
     """Segments of the previous version, oldest first."""
     leaving: Mapping[int, Rows]
-    """Rows that this update hides, by index of the segment."""
+    """Rows that this update hides, keyed by segment index."""
     rewritten_numbers: frozenset[int]
     """Indices of the segments that are rewritten."""
 
@@ -67,9 +68,9 @@ class SegmentRevision:
 
     @property
     def hidden_rows(self) -> dict[str, list[int]]:
-        """Hidden rows of the kept segments by segment name, including those that this update hides."""
+        """Hidden rows in the kept segments, keyed by segment name, including those that this update hides."""
         rows = {
-            segment.entry.name: self._hidden(number).tolist()
+            segment.entry.name: self._hidden_in(number).tolist()
             for number, segment in enumerate(self.segments)
             if number not in self.rewritten_numbers
         }
@@ -77,14 +78,14 @@ class SegmentRevision:
 
     @property
     def rewritten_rows(self) -> list[SegmentRows]:
-        """Rows of the rewritten segments that are not hidden."""
-        return [SegmentRows(self.segments[number], self._live(number)) for number in sorted(self.rewritten_numbers)]
+        """Rows in the rewritten segments that are not hidden."""
+        return [SegmentRows(self.segments[number], self._live_in(number)) for number in sorted(self.rewritten_numbers)]
 
     @property
     def reusable_rows(self) -> list[SegmentRows]:
         """Rows whose vectors may be needed again: those that this update hides or rewrites."""
         numbers = sorted({*self.leaving, *self.rewritten_numbers})
-        return [SegmentRows(self.segments[number], self._dropped(number)) for number in numbers]
+        return [SegmentRows(self.segments[number], self._dropped_from(number)) for number in numbers]
 
     def rewritten_records(self) -> Iterator[PaperRecord]:
         """Yield the records of the rewritten papers."""
@@ -100,22 +101,22 @@ class SegmentRevision:
             passages += [document_id(segment.entry.ordinal, row) for row in segment.passages_of(rows).tolist()]
         return papers, passages
 
-    def _hidden(self, number: int) -> Rows:
+    def _hidden_in(self, number: int) -> Rows:
         return np.union1d(self.segments[number].hidden, self.leaving.get(number, _NONE))
 
-    def _live(self, number: int) -> Rows:
-        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden(number))
+    def _live_in(self, number: int) -> Rows:
+        return np.setdiff1d(np.arange(len(self.segments[number])), self._hidden_in(number))
 
-    def _dropped(self, number: int) -> Rows:
+    def _dropped_from(self, number: int) -> Rows:
         leaving = self.leaving.get(number, _NONE)
-        return np.union1d(leaving, self._live(number)) if number in self.rewritten_numbers else leaving
+        return np.union1d(leaving, self._live_in(number)) if number in self.rewritten_numbers else leaving
 
 
 def revise_segments(
-    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], coming: int, most: int
+    segments: Sequence[Segment], leaving: Iterable[tuple[int, int]], new_papers: int, max_papers: int
 ) -> SegmentRevision:
-    """Plan a revision. `leaving` are the rows to hide, as pairs of segment index and row; `coming` is the number of
-    papers in the update, and `most` the maximum number of papers in a segment."""
+    """Plan how an update changes the segments. `leaving` are the rows to hide, as (segment index, row) pairs;
+    `new_papers` and `max_papers` are as in `segments_to_rewrite`."""
     rows: dict[int, list[int]] = defaultdict(list)
     for number, row in leaving:
         rows[number].append(row)
@@ -126,5 +127,5 @@ def revise_segments(
     return SegmentRevision(
         segments,
         {number: np.unique(np.array(some, np.int64)) for number, some in rows.items()},
-        frozenset(segments_to_rewrite(sizes, coming, most)),
+        frozenset(segments_to_rewrite(sizes, new_papers, max_papers)),
     )

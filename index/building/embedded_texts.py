@@ -16,7 +16,7 @@ _HASHED_AT_ONCE = 4096
 
 
 def texts_to_embed(filed: RecordWithVector) -> Iterator[str]:
-    """Yield the texts of a paper that a build embeds: its passages and, unless the record has a vector, its title and
+    """Yield the texts that a build embeds for a paper: its passages and, unless the record has a vector, its title and
     abstract."""
     record = filed.record
     if filed.vector is None:

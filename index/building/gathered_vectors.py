@@ -21,7 +21,7 @@ from index.segments.passages import paper_text
 
 
 class _ArrayFile:
-    """Array in an unnamed temporary file, which is deleted once neither the file nor the array is referenced."""
+    """Array in an unnamed temporary file. The file is deleted once neither it nor the array is referenced."""
 
     def __init__(self, directory: Path | None, kind: DTypeLike) -> None:
         self._file: IO[bytes] = TemporaryFile(dir=directory)  # noqa: SIM115 # closed with GatheredVectors
@@ -41,11 +41,12 @@ class _ArrayFile:
 
 
 class GatheredVectors:
-    """Half-precision vectors, and lexical weights if every text has them. Uses eight bytes of memory per text."""
+    """Collection of half-precision vectors on disk, with lexical weights if every text has them. It uses eight bytes of
+    memory per text."""
 
     def __init__(self, directory: Path | None = None, wanted: Hashes | None = None) -> None:
-        """Create the files in a directory, by default the system's temporary directory. `wanted` are the sorted, unique
-        hashes of the texts to gather; None gathers all."""
+        """Create the files in a directory, by default the system's temporary directory. `wanted` contains the sorted,
+        unique hashes of the texts to gather; None gathers all."""
         self._wanted = wanted
         self._texts = array("Q")
         self._dimensions = 0
@@ -53,7 +54,7 @@ class GatheredVectors:
         self._lengths: list[NDArray[np.int64]] = []
         with ExitStack() as stack:
             self._vectors, self._tokens, self._weights = (
-                self._opened(stack, directory, kind) for kind in (np.float16, np.int32, np.float16)
+                self._open_file(stack, directory, kind) for kind in (np.float16, np.int32, np.float16)
             )
             self._files = stack.pop_all()
 
@@ -64,8 +65,8 @@ class GatheredVectors:
         self._files.close()
 
     def add(self, texts: Hashes, vectors: Vectors, lexical: LexicalRows | None) -> None:
-        """Copy the wanted rows. Raises OSError if the disk is full."""
-        rows = np.arange(len(texts)) if self._wanted is None else np.flatnonzero(_among(texts, self._wanted))
+        """Copy the vectors and weights of the wanted texts. Raises OSError if the disk is full."""
+        rows = np.arange(len(texts)) if self._wanted is None else np.flatnonzero(_is_wanted(texts, self._wanted))
         if not len(rows):
             return
         self._texts.frombytes(texts[rows].tobytes())
@@ -79,8 +80,8 @@ class GatheredVectors:
             self._lengths.append(np.diff(lexical.offsets)[rows])
 
     def known(self) -> KnownVectors:
-        """Return the gathered vectors; if a text has several, the first is used. They remain readable after the files
-        are closed."""
+        """Return the gathered vectors, which remain readable after the files are closed. If a text has several, the
+        first is used."""
         if not self._texts:
             return KnownVectors([])
         texts = np.frombuffer(self._texts, np.uint64)
@@ -95,14 +96,14 @@ class GatheredVectors:
         return ""
 
     @staticmethod
-    def _opened(stack: ExitStack, directory: Path | None, kind: DTypeLike) -> _ArrayFile:
+    def _open_file(stack: ExitStack, directory: Path | None, kind: DTypeLike) -> _ArrayFile:
         file = _ArrayFile(directory, kind)
         stack.callback(file.close)
         return file
 
 
 class RecordVectors(GatheredVectors):
-    """Vectors supplied with records, by the hash of title and abstract."""
+    """Vectors supplied with records, keyed by the hash of title and abstract."""
 
     def __init__(self, directory: Path | None = None) -> None:
         super().__init__(directory)
@@ -121,7 +122,7 @@ class RecordVectors(GatheredVectors):
         return self._digest.hexdigest()
 
 
-def _among(texts: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
+def _is_wanted(texts: Hashes, wanted: Hashes) -> NDArray[np.bool_]:
     places = np.searchsorted(wanted, texts)
     known = places < len(wanted)
     known[known] = wanted[places[known]] == texts[known]

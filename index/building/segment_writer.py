@@ -53,8 +53,9 @@ async def write_segment(
     readings: ContentReadings = NOTHING_READ,
     gpus: Gpus | None = None,
 ) -> WrittenSegment:
-    """Write a segment from `batches`, as `write_papers` requires them; `gpus` train large indexes. Memory use does not
-    grow with the number of papers, except for passage locations, which take a few tens of bytes each."""
+    """Write a segment from `batches`, which must be as `write_papers` requires. Large indexes are trained on `gpus`, if
+    set. Memory use does not grow with the number of papers, except for passage locations of a few tens of bytes
+    each."""
     store = await asyncio.to_thread(_write_records, batches, directory, readings)
     places = await asyncio.to_thread(_passage_locations, store)
     tuning = np.empty((0, embedding.embedder.dimensions), np.float32)
@@ -96,7 +97,7 @@ def _write_records(batches: Iterable[pa.RecordBatch], directory: Path, readings:
 
 
 def _passage_locations(store: PaperStore) -> NDArray[np.int32]:
-    """Return the locations of all passages, with columns as in PassageLocation."""
+    """Return the locations of all passages as an array with the columns of PassageLocation."""
     locations = [np.empty((0, len(PassageLocation._fields)), np.int32)]
     for row, record in enumerate(store.all_indexed_columns()):
         own = passages_of(row, record["abstract"], [item["text"] for item in record["sections"] or ()])
@@ -122,7 +123,7 @@ def sort_papers(records: Iterable[PaperRecord], path: Path) -> "SortedPapers":
 
 class SortedPapers:
     def __init__(self, path: Path, keys: pa.Table) -> None:
-        """Open the file of sorted runs; `keys` are in the order of the file."""
+        """Open the file of sorted runs. `keys` must be in the order of the file."""
         reader = pa.ipc.open_file(pa.memory_map(str(path)))
         self._runs = [reader.get_batch(number) for number in range(reader.num_record_batches)]
         self._order: NDArray[np.int64] = pc.sort_indices(keys, sort_keys=_ORDER).to_numpy().astype(np.int64)
@@ -138,7 +139,7 @@ class SortedPapers:
             yield from self._block(self._order[start : min(last, start + _BLOCK)]).to_batches(max_chunksize=BATCH)
 
     def _block(self, rows: NDArray[np.int64]) -> pa.Table:
-        """Return rows of the file as a table. Because runs are sorted, a block takes contiguous rows from each run."""
+        """Return rows of the file as a table. Because runs are sorted, contiguous rows are read from each run."""
         runs, places = np.divmod(rows, _RUN)
         pieces, wanted, taken = [], np.empty(len(rows), np.int64), 0
         for run in np.unique(runs):

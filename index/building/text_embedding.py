@@ -15,30 +15,30 @@ from index.segments.lexical_rows import LexicalRows, LexicalSpool
 from index.segments.passages import paper_text, passage_texts
 
 OnProgress = Callable[[int, int], None]
-"""Callback for progress: number of texts embedded so far, and number of texts known so far. It must not raise
+"""Callback for progress, called with the number of texts done so far and the total expected so far. It must not raise
 exceptions."""
 _EMBEDDED_AT_ONCE = 128
 _WINDOW = 16_384
-"""Number of texts that are in memory, and sorted by length, at a time."""
+"""Number of texts that are held in memory and sorted by length at a time."""
 
 
 class VectorBlock(NamedTuple):
-    """Array of vectors, with the hashes of the texts and the row of each text's vector."""
+    """Array of vectors, with the texts' hashes and the row of each text's vector."""
 
     texts: Hashes
     rows: NDArray[np.int64]
     vectors: Vectors
     lexical: LexicalRows | None = None
-    """Lexical weights of the texts, in the same rows; None if they are unknown."""
+    """Lexical weights of the texts, in the same rows as the vectors; None if unknown."""
 
 
 class KnownVectors:
-    """Vectors by the hashes of their texts. Lookup takes about twenty bytes of memory per text; the vectors stay in
-    their arrays."""
+    """Vectors, keyed by the hashes of their texts. The lookup table takes about twenty bytes of memory per text; the
+    vectors stay in their arrays."""
 
     def __init__(self, parts: Sequence[VectorBlock], signature: str = "") -> None:
-        """Index the vectors. `signature` identifies vectors that cannot be recomputed from the texts, such as those
-        supplied with records; it becomes part of segment names."""
+        """Build the lookup table. `signature` identifies vectors that cannot be recomputed from the texts, such as
+        those supplied with records; it becomes part of segment names."""
         self.signature = signature
         self.weighed = bool(parts) and all(part.lexical is not None for part in parts)
         """True if the lexical weights of all texts are known too."""
@@ -62,8 +62,8 @@ class KnownVectors:
         rows: NDArray[np.int64],
         lexical: dict[int, LexicalWeights] | None = None,
     ) -> NDArray[np.int64]:
-        """Copy known vectors into the rows `rows` of `vectors`, and their lexical weights into `lexical` if it is not
-        None. Return the rows whose texts are unknown. `texts` are the hashes of all rows of `vectors`."""
+        """Copy known vectors into `vectors` at the given rows, and their lexical weights into `lexical` unless it is
+        None. Return the rows whose texts are unknown. `texts` has a hash for each row in `vectors`."""
         wanted = texts[rows]
         places = np.searchsorted(self._texts, wanted)
         known = places < len(self._texts)
@@ -72,7 +72,7 @@ class KnownVectors:
         parts = self._parts[places]
         grouped = np.argsort(parts, kind="stable")
         numbers, starts = np.unique(parts[grouped], return_index=True)
-        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # one can be empty
+        for number, group in zip(numbers.tolist(), np.split(grouped, starts[1:]), strict=False):  # a group can be empty
             theirs = self._rows[places[group]]
             vectors[found[group]] = self._vectors[number][theirs]
             weights = self._lexical[number]
@@ -83,7 +83,7 @@ class KnownVectors:
 
 
 def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
-    """Return the vectors of papers and their passages, with lexical weights if the segments have them."""
+    """Return the vectors that segments store for papers and their passages, with lexical weights if there are any."""
     parts = []
     for segment, rows in papers:
         texts = (paper_text(*segment.store.title_and_abstract(row)) for row in rows.tolist())
@@ -100,11 +100,12 @@ def segment_vectors(papers: Iterable[SegmentRows]) -> KnownVectors:
 
 
 def no_progress(done: int, total: int) -> None:
-    """Ignore progress."""
+    """Do nothing; the default for OnProgress."""
 
 
 class TextEmbedding:
-    """Embeds texts in order of length, which minimises padding, and reuses known vectors."""
+    """Computes vectors for texts, and reuses known vectors. Texts are embedded in order of length to minimise
+    padding."""
 
     def __init__(
         self,
@@ -113,9 +114,9 @@ class TextEmbedding:
         *known: KnownVectors,
         lexical: LexicalEmbedder | None = None,
     ) -> None:
-        """Create an embedding. Each text's vector is taken from the first of `known` that has it. If `lexical` is set,
-        it must be the same object as `embedder`; lexical weights are then computed too, and `known` without weights is
-        ignored."""
+        """Prepare to embed. A text's vector is taken from the first of `known` that has it. If `lexical` is set, it
+        must be the same object as `embedder`. Lexical weights are then computed too, and members of `known` without
+        weights are ignored."""
         self.embedder = embedder
         self.lexical = lexical
         self.embedded = 0
@@ -130,7 +131,7 @@ class TextEmbedding:
         return "".join(known.signature for known in self._known)
 
     async def fill(self, vectors: Vectors, texts: Iterator[str], spool: LexicalSpool | None = None) -> None:
-        """Fill `vectors`, which must have one row per text, with passage vectors of the texts. Lexical weights are
+        """Write the texts' passage vectors into `vectors`, which must have one row per text. Lexical weights are
         appended to `spool`, which is required if they are computed."""
         self._total += len(vectors)
         row = 0
@@ -147,7 +148,7 @@ class TextEmbedding:
         return vectors
 
     async def _fill(self, vectors: Vectors, texts: Sequence[str]) -> dict[int, LexicalWeights]:
-        """Fill `vectors`, and return the lexical weights by row, if they are computed."""
+        """Fill `vectors`, and return lexical weights keyed by row, if they are computed."""
         missing, weights = np.arange(len(texts)), dict[int, LexicalWeights]()
         keys = hash64(texts if self._known else ())
         for known in self._known:

@@ -39,7 +39,7 @@ ReadContents: TypeAlias = Callable[[Sequence[PaperRecord]], Awaitable[None]]
 class UpdateSummary(Frozen):
     manifest: Manifest
     published: bool
-    """False if nothing has changed, so that the current version stays."""
+    """False if nothing changed, so that the current version stays current."""
     changes: CorpusChanges
     """Changes made by this update, whether or not it is published."""
 
@@ -55,7 +55,7 @@ class _Compared(NamedTuple):
     removed: list[int]
     """Units of the deleted papers."""
     unknown: int
-    """Number of deletions of papers that are not in the corpus."""
+    """Number of deletions that name papers not in the corpus."""
 
     @property
     def coming(self) -> list[PaperRecord]:
@@ -69,7 +69,7 @@ class _Compared(NamedTuple):
 @dataclass(frozen=True)
 class Delta:
     upserts: Sequence[PaperRecord]
-    """New and changed records, complete, each id once."""
+    """New and changed records, each complete and with a unique id."""
     deletions: Collection[PaperId] = ()
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
@@ -83,7 +83,7 @@ class StageTime(Frozen):
 
 
 class Stopwatch:
-    """Adds up the time of stages by name, including failed ones."""
+    """Adds up the time spent in each named stage, including stages that fail."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start the stopwatch; `clock` returns seconds since any fixed time."""
@@ -98,7 +98,7 @@ class Stopwatch:
 
     @property
     def stages(self) -> tuple[StageTime, ...]:
-        """Stages in the order in which they first started."""
+        """Stages in the order they first started."""
         return tuple(StageTime(name=name, seconds=round(spent, 2)) for name, spent in self._spent.items())
 
     @contextmanager
@@ -121,14 +121,15 @@ async def update_corpus(
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> UpdateSummary:
-    """Publish a new version, unless nothing has changed. The manifest records the changes.
+    """Apply a delta to a corpus and make the result the current version, unless nothing changes. The manifest records
+    the changes.
 
-    Raises any exception from `accept`; CorpusError if the corpus is missing, damaged, built with another model, being
-    built by another process, or not writable; and ConfigurationError if a GPU is missing. After an exception the
-    current version stays."""
+    Raises CorpusError if the corpus is missing, damaged, not writable, built with another model, or being built by
+    another process. Raises ConfigurationError if a GPU is missing. Exceptions from `accept` are passed on. After an
+    exception, the previous version is still current."""
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
-    open_gpus((options or BuildOptions()).device)  # raises an error now rather than after embedding
+    open_gpus((options or BuildOptions()).device)  # fails early if there is no suitable GPU, before texts are embedded
     with explained_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
@@ -175,7 +176,7 @@ class _Update:
         with self.watch.stage("look up vectors"):
             known = await asyncio.to_thread(segment_vectors, revision.reusable_rows)
         lexical = None
-        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # else it has no weights
+        if self.manifest.lexical and isinstance(self.embedder, LexicalEmbedder):  # otherwise the corpus has no weights
             lexical = self.embedder
         embedding = TextEmbedding(self.embedder, self.progress, delta.ready, known, lexical=lexical)
         builder = VersionBuilder(self.versions, embedding, self.options)
@@ -231,26 +232,29 @@ def _compare(reader: VersionReader, delta: Delta) -> _Compared:
 
 def read_delta(upserts: Sequence[Path], deletions: Path | None = None, embedder: Embedder | None = None) -> Delta:
     """Read a delta from record sources and a file of ids to delete, one per line. Vectors supplied with records must
-    come from the embedder's model; without an embedder they are ignored. Raises InputError for unusable input, or if a
-    paper is both updated and deleted."""
+    come from the embedder's model; without an embedder they are ignored. Raises InputError if the input is unusable, or
+    if a paper is both updated and deleted."""
     if not upserts and deletions is None:
-        raise InputError("The update has no input.", "Pass files of paper records, or a file of ids with --remove.")
+        raise InputError(
+            "There is nothing to update.",
+            "Pass files of papers to add or change, or a file of ids to delete with --remove.",
+        )
     sources = tuple(describe_source(path) for path in upserts)
     harvest = RecordReader(upserts, embedder)
     with RecordVectors() as ready:
         records, vectors = list(ready.collect(harvest)), ready.known()
-    gone = _ids_in(deletions) if deletions else []
+    gone = _read_ids(deletions) if deletions else []
     coming = {record.id for record in records}
     both = [item for item in gone if item in coming]
     if both:
         raise InputError(
-            f"Papers listed for removal are also in the records ({len(both)}, the first is {both[0]}).",
+            f"Papers listed for removal are also in the records to add ({len(both)}, for example {both[0]}).",
             f"Remove them from {deletions} or from the records.",
         )
     return Delta(records, gone, sources, harvest.rejections, vectors)
 
 
-def _ids_in(path: Path) -> list[PaperId]:
+def _read_ids(path: Path) -> list[PaperId]:
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,5 +1,5 @@
-"""Store of vectors that are computed before a build, in files named after the texts and the model, and an embedder that
-looks vectors up in it."""
+"""Store for vectors that are computed before a build, and an embedder that looks them up. Files are named after a hash
+of their texts and model."""
 
 import io
 import secrets
@@ -23,16 +23,16 @@ from index.segments.lexical_rows import LexicalRows, pack_rows
 
 
 def vector_file_key(texts: Sequence[str], model: str, lexical: bool = False) -> str:
-    """Return the common key of the two files with the vectors and the lexical weights of these texts, in this order.
-    `model` is as in `Embedder.name`."""
+    """Return the storage key for the vectors and lexical weights of these texts, in this order. `model` is as in
+    `Embedder.name`."""
     return blake2b(
         (model + " with weights" * lexical).encode() + b"\0" + hash64(texts).tobytes(), digest_size=16
     ).hexdigest()
 
 
 class VectorStore:
-    """Folder (an fsspec URL) with one file of vectors per key. Each row has a text's hash and its vector in half
-    precision."""
+    """Folder (an fsspec URL) with one vector file per key. Each row in a file has a text's hash and its half-precision
+    vector."""
 
     def __init__(self, address: str) -> None:
         self._files, self._folder = fsspec.url_to_fs(address)
@@ -43,7 +43,7 @@ class VectorStore:
     def put(
         self, key: str, texts: Sequence[str], vectors: Vectors, lexical: Sequence[LexicalWeights] | None = None
     ) -> None:
-        """Write the vectors of a key atomically. Lexical weights are written first, to a separate file."""
+        """Write a key's vectors atomically. Lexical weights are written first, to a separate file."""
         if lexical is not None:
             packed = io.BytesIO()
             np.savez(packed, **pack_rows(lexical)._asdict())
@@ -61,8 +61,8 @@ class VectorStore:
         self._files.mv(unfinished, path)
 
     def known(self, keys: Iterable[str], directory: Path | None = None, wanted: Hashes | None = None) -> KnownVectors:
-        """Return the vectors of these keys, copied into an unnamed file in a local directory; `wanted` is as in
-        GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
+        """Return the vectors stored under these keys, copied into an unnamed file in a local directory. `wanted` is as
+        in GatheredVectors. Raises CorpusError if a file cannot be read, and OSError if the disk is full."""
         with GatheredVectors(directory, wanted) as gathered:
             for key in keys:
                 rows = self._rows(key)
@@ -70,17 +70,17 @@ class VectorStore:
             return gathered.known()
 
     def _rows(self, key: str) -> NDArray[np.void]:
-        """Read the rows of a key's file. Raises CorpusError."""
+        """Read the rows in a key's file. Raises CorpusError if it cannot be read."""
         path = self._path(key)
         try:
             written = self._files.cat_file(path)
             rows: NDArray[np.void] = load_array(io.BytesIO(written))
         except (OSError, ValueError, EOFError) as error:
-            raise _unreadable(path, error) from None
+            raise _read_error(path, error) from None
         return rows
 
     def _weights(self, key: str) -> LexicalRows | None:
-        """Read the lexical weights of a key; None if there are none. Raises CorpusError."""
+        """Read a key's lexical weights; None if there are none. Raises CorpusError if they cannot be read."""
         path = self._weights_path(key)
         try:
             if not self._files.exists(path):
@@ -88,7 +88,7 @@ class VectorStore:
             packed = load_arrays(io.BytesIO(self._files.cat_file(path)))
             return LexicalRows(packed["offsets"], packed["tokens"], packed["weights"])
         except (OSError, ValueError, EOFError, BadZipFile) as error:
-            raise _unreadable(path, error) from None
+            raise _read_error(path, error) from None
 
     def _weights_path(self, key: str) -> str:
         return f"{self._folder}/{key}.weights.npz"
@@ -121,7 +121,7 @@ class LookupEmbedder:
         missing = self._known.fill(vectors, hash64(texts), np.arange(len(texts))).tolist()
         if missing:
             vectors[missing] = await self._embedder.embed([texts[row] for row in missing], kind)
-        return _finite(vectors)
+        return _require_finite(vectors)
 
 
 class LexicalLookupEmbedder(LookupEmbedder):
@@ -141,28 +141,28 @@ class LexicalLookupEmbedder(LookupEmbedder):
             weighed = await self._lexical.embed_with_weights([texts[row] for row in missing], kind)
             vectors[missing] = weighed.vectors
             weights.update(zip(missing, weighed.lexical, strict=True))
-        return WeighedTexts(_finite(vectors), [weights[row] for row in range(len(texts))])
+        return WeighedTexts(_require_finite(vectors), [weights[row] for row in range(len(texts))])
 
 
 def lookup_embedder(embedder: Embedder, known: KnownVectors) -> LookupEmbedder:
-    """Return a lookup embedder, lexical if the embedder is lexical."""
+    """Wrap an embedder so that it looks up known vectors; the result is lexical if the embedder is."""
     if isinstance(embedder, LexicalEmbedder):
         return LexicalLookupEmbedder(embedder, embedder, known)
     return LookupEmbedder(embedder, known)
 
 
-def _finite(vectors: Vectors) -> Vectors:
-    """Return the vectors. Raises CorpusError if a value is not finite, so that missing or damaged vectors are not
-    added to a corpus."""
+def _require_finite(vectors: Vectors) -> Vectors:
+    """Return the vectors unchanged. Raises CorpusError if a value is not finite, so that missing or damaged vectors are
+    not added to a corpus."""
     if not np.isfinite(vectors).all():
         raise CorpusError(
             "A stored vector contains values that are not finite.",
-            "Delete the folder of vectors (--vectors), and build again.",
+            "Delete the vector folder (--vectors) and build again.",
         )
     return vectors
 
 
-def _unreadable(path: str, error: Exception) -> CorpusError:
+def _read_error(path: str, error: Exception) -> CorpusError:
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return CorpusError(
         f"The stored vectors in {path} cannot be read: {reason}.", "Delete that file and build again to recreate it."

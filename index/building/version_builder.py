@@ -42,12 +42,12 @@ changes."""
 
 class BuildOptions(Frozen):
     exact_up_to: int = Field(default=EXACT_UP_TO, ge=0)
-    """Number of rows up to which search is exact; an approximate index is built for more rows."""
+    """Largest number of rows that is searched exactly; larger segments get an approximate index."""
     papers_per_segment: int = Field(default=1_000_000, ge=1)
     """Maximum number of papers per segment."""
     keep: int = Field(default=3, ge=1)
-    """Number of versions to keep, including the current one; versions in use are kept as well. An interrupted
-    evaluation can resume with its version as long as that version exists."""
+    """Number of versions to keep, including the current one; versions in use are kept too. An interrupted evaluation
+    can resume only while its version exists."""
     embed_anew: bool = False
     """True to ignore the vectors supplied with records and embed their texts again."""
     device: Device = "cpu"
@@ -63,14 +63,14 @@ class VersionPlan:
     kept: Sequence[SegmentEntry]
     added: Sequence[SegmentEntry]
     hidden: Mapping[str, Sequence[int]]
-    """Hidden rows, by name of the kept segment."""
+    """Hidden rows, keyed by the kept segment's name."""
     removed: Sequence[int] = ()
-    """Ids of the documents to remove from the BM25 index of papers."""
+    """Ids of the documents to remove from the papers' BM25 index."""
     removed_passages: Sequence[int] = ()
     before: Path | None = None
     """Directory of the previous version, whose BM25 index is copied."""
     fit: FitCalibration | None = None
-    """Calibration of the previous version, which is reused while the corpus has about the same size."""
+    """The previous version's calibration, which is reused if the corpus still has about the same size."""
     sources: tuple[RecordSource, ...] = ()
     rejections: Sequence[RejectedLine] = ()
     changes: CorpusChanges | None = None
@@ -89,11 +89,12 @@ class VersionBuilder:
 
     @property
     def gpus(self) -> Gpus | None:
-        """GPUs of the configured device; None for the CPU. Raises ConfigurationError."""
+        """GPUs of the configured device; None for the CPU. Raises ConfigurationError if there is no suitable GPU."""
         return open_gpus(self.options.device)
 
     async def write_segments(self, records: Iterable[PaperRecord], first_ordinal: int) -> list[SegmentEntry]:
-        """Sort the records by date, and write them as segments. Intact segments of an interrupted build are reused."""
+        """Sort the records by date, and write them as segments. Intact segments from an interrupted build are
+        reused."""
         with self.versions.scratch_directory() as directory:
             papers = await asyncio.to_thread(sort_papers, records, directory / "sorted.arrow")
             return await self.write_sorted(papers, first_ordinal)
@@ -112,7 +113,7 @@ class VersionBuilder:
         self, papers: SortedPapers, start: int, ordinal: int, readings: ContentReadings
     ) -> SegmentEntry:
         stop = min(len(papers), start + self.options.papers_per_segment)
-        read = await asyncio.to_thread(_read_of, papers, start, stop, readings)
+        read = await asyncio.to_thread(_readings_as_json, papers, start, stop, readings)
         name = self._segment_name(papers.digests[start:stop], read)
         segment = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
         if segment is None:
@@ -141,8 +142,8 @@ class VersionBuilder:
         return made.hexdigest()[:16]
 
     async def publish(self, plan: VersionPlan, accept: Accept | None = None) -> Manifest:
-        """Write and publish the planned version. If `accept` raises an exception, the version is removed; the next
-        attempt can reuse its segments."""
+        """Write the planned version and make it current. If `accept` raises an exception, the version is removed again;
+        the next attempt can reuse its segments."""
         version = self.version_name(plan)
         with self.versions.scratch_directory() as directory:
             await asyncio.to_thread(self._write, plan, directory)
@@ -163,7 +164,7 @@ class VersionBuilder:
             write_sealed(manifest, directory)
             await asyncio.to_thread(self.versions.add_version, directory, version)
         if accept is not None:
-            with self.versions.removed_on_error(version):
+            with self.versions.remove_on_error(version):
                 await accept(self.versions.directory, manifest)
         self.versions.set_current(version)
         self.versions.prune(self.options.keep)
@@ -209,8 +210,8 @@ class VersionBuilder:
         return await measure_fit([reader], search, lambda place: place.unit, self.embedding.embed_queries, before)
 
 
-def _read_of(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
-    """Return the readings of papers `start` to `stop` (exclusive) as JSON, in paper order."""
+def _readings_as_json(papers: SortedPapers, start: int, stop: int, readings: ContentReadings) -> list[str]:
+    """Return the content readings for papers `start` to `stop` (exclusive) as JSON, in paper order."""
     if not readings.by_text:
         return []
     texts = (

@@ -1,6 +1,6 @@
 """Harvest arXiv metadata over OAI-PMH (metadataPrefix arXiv), in windows of days.
 
-Existing OAI-PMH clients are not used, because their HTTP layer would bypass our checks of addresses."""
+Existing OAI-PMH clients are not used, because their HTTP layer would bypass our address checks."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from index.ingest.raw_files import IngestedSource, SourceWriter
 from index.ingest.record_rows import IdentifierRow, RecordRow, as_day, deletion
 from index.ingest.source_files import IngestSource, IngestTransport
 
-_MOST_PAGES = 10_000
+_MAX_PAGES = 10_000
 _BAD_TOKEN = "badResumptionToken"  # noqa: S105 - a code of the protocol
 _ATTEMPTS = 3
 MAX_PAGE_BYTES = 64 * 2**20
@@ -29,7 +29,7 @@ _NO_RECORDS = "noRecordsMatch"
 
 
 def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt.date]]:
-    """Split a range of days (inclusive) into calendar months; the first and the last can be partial."""
+    """Split an inclusive range of days into calendar months; the first and the last can be partial."""
     while first <= last:
         after = (first.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
         yield first, min(after - dt.timedelta(days=1), last)
@@ -37,16 +37,18 @@ def harvest_windows(first: dt.date, last: dt.date) -> Iterator[tuple[dt.date, dt
 
 
 class ArxivHarvest:
-    """Harvests arXiv by the records' datestamps."""
+    """Harvests arXiv's records by datestamp."""
 
     def __init__(self, transport: IngestTransport, base_url: str, subjects: str = "") -> None:
-        """Create a harvest. `subjects` is a set of the service, such as `cs` or `physics:hep-th`; empty for all."""
+        """Create a harvest. `subjects` is one of the service's sets, such as `cs` or `physics:hep-th`; empty for
+        all."""
         self._transport = transport
         self._base_url = base_url
         self._set = subjects
 
     async def harvest(self, ingest: Ingest, asked: Sequence[DaySpan], report: ReportProgress) -> list[IngestedSource]:
-        """Harvest the requested days, skipping windows that were already harvested. Raises SourceError."""
+        """Harvest the requested days, skipping windows that were already harvested. Raises SourceError if the service
+        fails, refuses a request or sends a malformed response."""
         sources = [self._source(*window) for span in asked for window in harvest_windows(*span)]
         missing = ingest.missing(sources)
         marks = []
@@ -57,7 +59,7 @@ class ArxivHarvest:
         return marks
 
     def _source(self, first: dt.date, last: dt.date) -> IngestSource:
-        """Return the source of a window. Later windows take precedence, because a record's datestamp is the day of its
+        """Return the source for a window. Later windows take precedence, because a record's datestamp is the day of its
         last change."""
         name = f"{self._set or 'all'}/{first}--{last}"
         return IngestSource(kind="arxiv", name=name, layer=last.toordinal(), seal="oai")
@@ -81,7 +83,7 @@ class ArxivHarvest:
         asked = {"verb": "ListRecords", "metadataPrefix": "arXiv", "from": first, "until": last}
         query = asked | ({"set": self._set} if self._set else {})
         line = 0
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = read_oai_page(await self._transport.read(f"{self._base_url}?{urlencode(query)}"))
             if isinstance(page, OaiError):
                 raise _failure(page, source)
@@ -92,7 +94,7 @@ class ArxivHarvest:
                 return
             query = {"verb": "ListRecords", "resumptionToken": page.token}
         raise SourceMalformed(
-            f"arXiv's list of {source.name} has more than {_MOST_PAGES:,} pages.", "Request fewer days at once."
+            f"arXiv's list for {source.name} has more than {_MAX_PAGES:,} pages.", "Request fewer days at once."
         )
 
 
@@ -101,7 +103,7 @@ class _TokenExpired(Exception):
 
 
 class OaiError(NamedTuple):
-    """Error response of the service, with a code such as `badResumptionToken` or `badArgument`."""
+    """Error response from the service, with a code such as `badResumptionToken` or `badArgument`."""
 
     code: str
     message: str
@@ -115,7 +117,7 @@ def _failure(error: OaiError, source: IngestSource) -> Exception:
 
 class OaiRecord(NamedTuple):
     row: RecordRow | str
-    """Row of the record, or the reason why it is rejected."""
+    """The record's row, or the reason why the record is rejected."""
     deleted: bool
     size: int
 
@@ -123,17 +125,17 @@ class OaiRecord(NamedTuple):
 class OaiPage(NamedTuple):
     entries: tuple[OaiRecord, ...]
     token: str
-    """Resumption token of the next page; empty on the last page."""
+    """Resumption token for the next page; empty on the last page."""
 
 
 def arxiv_paper_id(name: str) -> str:
-    """Return the id that the arXiv source uses for the paper."""
+    """Return the paper id for an arXiv id."""
     return f"arxiv:{name}"
 
 
 def read_oai_page(body: bytes) -> OaiPage | OaiError:
-    """Parse a page of the service. The error for an empty window is returned as an empty page. Raises
-    SourceMalformed."""
+    """Parse a page from the service. If the service reports that no records match, an empty page is returned. Raises
+    SourceMalformed if the page is too large or is not a valid OAI-PMH response."""
     root = _root(body)
     error = root.find(f"{_OAI}error")
     if error is not None and error.get("code") != _NO_RECORDS:
@@ -147,7 +149,8 @@ def read_oai_page(body: bytes) -> OaiPage | OaiError:
 
 
 def _root(body: bytes) -> etree._Element:
-    """Parse the body without DTDs, entities or network access. Raises SourceMalformed."""
+    """Parse the body without DTDs, entities or network access. Raises SourceMalformed if it is too large or not an
+    OAI-PMH document."""
     if len(body) > MAX_PAGE_BYTES:
         raise SourceMalformed(
             f"A page from arXiv's OAI-PMH service has {len(body):,} bytes; the limit is {MAX_PAGE_BYTES:,}.",

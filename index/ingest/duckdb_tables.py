@@ -47,10 +47,10 @@ CREATE MACRO edges(name) AS TABLE
     WHERE d.deleted AND d.citation IS NULL AND d.key = e.key AND d.cited = e.cited AND d.layer > e.layer
   );
 """
-"""SQL macros that select current rows. `latest` keeps the first row of the highest layer for each key, or none if that
-row is a deletion. Only narrow columns are sorted; texts and vectors are then read for the kept rows. `edges` does the
-same for citations, whose key is their number, if they have one; a deletion can state only the number or only the two
-papers."""
+"""SQL macros that select current rows. `latest` keeps, for each key, the first row in the highest layer, or none if
+that row is a deletion. Only narrow columns are sorted; texts and vectors are then read for the kept rows. `edges` does
+the same for citations. A citation's key is its number, if it has one; a deletion can state only the number or only the
+two papers."""
 
 
 class JoinLimits(Frozen):
@@ -62,11 +62,11 @@ class JoinLimits(Frozen):
 
 @contextmanager
 def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
-    """Open an empty database that can read files below the root. Within the context, running out of memory raises
-    ConfigurationError, and input or output errors raise OSError."""
+    """Open an empty database that can read files below the root. Within the context, ConfigurationError is raised if
+    memory runs out, and OSError if reading or writing fails."""
     with (
         TemporaryDirectory(prefix="assayer-") as spill,
-        _duckdb_errors_explained(limits),
+        _explain_duckdb_errors(limits),
         _connection(spill, limits) as base,
     ):
         if root.local is None:
@@ -75,7 +75,7 @@ def open_database(root: StoragePath, limits: JoinLimits) -> Iterator[Database]:
 
 
 def add_raw_table(base: Database, name: str, files: Sequence[StoragePath], schema: pa.Schema) -> None:
-    """Add a table of raw files; without files, an empty table with the same columns."""
+    """Add a table that reads raw files; if there are none, an empty table with the same columns."""
     if files:
         base.read_parquet([str(file) for file in files], filename=True).create_view(name)
     else:
@@ -99,7 +99,7 @@ def _connection(spill: str, limits: JoinLimits) -> Database:
 
 
 @contextmanager
-def _duckdb_errors_explained(limits: JoinLimits) -> Iterator[None]:
+def _explain_duckdb_errors(limits: JoinLimits) -> Iterator[None]:
     try:
         yield
     except duckdb.OutOfMemoryException as error:

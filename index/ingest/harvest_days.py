@@ -19,18 +19,18 @@ class DaySpan(NamedTuple):
 
 class HarvestedDays(NamedTuple):
     since: dt.date | None
-    """First day from which all days up to `until` are in the folder. None before the first completed run, and in
-    folders created by earlier versions."""
+    """First day of the gapless range that ends at `until`. None before the first completed run, and in folders that
+    earlier versions created."""
     until: dt.date | None
     """Last day that is in the folder; None before the first completed run."""
     begun: DaySpan | None
-    """Days requested by a run that did not finish; some of them may be in the folder."""
+    """Days that an unfinished run requested; some of them may be in the folder."""
 
     def to_ask(self, since: dt.date | None, last: dt.date) -> list[DaySpan]:
         """Return the spans of days to request; empty if there are no new days.
 
-        The days of an unfinished run come first, unless it was the first run or the other days include them. Then come
-        the days from `since` to `last`. If `since` is None, they start at the last harvested day, which is requested
+        An unfinished run's days come first, unless it was the first run or the other days include them. Then come the
+        days from `since` to `last`. If `since` is None, they start at the last harvested day. That day is requested
         again, as arXiv advises, because day boundaries differ and records may have been added since. Raises InputError
         if this would leave a gap."""
         first = since or self.until

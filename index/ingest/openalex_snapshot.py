@@ -1,4 +1,4 @@
-"""Read an OpenAlex snapshot: its manifest, which lists all files of works, and rows for its works."""
+"""Read an OpenAlex snapshot: find its files through its manifest, and convert works to rows."""
 
 import csv
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ class _File(BaseModel):
 
 
 class _Manifest(BaseModel):
-    """Manifest of a snapshot. The list is named `files` since 2026, `entries` before."""
+    """Manifest of a snapshot. The list is called `files` since 2026; before, it was called `entries`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -52,8 +52,8 @@ class OpenAlexFiles:
         self.date = ""
 
     async def sources(self) -> Sequence[IngestSource]:
-        """Return the files that the manifest lists. Raises InputError, SourceMalformed, and the errors of the
-        transport."""
+        """Return the files that the manifest lists. Raises InputError if there is no manifest, SourceMalformed if it is
+        invalid or lists other files than works, and the transport's errors."""
         try:
             manifest = _Manifest.model_validate_json(await self._read())
         except ValidationError:
@@ -101,7 +101,7 @@ def is_web(address: str) -> bool:
 
 
 def openalex_paper_id(work: str) -> str:
-    """Return the id that the OpenAlex source uses for the work."""
+    """Return the paper id for an OpenAlex work id."""
     return f"openalex:{work}"
 
 
@@ -121,7 +121,7 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
         title,
         abstract,
         _authors(data.get("authorships")),
-        as_day(_precise(as_text(data.get("publication_date"))), data.get("publication_year")),
+        as_day(_drop_unknown_day(as_text(data.get("publication_date"))), data.get("publication_year")),
         as_text(_object(home.get("source")).get("display_name")),
         as_link(home.get("landing_page_url")) or as_link(data.get("doi")) or as_link(data.get("id")),
         as_count(data.get("cited_by_count")),
@@ -138,8 +138,8 @@ def _references(data: Mapping[str, Any]) -> list[str] | None:
 
 
 def merged_ids(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the ids of works that were merged into others, from CSV lines `merge_date,id,merge_into_id` of the legacy
-    snapshot. Raises csv.Error."""
+    """Yield the ids of works that were merged into others, from the legacy snapshot's CSV lines
+    `merge_date,id,merge_into_id`. Raises csv.Error if a line is malformed."""
     for row in csv.DictReader(lines):
         if work := work_id(as_text(row.get("id"))):
             yield openalex_paper_id(work)
@@ -158,8 +158,9 @@ def _authors(value: Any) -> list[str]:
     return [name for name in shown if name]
 
 
-def _precise(date: str) -> str:
-    """Return a date without an unknown month or day, for which OpenAlex writes 1."""
+def _drop_unknown_day(date: str) -> str:
+    """Return the date without its month or day if these are 1, which OpenAlex also writes for an unknown month or
+    day."""
     if date.endswith("-01-01"):
         return date[:4]
     return date[:7] if date.endswith("-01") else date

@@ -55,9 +55,9 @@ ReportProgress = Callable[[str, int, int], None]
 
 class IngestOptions(Frozen):
     partitions: int = 64
-    """Number of partitions of a new folder; one partition at a time is joined."""
+    """Number of partitions in a new folder. Partitions are joined one at a time."""
     jobs: int = 1
-    """Number of files parsed concurrently, each in a separate process if more than 1."""
+    """Number of files to parse concurrently. If more than 1, each is parsed in a process of its own."""
     join: JoinLimits = JoinLimits()
 
 
@@ -68,26 +68,26 @@ class IngestState(Frozen):
     """Origin of the records: `s2`, `arxiv`, `openalex` or `jsonl`."""
     partitions: int
     until: str = ""
-    """Release or day up to which the folder is complete; empty before the first completed run, and for origins without
-    releases or days."""
+    """Latest release or day that the folder contains completely; empty before the first completed run, and for origins
+    without releases or days."""
     since: dt.date | None = None
-    """First day from which all days of arXiv are in the folder; None if unknown."""
+    """First day of the gapless range of arXiv days in the folder; None if unknown."""
     begun: DaySpan | None = None
-    """Days of arXiv requested by an unfinished run."""
+    """arXiv days that an unfinished run requested."""
     built: bool = False
     kinds: tuple[SourceKind, ...] = ()
-    """Kinds of source files that were read."""
+    """Kinds of source files that have been read."""
     subjects: str | None = None
-    """arXiv set to which the folder is restricted; empty for all sets, None before the first run."""
+    """arXiv set that the folder is restricted to; empty for all sets, None before the first run."""
     manifest: str = ""
     """Address of the OpenAlex manifest."""
 
 
 class IngestSummary(NamedTuple):
     taken: int
-    """Number of source files that were read in this run."""
+    """Number of source files read in this run."""
     there: int
-    """Number of source files that were read in earlier runs."""
+    """Number of source files read in earlier runs."""
     rows: int
     """Number of usable lines in the files read in this run."""
     parts: int
@@ -103,7 +103,8 @@ class Ingest:
     """Ingests into one folder from one origin. No other process may write to the folder at the same time."""
 
     def __init__(self, address: str, origin: str, options: IngestOptions, report: ReportProgress) -> None:
-        """Open or create the folder. Raises InputError if it contains anything else."""
+        """Open or create the folder. Raises InputError if it contains anything other than an ingest from this
+        origin."""
         self.root = StoragePath.parse(address)
         self._options = options
         self._report = report
@@ -122,8 +123,7 @@ class Ingest:
         return await self.join(taken, until, tuple(dict.fromkeys(source.kind for source in sources)))
 
     def begin(self, until: str) -> None:
-        """Record the release that a first run reads, so that it continues with the same release after an
-        interruption."""
+        """Record which release a first run reads, so that an interrupted run continues with the same release."""
         self.state = self.state.model_copy(update={"until": until})
         self._write_state()
 
@@ -133,8 +133,8 @@ class Ingest:
         return HarvestedDays(held.since, dt.date.fromisoformat(held.until) if held.until else None, held.begun)
 
     def begin_days(self, asked: Sequence[DaySpan]) -> None:
-        """Record the requested days before they are read, so that the next run requests them again if this one is
-        interrupted."""
+        """Record the requested days before they are read. If this run is interrupted, the next run requests them
+        again."""
         if asked:
             span = DaySpan(min(item.first for item in asked), max(item.last for item in asked))
             self.state = self.state.model_copy(update={"begun": span})
@@ -149,8 +149,9 @@ class Ingest:
         return summary
 
     def bind_subjects(self, wanted: str | None) -> str:
-        """Return the arXiv set to which the folder is restricted, which the first run determines. With `wanted` None,
-        any set is accepted. Raises InputError for a different set, because the recorded days apply to one set only."""
+        """Restrict the folder to an arXiv set, and return the set. The first run determines it; if `wanted` is None,
+        the existing set is kept. Raises InputError for a different set, because the recorded days apply to one set
+        only."""
         held = self.state.subjects
         if None not in (held, wanted) and held != wanted:
             raise InputError(
@@ -177,15 +178,15 @@ class Ingest:
 
     @property
     def next_layer(self) -> int:
-        """Layer above the layers of all sources."""
+        """Number of a layer above those of all sources."""
         return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
 
     def remember_manifest(self, wanted: str) -> None:
-        """Record the address of the manifest for the next run."""
+        """Record the manifest's address for the next run."""
         self.state = self.state.model_copy(update={"manifest": wanted})
 
     def deletions(self, kind: SourceKind) -> list[IngestSource]:
-        """Return the sources of a kind that were read and contain only deletions."""
+        """Return those sources of a kind that have been read and contain only deletions."""
         marks = [
             mark for _, mark in ingested_sources(self.root) if mark.kind == kind and mark.deletions and not mark.rows
         ]
@@ -221,12 +222,12 @@ class Ingest:
     async def _ingest_missing(self, sources: Sequence[IngestSource], supply: SourceAccess) -> list[IngestedSource]:
         missing = await asyncio.to_thread(self.missing, sources)
         done = len(sources) - len(missing)
-        turns = asyncio.Semaphore(self._options.jobs + 1)  # one more, to fetch a file while others are parsed
+        slots = asyncio.Semaphore(self._options.jobs + 1)  # one more, to fetch a file while others are parsed
         self._report("Reading", done, len(sources))
 
-        async def one(source: IngestSource) -> IngestedSource:
+        async def ingest_source(source: IngestSource) -> IngestedSource:
             nonlocal done
-            async with turns, supply.fetched(source) as address:
+            async with slots, supply.fetched(source) as address:
                 mark = await asyncio.get_running_loop().run_in_executor(
                     pool, ingest_file, source, address, str(self.root), self.state.partitions
                 )
@@ -234,11 +235,11 @@ class Ingest:
             self._report("Reading", done, len(sources))
             return mark
 
-        with _failures_explained(self.root), _pool(self._options.jobs) as pool:
-            return await gather_all(one(source) for source in missing)
+        with _explain_failures(self.root), _pool(self._options.jobs) as pool:
+            return await gather_all(ingest_source(source) for source in missing)
 
     def _remove_obsolete(self, kept: Sequence[IngestSource] | None) -> None:
-        """Remove leftovers of interrupted runs, and, unless `kept` is None, all other sources."""
+        """Remove leftovers of interrupted runs and, unless `kept` is None, all sources not in it."""
         remove_leftovers(self.root)
         if kept is not None:
             stay = {source_folder(self.root, source).path for source in kept}
@@ -248,13 +249,13 @@ class Ingest:
 
     def _compact(self) -> list[tuple[StoragePath, IngestedSource]]:
         """Compact raw files, and return the resulting sources."""
-        with _failures_explained(self.root):
+        with _explain_failures(self.root):
             remove_leftovers(self.root)
             compact_raw_files(self.root, self._options.join, partial(self._report, "Compacting"))
         return ingested_sources(self.root)
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
-        changed = await asyncio.to_thread(self._changed, marks)
+        changed = await asyncio.to_thread(self._changed_partitions, marks)
         if changed:  # the list would be inconsistent with upserts/ until all partitions are joined
             await asyncio.to_thread((self.root / _DELETIONS_FILE).remove)
         summaries = []
@@ -264,7 +265,7 @@ class Ingest:
         self._report("Joining", len(changed), len(changed))
         return summaries
 
-    def _changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
+    def _changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
         parts = range(self.state.partitions)
         return [part for part in parts if joined_sources(self.root, part) != _names(part, marks)]
 
@@ -274,7 +275,7 @@ class Ingest:
             for kind in SOURCE_FORMATS
             if any(mark.kind == kind for _, mark in marks)
         }
-        with _failures_explained(self.root):
+        with _explain_failures(self.root):
             return join_partition(self.root, part, files, _names(part, marks), not self.state.built, self._options.join)
 
     def _list_deletions(self) -> None:
@@ -315,7 +316,7 @@ def _summary(taken: Sequence[IngestedSource], there: int, parts: Sequence[Partit
 
 
 @contextmanager
-def _failures_explained(root: StoragePath) -> Iterator[None]:
+def _explain_failures(root: StoragePath) -> Iterator[None]:
     """Convert operating system errors to errors with advice."""
     try:
         yield
@@ -329,7 +330,7 @@ def _failures_explained(root: StoragePath) -> Iterator[None]:
         raise InputError(f"Ingest into {root} failed: {reason}.", hint) from error
     except BrokenProcessPool as error:
         raise ConfigurationError(
-            "Ingest failed: a process that parsed a file was killed.",
+            "Ingest failed: a process was killed while it was parsing a file.",
             "If memory is short, reduce ASSAYER_INGEST__JOBS.",
         ) from error
 
@@ -341,7 +342,7 @@ def _pool(jobs: int) -> Executor:
 
 
 def _end_with_parent() -> None:
-    """End this worker process if its parent is killed, because it would otherwise write to a folder that the next run
+    """Make this worker process exit if its parent is killed; otherwise it would write to a folder that the next run
     uses."""
     parent = multiprocessing.parent_process()
 

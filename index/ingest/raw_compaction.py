@@ -1,8 +1,8 @@
 """Compact raw files: merge many sources into one, so that diffs do not accumulate.
 
-The current row of each key is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read
-once are compacted (releases, diffs, harvests), not files listed by an operator or a manifest, which can be removed
-later by name.
+Each key's current row is kept, with its layer; replaced and deleted rows are dropped. Only sources that are read once
+(releases, diffs, harvests) are compacted. Files that an operator or a manifest lists are not, because they can be
+removed later by name.
 
 Compaction can be interrupted at any time: the new source is valid once its `source.json`, which lists the absorbed
 sources, is written. The next run removes absorbed sources that still exist (`remove_leftovers`)."""
@@ -29,8 +29,9 @@ from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
 
 _COMPACTED: tuple[SourceKind, ...] = (*S2_KINDS, "arxiv")
-_MOST_LAYERS = 8
-"""Number of layers of a kind above which they are compacted. Compaction, like a join, rewrites all rows of the kind."""
+_MAX_LAYERS = 8
+"""Maximum number of layers per kind; if there are more, they are compacted. Compaction, like a join, rewrites all of
+the kind's rows."""
 
 _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 
@@ -47,12 +48,12 @@ def remove_leftovers(root: StoragePath) -> None:
 
 
 def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
-    """Compact every kind that has too many layers, one after the other; each needs disk space for a second copy.
-    `report` is called with the number of partitions done and their total."""
+    """Compact every kind that has too many layers, one kind after another. Each needs disk space for a second copy.
+    `report` is called with the number of partitions done and the total."""
     marks = ingested_sources(root)
     for kind in _COMPACTED:
         own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
-        if len({mark.layer for _, mark in own}) > _MOST_LAYERS:
+        if len({mark.layer for _, mark in own}) > _MAX_LAYERS:
             _compact_kind(root, kind, own, limits, report)
 
 
@@ -87,7 +88,7 @@ def _compact_kind(
 
 
 def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
-    """Return the compacted source, whose name is a hash of the sources in it."""
+    """Return the compacted source. Its name is a hash of the sources that it replaces."""
     names = "\n".join(sorted(f"{mark.name}@{mark.seal}" for _, mark in marks))
     name = f"folded/{blake2b(names.encode(), digest_size=8).hexdigest()}"
     return IngestSource(kind=kind, name=name, layer=max(mark.layer for _, mark in marks), seal="folded")
@@ -96,7 +97,8 @@ def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
 def _compact_partition(
     root: StoragePath, kind: SourceKind, files: Sequence[StoragePath], into: StoragePath, limits: JoinLimits
 ) -> int:
-    """Write the current rows with new line numbers, and return their number; without rows, no file remains."""
+    """Write the current rows with new line numbers, and return how many there are. If there are none, no file
+    remains."""
     schema, standing = SOURCE_FORMATS[kind].schema, "edges" if kind == "citations" else "latest"
     with open_database(root, limits) as base:
         add_raw_table(base, "rows", files, schema)
@@ -106,7 +108,7 @@ def _compact_partition(
             pq.ParquetWriter(sink, schema, compression="zstd", compression_level=1) as writer,
         ):
             written = 0
-            for batch in _numbered(batches, schema):
+            for batch in _renumber_lines(batches, schema):
                 writer.write_batch(batch)
                 written += batch.num_rows
     if not written:
@@ -114,7 +116,7 @@ def _compact_partition(
     return written
 
 
-def _numbered(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _renumber_lines(batches: pa.RecordBatchReader, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     place = schema.get_field_index("line")
     before = 0
     for batch in batches:

@@ -1,5 +1,5 @@
-"""First stage of ingest: convert a source file, completely or not at all, to raw Parquet, partitioned by the hash of
-the paper's id."""
+"""First stage of ingest: convert a source file to raw Parquet, partitioned by the hash of the paper's id. A file is
+converted completely or not at all."""
 
 import csv
 import hashlib
@@ -27,14 +27,14 @@ from index.versions.manifest import RejectionCount
 
 SOURCE_FILE, REJECTED_FILE = "source.json", "rejected.jsonl"
 _FLUSH = 64 * 2**20
-"""Bytes of source text buffered before they are written as a row group of each partition."""
+"""Bytes of source text to buffer before writing a row group to each partition."""
 _LISTED = 1_000
-"""Maximum rejected lines listed per source; further ones are only counted."""
+"""Maximum number of rejected lines listed per source; any others are only counted."""
 _RAW = "raw"
 
 
 class RowStamp(NamedTuple):
-    """Columns that determine which row of a key is current: the first line in the highest layer."""
+    """Columns that determine which of a key's rows is current: the first line in the highest layer."""
 
     line: int
     layer: int
@@ -49,21 +49,21 @@ class AbsorbedSource(Frozen):
 
 
 class IngestedSource(Frozen):
-    """Record of a source file that was read completely, with counts. It is written last; a folder without it is
+    """Record of a source file that was read completely, with counts. It is written last, and a folder without it is
     ignored."""
 
     kind: str
     name: str
     layer: int
     seal: str
-    """Size, ETag or checksum, which changes with the contents of the source."""
+    """Size, ETag or checksum that changes with the source's contents."""
     rows: int
     deletions: int
     bytes: int
     """Size in bytes after decompression."""
     rejected: tuple[RejectionCount, ...]
     parts: tuple[int, ...]
-    """Partitions that contain rows of the source."""
+    """Partitions that contain rows from the source."""
     absorbs: tuple[AbsorbedSource, ...] = ()
     """Sources that were compacted into this one; they are ignored, even if they still exist."""
 
@@ -73,11 +73,12 @@ def partition_file(part: int) -> str:
 
 
 class RawFileWriter:
-    """Splits rows into one Parquet file per partition; the files are complete when the context ends. Holds about 64 MB
-    of text in memory."""
+    """Splits rows into one Parquet file per partition, and holds about 64 MB of text in memory. The files are complete
+    when the context ends."""
 
     def __init__(self, folder: StoragePath, schema: pa.Schema, partitions: int) -> None:
-        """Create a writer. `schema` ends with the columns of RowStamp; rows have the values of the other columns."""
+        """Create a writer. `schema` must end with the columns of RowStamp; rows contain the values of the other
+        columns."""
         self._folder = folder
         self._schema = schema
         self._partitions = partitions
@@ -92,8 +93,8 @@ class RawFileWriter:
         return tuple(sorted(self._files))
 
     def add(self, paper: str | None, row: Sequence[Any], stamp: RowStamp, size: int) -> None:
-        """Add a row. `paper` is the id that determines the partition; None adds the row to every partition. `size` is
-        the bytes of its text."""
+        """Add a row. `paper` is the id that determines the partition; if it is None, the row is added to every
+        partition. `size` is the number of bytes in its text."""
         self._rows.append((*row, *stamp))
         self._ids.append(paper)
         self._held += size
@@ -131,7 +132,7 @@ class RawFileWriter:
 
 
 def source_folder(root: StoragePath, source: IngestSource) -> StoragePath:
-    """Return the folder of a source, with a readable and unique name."""
+    """Return a source's folder, whose name is readable and unique."""
     readable = re.sub(r"[^A-Za-z0-9._=-]+", "-", source.name).strip("-.")[-80:]
     return root / _RAW / source.kind / f"{readable}-{hashlib.blake2b(source.name.encode(), digest_size=4).hexdigest()}"
 
@@ -214,7 +215,7 @@ class SourceWriter:
 
 
 def ingest_file(source: IngestSource, address: str, root: str, partitions: int) -> IngestedSource:
-    """Read the file at an address into raw files. If its content is damaged, lines before the damage are kept."""
+    """Read the file at an address into raw files. If it is damaged, the lines before the damage are kept."""
     with open_address(address) as file, SourceWriter(source, StoragePath.parse(root), partitions) as intake:
         if source.kind == "openalex" and source.deleted:
             _write_merged_ids(file, intake)

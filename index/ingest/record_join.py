@@ -1,4 +1,4 @@
-"""Second stage of ingest: join the rows of a partition from all sources to paper records."""
+"""Second stage of ingest: join a partition's rows from all sources to paper records."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -51,7 +51,7 @@ _PENDING = """
 SELECT w.* FROM waiting w SEMI JOIN joined j ON j.id = w.id ANTI JOIN changed c ON c.id = w.id
 UNION ALL BY NAME SELECT * FROM changed;
 """
-"""SQL that selects pending upserts, including those of earlier runs that the corpus has not applied yet."""
+"""SQL that selects pending upserts, including those from earlier runs that the corpus has not applied yet."""
 _GONE = (
     "SELECT id FROM (SELECT id FROM old UNION SELECT id FROM absent) g ANTI JOIN joined j ON j.id = g.id ORDER BY id"
 )
@@ -65,7 +65,7 @@ class PartitionSummary(NamedTuple):
 
 
 def joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
-    """Return the names and seals of the sources of a partition when it was last joined; None before the first join."""
+    """Return the names and seals of the sources that a partition was last joined from; None before its first join."""
     place = root / RECORDS / partition_file(part)
     if not place.exists():
         return None
@@ -78,9 +78,9 @@ def join_partition(
     root: StoragePath, part: int, files: Mapping[SourceKind, Sequence[StoragePath]], names: Sequence[str], first: bool,
     limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
-    """Rewrite the records of a partition from its raw files, and write the changes as upserts and deletions, except in
-    the `first` join. `names` are stored for `joined_sources`. Records are written last, so that the join can be
-    repeated after an interruption."""
+    """Rewrite a partition's records from its raw files. Unless this is the `first` join, write the changes as upserts
+    and deletions too. `names` are stored for `joined_sources`. Records are written last, so that an interrupted join
+    can be repeated."""
     with open_database(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / partition_file(part)
@@ -93,7 +93,7 @@ def join_partition(
 
 
 def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> tuple[RejectionCount, ...]:
-    """Create the table `joined`, and return the counts of rejected rows."""
+    """Create the table `joined`, and return how many rows were rejected for each reason."""
     whole = [kind for kind in files if kind not in S2_KINDS]
     if whole:
         add_raw_table(base, "rows", files[whole[0]], SOURCE_FORMATS[whole[0]].schema)
@@ -101,8 +101,8 @@ def _join(base: Database, files: Mapping[SourceKind, Sequence[StoragePath]]) -> 
         for kind in S2_KINDS:
             add_raw_table(base, kind, files.get(kind, ()), SOURCE_FORMATS[kind].schema)
     base.execute(_WHOLE if whole else _S2)
-    no_title, no_abstract = _one(base, _REASONS)
-    (duplicates,) = _one(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
+    no_title, no_abstract = _fetch_row(base, _REASONS)
+    (duplicates,) = _fetch_row(base, _DUPLICATES, {"name": "rows" if whole else "papers"})
     base.execute(_USABLE)
     counts = {"title is missing": no_title, "abstract is missing": no_abstract, "duplicate id": duplicates}
     return tuple(RejectionCount(reason=reason, count=count) for reason, count in counts.items() if count)
@@ -115,13 +115,13 @@ def _add_records(base: Database, name: str, file: StoragePath) -> None:
         base.register(name, RECORDS_SCHEMA.empty_table())
 
 
-def _one(base: Database, query: str, given: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
-    row = base.execute(query, dict(given or {})).fetchone()
+def _fetch_row(base: Database, query: str, parameters: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
+    row = base.execute(query, dict(parameters or {})).fetchone()
     return row or ()
 
 
 def _write_changes(base: Database, root: StoragePath, part: int, record_file: StoragePath) -> tuple[int, int]:
-    """Write the changes of a partition, and return the numbers of pending upserts and deletions."""
+    """Write a partition's changes, and return the numbers of pending upserts and deletions."""
     upsert_file = root / UPSERTS / partition_file(part)
     gone_file = root / DELETIONS / partition_file(part).replace(".parquet", ".txt")
     _add_records(base, "old", record_file)
@@ -141,7 +141,7 @@ def _write_changes(base: Database, root: StoragePath, part: int, record_file: St
 
 
 def _write(rows: Relation, place: StoragePath, metadata: Mapping[bytes, bytes]) -> int:
-    """Write rows with the columns and types of records, and return their number."""
+    """Write rows with the columns and types of records, and return how many there are."""
     schema = RECORDS_SCHEMA.with_metadata(dict(metadata))
     written = 0
     with place.open_atomic() as sink, pq.ParquetWriter(sink, schema, compression="zstd") as writer:

@@ -1,5 +1,5 @@
-"""Rows of complete records (from JSON Lines, OpenAlex or arXiv), and functions that convert source values to column
-types. Values that do not fit become empty; they raise no errors."""
+"""Rows for complete records (from JSON Lines, OpenAlex or arXiv), and functions that convert source values to column
+types. Values that do not fit become empty instead of raising errors."""
 
 import datetime as dt
 import re
@@ -11,13 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from index.records.export_records import record_problem, validated_record
+from index.records.export_records import parse_record, record_problem
 from index.records.paper_record import last_day, parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
 
 RECORDS = pa.schema([pa.field("key", pa.string()), *list(RECORDS_SCHEMA)[1:]])
 _LINK = re.compile(r"https?://[^\s<>\"]{3,2000}", re.IGNORECASE)
-_MOST = 2**31 - 1
+_MAX_COUNT = 2**31 - 1
 
 
 class IdentifierRow(NamedTuple):
@@ -34,14 +34,14 @@ class IdentifierRow(NamedTuple):
 
 
 class SectionRow(NamedTuple):
-    """Section in the order of the column's fields."""
+    """Section as a row, with its values in the order of the column's fields."""
 
     title: str
     text: str
 
 
 class RecordRow(NamedTuple):
-    """Record in the order of RECORDS_SCHEMA, with its id as the key."""
+    """Record as a row, with its id as the key and its values in the order of RECORDS_SCHEMA."""
 
     key: str
     title: str = ""
@@ -65,10 +65,10 @@ def deletion(paper: str) -> RecordRow:
 
 
 def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
-    """Return the row of a record, or the reason why it is rejected. The vector's dimensions are not checked, because
+    """Return a record's row, or the reason why the record is rejected. The vector's dimensions are not checked, because
     the model is not known here."""
     try:
-        record = validated_record(data)
+        record = parse_record(data)
     except ValidationError as error:
         return record_problem(error, data)
     given = data.get("vector")
@@ -95,7 +95,7 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def as_text(value: Any) -> str:
-    """Return a string or integer as text, because some sources write texts as integers; empty for other values."""
+    """Return a string or integer as text, because some sources write integers for texts; empty for other values."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""
@@ -106,18 +106,18 @@ def as_list(value: Any) -> list[Any]:
 
 
 def names_in(value: Any, key: str) -> list[str]:
-    """Return the unique texts under a key of a list of objects, in order."""
+    """Return the distinct texts that a list of objects has under a key, in order."""
     names = (as_text(item.get(key)).strip() for item in as_list(value) if isinstance(item, dict))
     return list(dict.fromkeys(name for name in names if name))
 
 
 def as_count(value: Any) -> int | None:
-    return value if type(value) is int and 0 <= value <= _MOST else None
+    return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
 def as_day(date: Any, year: Any = None) -> dt.date | None:
-    """Return the date, or the last day of the period if only the month or year is known; None if neither the date nor
-    the year is usable."""
+    """Parse a date; if only the month or year is known, return its last day. None if neither the date nor the year is
+    usable."""
     for value in (date, year):
         try:
             if found := as_text(value).strip():

@@ -1,4 +1,4 @@
-"""Client of Semantic Scholar's datasets service: releases, files of their datasets, and diffs between releases."""
+"""Client for Semantic Scholar's datasets service: releases, their files, and diffs between releases."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -43,11 +43,11 @@ class _Diffs(_Answer):
 
 
 class S2File(NamedTuple):
-    """Identity of a file, which has different links over time because they expire."""
+    """Identity of a file. Its links change over time, because they expire."""
 
     kind: SourceKind
     since: str
-    """Release from which a diff starts; empty for a file of a full release."""
+    """Release that a diff starts from; empty for a file from a full release."""
     release: str
     deleted: bool
     name: str
@@ -61,8 +61,9 @@ class S2File(NamedTuple):
 
 
 class S2Datasets:
-    """Client of the datasets service. Raises SourceUnavailable, SourceRefused, SourceMalformed, and
-    ConfigurationError without a key."""
+    """Client for the datasets service. Its methods raise SourceUnavailable, SourceRefused or SourceMalformed if the
+    service cannot be reached, refuses the request or sends a malformed response. Raises ConfigurationError without a
+    key."""
 
     def __init__(self, transport: IngestTransport, base_url: str, key: str) -> None:
         if not key:
@@ -124,7 +125,7 @@ class S2Files:
         if await self._transport.save(self._links[file], path) == "refused":
             await self._renew(file)
             if await self._transport.save(self._links[file], path) == "refused":
-                raise SourceRefused(f"Semantic Scholar does not provide {source.name} of {source.kind}.", _HINT)
+                raise SourceRefused(f"Semantic Scholar does not provide {source.name} in {source.kind}.", _HINT)
         yield str(path)
         path.unlink()
 
@@ -137,13 +138,13 @@ class S2Files:
 
 
 def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
-    """Return the links by file. Raises SourceMalformed if two files have the same name."""
+    """Return the links keyed by file. Raises SourceMalformed if two files have the same name."""
     by_file = dict(links)
     if len(by_file) != len(links):
-        raise SourceMalformed("Semantic Scholar lists two files of a dataset with the same name.", _HINT)
+        raise SourceMalformed("Semantic Scholar lists two files with the same name in one dataset.", _HINT)
     return by_file
 
 
 def _name(link: str) -> str:
-    """Return the file name in a link, without the signature, which differs between links."""
+    """Return the file name in a link, without the link's signature, which changes."""
     return urlsplit(link).path.rsplit("/", 1)[-1]

@@ -1,4 +1,4 @@
-"""Convert lines of Semantic Scholar's datasets, including the full texts of s2orc, to rows."""
+"""Convert lines from Semantic Scholar's datasets, including s2orc's full texts, to rows."""
 
 import re
 from collections.abc import Mapping
@@ -22,22 +22,22 @@ SECTIONS = pa.schema([_KEY, RECORDS_SCHEMA.field("sections")])
 EMBEDDINGS = pa.schema([_KEY, RECORDS_SCHEMA.field("vector")])
 
 Row = tuple[Any, ...]
-"""Values in the order of one of the schemas above. The key of a citation is that of the citing paper, or None in a
-deletion that states only the citation's number."""
+"""Values in the order of one of the schemas above. A citation's key is the citing paper's, or None in a deletion that
+states only the citation's number."""
 
 _SHA = re.compile(r"[0-9a-f]{40}")
-_MOST = 2**62
+_MAX_KEY = 2**62
 _NO_KEY = "corpusid is missing"
 
 
 def s2_paper_id(key: int) -> str:
-    """Return the paper's id in the form that Semantic Scholar's API accepts. The datasets' citations use only this id;
-    results of the API are matched by other identifiers, such as the SHA in the URL of the paper's page."""
+    """Return the paper id in the form that Semantic Scholar's API accepts. The datasets' citations use only this id.
+    The API's results are matched by other identifiers, such as the SHA in the paper page's URL."""
     return f"CorpusId:{key}"
 
 
 def paper_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a paper in the order of PAPERS, or the reason why it is rejected."""
+    """Return a paper's row in the order of PAPERS, or the reason why it is rejected."""
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
@@ -61,8 +61,7 @@ def abstract_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def citation_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a citation, or the reason why it is rejected. A deletion can state only the citation's
-    number."""
+    """Return a citation's row, or the reason why it is rejected. A deletion may state only the citation's number."""
     citing, cited, citation = (_key(data.get(name)) for name in ("citingcorpusid", "citedcorpusid", "citationid"))
     if citation is None and (citing is None or cited is None):
         return "citingcorpusid or citedcorpusid is missing"
@@ -78,8 +77,8 @@ def sections_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def embedding_row(data: Mapping[str, Any]) -> Row | str:
-    """Return the row of a vector, or the reason why it is rejected. The vector is JSON text in the files of 2022 to
-    2026, but a list in the documentation."""
+    """Return a vector's row, or the reason why it is rejected. The vector is JSON text in the files from 2022 to 2026,
+    but a list in the documentation."""
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
@@ -98,10 +97,10 @@ def embedding_row(data: Mapping[str, Any]) -> Row | str:
 
 
 def _key(value: Any) -> int | None:
-    """Return the value as a key, or None if it is not one; some files write numbers as text."""
+    """Return the value as a key, or None if it is not a valid key. Some files write numbers as text."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 19:
         value = int(value)
-    return value if type(value) is int and 0 <= value < _MOST else None
+    return value if type(value) is int and 0 <= value < _MAX_KEY else None
 
 
 def _identifiers(identifiers: Any, home: str) -> IdentifierRow:
@@ -156,7 +155,7 @@ def _first_present(annotations: Mapping[str, Any], *names: str) -> Any:
 
 
 def _annotations(raw: Any, length: int, heading: bool) -> list[_Annotation]:
-    """Return the annotations within the text; others are ignored."""
+    """Return the annotations that lie within the text; others are ignored."""
     try:
         annotations = from_json(raw) if isinstance(raw, str) else raw
     except ValueError:

@@ -1,4 +1,4 @@
-"""Source files: their kinds, where they come from, and the interface for downloading them."""
+"""Source files to ingest: their kinds, their origins, and the interface for downloading them."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,8 +12,7 @@ from index.ingest.storage_path import StoragePath
 SourceKind = Literal[
     "papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2", "openalex", "arxiv", "jsonl"
 ]  # fmt: skip
-"""Kinds of source files, which are also names of folders in stage one. All but the last three are Semantic Scholar
-datasets."""
+"""Kinds of source files, which also name folders in stage one. All but the last three are Semantic Scholar datasets."""
 
 S2_KINDS: tuple[SourceKind, ...] = ("papers", "abstracts", "citations", "s2orc", "s2orc_v2", "embeddings-specter_v2")
 DownloadOutcome = Literal["whole", "refused"]
@@ -24,19 +23,20 @@ class IngestSource(Frozen):
 
     kind: SourceKind
     name: str
-    """Name, unique within its kind and the same in every run."""
+    """Name of the source, unique within its kind and the same in every run."""
     address: str = ""
-    """Address of the file; empty if it has only links that expire."""
+    """The file's address; empty if it has only links that expire."""
     layer: int = 0
-    """Layer of the source; of the rows with one key, the row in the highest layer is current."""
+    """Layer of the source. If rows share a key, the one in the highest layer is current."""
     seal: str = ""
     deleted: bool = False
     """True if the file's lines are deletions."""
 
 
 class IngestTransport(Protocol):
-    """Downloader that checks addresses at every redirect, limits size and time, and retries transient failures. Raises
-    AddressRefused, SourceUnavailable and SourceRefused."""
+    """Downloader that checks addresses at every redirect, limits size and time, and retries transient failures. Its
+    methods raise AddressRefused for a forbidden address, SourceUnavailable if the source cannot be reached, and
+    SourceRefused if it refuses the request."""
 
     async def read(self, url: str, key: str = "") -> bytes:
         """Read a small response. `key` is sent only to the host of `url`."""
@@ -65,7 +65,8 @@ class StoredFiles:
     def sources(
         addresses: Sequence[str], kind: SourceKind, layer: int = 0, *, deleted: bool = False
     ) -> list[IngestSource]:
-        """Return the distinct sources for files, and for the files in folders. Raises InputError if there are none."""
+        """Return a source for each distinct file, including the files in folders. Raises InputError if there are
+        none."""
         files = list(dict.fromkeys(file for address in addresses for file in _files_at(StoragePath.parse(address))))
         if not files:
             raise InputError(f"There is no file at {', '.join(addresses)}.")
@@ -83,8 +84,8 @@ class StoredFiles:
 
 
 def s2_dataset_files(address: str) -> list[IngestSource]:
-    """Return the sources in a folder with one subfolder per Semantic Scholar dataset, named after it. Raises
-    InputError."""
+    """Return the sources in a folder that has one subfolder per Semantic Scholar dataset, named after the dataset.
+    Raises InputError if there are no papers."""
     root = StoragePath.parse(address)
     present = [kind for kind in S2_KINDS if (root / kind).child_names()]
     if "papers" not in present:

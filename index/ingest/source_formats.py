@@ -1,5 +1,4 @@
-"""Formats of source files: the columns of their rows, and the functions that convert lines to rows. Add new formats
-here."""
+"""Formats of source files: their columns, and the functions that convert lines to rows. Add new formats here."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,9 +11,9 @@ from index.ingest.source_files import SourceKind
 
 class SourceFormat(NamedTuple):
     schema: pa.Schema
-    """Schema of a raw file."""
+    """Schema of the raw files."""
     row_of: Callable[[Mapping[str, Any]], Sequence[Any] | str]
-    """Function that returns the row of a line, key first, or the reason why the line is rejected."""
+    """Function that converts a parsed line to a row, key first, or returns the reason why it is rejected."""
 
 
 def _no_lines(_: Mapping[str, Any]) -> str:

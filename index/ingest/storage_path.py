@@ -1,4 +1,4 @@
-"""Paths of ingest files, on this machine or in any file system that fsspec supports."""
+"""Paths for ingest files, on this machine or in any file system that fsspec supports."""
 
 import os
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class StoragePath:
         return bool(self.filesystem.exists(self.path))
 
     def child_names(self) -> list[str]:
-        """Return the names of files and folders directly in the path, sorted; empty if it is not a folder."""
+        """Return the sorted names of the files and folders directly in this folder; empty if it is not a folder."""
         if not self.filesystem.isdir(self.path):
             return []
         return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in self.filesystem.ls(self.path, detail=False))
@@ -62,8 +62,8 @@ class StoragePath:
 
     @contextmanager
     def open_atomic(self) -> Iterator[IO[bytes]]:
-        """Open for an atomic write: a local file is written under another name and then renamed; uploads to object
-        stores are atomic anyway."""
+        """Open the path for an atomic write. A local file is written under another name and then renamed; uploads to
+        object stores are atomic anyway."""
         self.filesystem.makedirs(self.path.rsplit("/", 1)[0], exist_ok=True)
         if self.local is None:
             try:
@@ -87,7 +87,7 @@ class StoragePath:
 
 
 def open_address(address: str) -> IO[bytes]:
-    """Open an address for reading, without decompression."""
+    """Open an address for reading, without decompression. Raises InputError if it cannot be read."""
     place = StoragePath.parse(address)
     try:
         file: IO[bytes] = place.filesystem.open(place.path, "rb")

@@ -5,5 +5,6 @@
     ├── versions/VERSION.json         the files of a version, by their checksums
     └── files/ab/abcd…                the files, each under its own SHA-256 and stored once
 
-Files are written first, then the list of a version's files, and last the next number, which only one publisher can
-create. If any process is killed, readers find either the previous version or the next one, never a partial version."""
+Files are written first, then the list of a version's files, and last the publication with the next number, which only
+one publisher can create. If a process is killed, readers find either the previous version or the next one, never a
+partial version."""

@@ -1,7 +1,7 @@
 """Record, in the corpus directory, which versions were downloaded from or published to a bucket.
 
-Entries never expire and do not depend on what the bucket still lists: a recorded version can safely be replaced by
-downloading another."""
+Entries never expire and do not depend on what the bucket still lists. A recorded version can safely be replaced by
+downloading another one."""
 
 import os
 from pathlib import Path
@@ -22,7 +22,7 @@ class ExchangeNotes:
             return False
 
     def add(self, version: str) -> None:
-        """Record a version as exchanged. Raises OSError."""
+        """Record that a version was downloaded or published. Raises OSError if the record cannot be written."""
         if version in self:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)

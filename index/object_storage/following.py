@@ -21,7 +21,7 @@ class FollowedBucket:
     """Checks a bucket for new publications periodically, in the background."""
 
     def __init__(self, address: str, look_seconds: float = 30.0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Open the bucket. Raises ConfigurationError for a URL that no installed library supports."""
+        """Open the bucket. Raises ConfigurationError if no installed library supports its URL."""
         self.storage = ObjectStorage(address)
         self.log = PublicationLog(self.storage)
         self._look_seconds = look_seconds
@@ -31,20 +31,20 @@ class FollowedBucket:
         self._looked: float | None = None
         self._newest: Publication | None = None
         self._trouble = ""
-        """Problem found by the last check, kept so that each problem is logged once."""
+        """Problem that the last check found; kept so that each problem is logged only once."""
 
     def known(self) -> Publication | None:
-        """Return the newest known publication, and start a background check if the last check is too old. Never
-        waits."""
+        """Return the newest known publication without blocking, and start a background check if the last one is too
+        old."""
         with self._lock:
             due = self._looked is None or self._clock() - self._looked >= self._look_seconds
             if due and not self._looking:
                 self._looking = True
-                threading.Thread(target=self._look_behind, name="corpus bucket", daemon=True).start()
+                threading.Thread(target=self._check_in_background, name="corpus bucket", daemon=True).start()
             return self._newest
 
     def look(self) -> Publication:
-        """Check for the newest publication. Raises CorpusError if there is none, or if the check fails."""
+        """Check for the newest publication and return it. Raises CorpusError if there is none or the check fails."""
         newest = self.log.newest()
         if newest is None:
             raise self.log.nothing_published()
@@ -53,10 +53,10 @@ class FollowedBucket:
         return newest
 
     def inventory(self, version: str) -> VersionInventory:
-        """Return the inventory of a version. Raises CorpusError, including for a version that no longer exists."""
+        """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
         return self.log.inventory(version)
 
-    def _look_behind(self) -> None:
+    def _check_in_background(self) -> None:
         try:
             self.look()
         except CorpusError as error:
@@ -99,7 +99,11 @@ class BucketOrigin:
                 version = self.copy.newest(self._parts)
                 if not version:
                     raise
-                _LOG.warning("using version %s of the corpus, which is already on this machine: %s", version, error)
+                _LOG.warning(
+                    "the newest corpus version is unavailable; using local version %s: %s",
+                    version,
+                    error,
+                )
         if not self.copy.holds(version, self._parts):
             self.pull(version)
         elif version not in self._settled:
@@ -109,7 +113,7 @@ class BucketOrigin:
         return version
 
     def pull(self, version: str) -> PullSummary:
-        """Download a version. Raises CorpusError."""
+        """Download a version. Raises CorpusError if it cannot be downloaded."""
         inventory = self.bucket.inventory(version)
         return self.copy.pull(inventory, self.bucket.storage, self._parts, self._is_newest(version))
 
@@ -117,8 +121,8 @@ class BucketOrigin:
         known = self.bucket.known()
         return known is not None and known.current.version == version
 
-    def mend(self, version: str) -> bool:
-        damaged = self.copy.mend(self.bucket.inventory(version), self.bucket.storage, self._parts)
+    def repair(self, version: str) -> bool:
+        damaged = self.copy.repair(self.bucket.inventory(version), self.bucket.storage, self._parts)
         if damaged:
-            _LOG.warning("downloaded damaged files of the corpus again: %s", ", ".join(damaged))
+            _LOG.warning("downloaded damaged corpus files again: %s", ", ".join(damaged))
         return bool(damaged)

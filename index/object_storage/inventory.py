@@ -1,4 +1,4 @@
-"""List the files of a version by checksum, as stored in a bucket."""
+"""List a version's files by checksum, as stored in a bucket."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -15,13 +15,13 @@ from index.versions.version_store import VersionStore
 
 class FileOfVersion(Frozen):
     path: str
-    """Path relative to the directory of the corpus."""
+    """Path relative to the corpus directory."""
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     bytes: int = Field(ge=0)
 
     @field_validator("path")
     @classmethod
-    def _inside(cls, value: str) -> str:
+    def _check_path(cls, value: str) -> str:
         path = PurePosixPath(value)
         if (
             path.is_absolute()
@@ -58,7 +58,8 @@ def object_name(sha256: str) -> str:
 
 
 def take_inventory(directory: Path, version: str | None = None) -> VersionInventory:
-    """Return the inventory of a version on this machine, by default the current version. Raises CorpusError."""
+    """Return the inventory of a version on this machine, by default the current one. Raises CorpusError if it is
+    missing or damaged."""
     if not is_sharded(directory):
         versions = VersionStore(directory)
         version = version or versions.current_path().name
@@ -80,13 +81,17 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
 
 
 def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[int, tuple[FileOfVersion, ...]]:
-    """Return the number of papers and the files of a part. The segments come first and the manifest last, because a
+    """Return the number of papers in a part, and its files. The segments come first and the manifest last, because a
     part without a manifest is ignored."""
     path = versions.version_path(version)
     manifest = read_manifest(path)
     files = [
-        *(item for segment in manifest.segments for item in _under(f"{prefix}segments/{segment.name}", segment.files)),
-        *_under(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
+        *(
+            item
+            for segment in manifest.segments
+            for item in _with_prefix(f"{prefix}segments/{segment.name}", segment.files)
+        ),
+        *_with_prefix(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
         *_sealed_files(path, f"{prefix}versions/{version}"),
     ]
     return manifest.papers, tuple(files)
@@ -102,5 +107,5 @@ def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
     ]
 
 
-def _under(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
+def _with_prefix(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
     return [FileOfVersion(path=f"{prefix}/{file.path}", sha256=file.sha256, bytes=file.bytes) for file in files]

@@ -33,7 +33,7 @@ from index.versions.verification_cache import VerificationCache
 from index.versions.version_store import VersionStore
 
 _DOWNLOADS = 8
-"""Maximum concurrent downloads."""
+"""Maximum number of concurrent downloads."""
 _RANGE_BYTES = 16 * 2**20
 """Number of bytes per range request."""
 _SPARE_BYTES = 64 * 2**20
@@ -58,7 +58,7 @@ class LocalCopy:
         self._root = VersionStore(directory)
 
     def holds(self, version: str, parts: Sequence[int] | None = None) -> bool:
-        """Return True if these parts of a version are on this machine; None stands for all parts."""
+        """Return whether these parts of a version (None for all parts) are on this machine."""
         if not (self._root.version_path(version) / MANIFEST).is_file():
             return False
         if not is_sharded(self.directory):
@@ -73,7 +73,7 @@ class LocalCopy:
         return all((store.version_path(named[number].version) / MANIFEST).is_file() for number, store in stores.items())
 
     def newest(self, parts: Sequence[int] | None = None) -> str:
-        """Return the most recent version with these parts, or an empty string if there is none."""
+        """Return the most recent version that has these parts, or an empty string if there is none."""
         return next((item for item in self._by_age() if self.holds(item, parts)), "")
 
     def pull(
@@ -82,11 +82,11 @@ class LocalCopy:
         storage: ObjectStorage,
         parts: Sequence[int] | None = None,
         current: bool = True,
-        anew: Set[str] = frozenset(),
+        redownload: Set[str] = frozenset(),
     ) -> PullSummary:
         """Download a version, waiting while another process downloads the same version. Files from an interrupted
-        download or another version are reused, except files whose checksums are in `anew`. Raises CorpusError if the
-        bucket cannot be read, a file in it is damaged, or the disk is full."""
+        download or another version are reused, except files whose checksums are in `redownload`. Raises CorpusError if
+        the bucket cannot be read, a file in it is damaged, or the disk is full."""
         if not inventory.shard_count and is_sharded(self.directory):
             raise CorpusError(
                 f"The corpus in {self.directory} is sharded, but the one in {storage.address} is not.",
@@ -99,9 +99,9 @@ class LocalCopy:
             # Files of the whole corpus first: another process may remove a shard version that no version of the
             # whole corpus names.
             if inventory.whole:
-                done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, anew))
+                done.append(self._pull_part(inventory, _WHOLE, inventory.whole, storage, redownload))
             for number in wanted:
-                done.append(self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, anew))
+                done.append(self._pull_part(inventory, f"{number:02d}", inventory.parts[number], storage, redownload))
             self.settle(inventory.version, current)
         return PullSummary(
             inventory.version,
@@ -111,23 +111,23 @@ class LocalCopy:
         )
 
     def settle(self, version: str, current: bool = True) -> None:
-        """Complete what an interrupted download left unfinished: remove placed files from `incoming`, and
-        remove old versions. Raises CorpusError."""
+        """Finish a download: make the version current if `current` is true, and remove old versions and leftovers in
+        `incoming`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
         with explained_disk_errors(self.directory):
-            with self._placing():
+            with self._placement_lock():
                 if current:
                     self._root.set_current(version)
                 os.utime(self._root.version_path(version))
                 self._prune(version)
             for incoming in (self.directory / "incoming").glob("*"):
-                with suppress(BlockingIOError), _locked(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
-                    _empty(incoming)
+                with suppress(BlockingIOError), _hold_lock(incoming / "lock", fcntl.LOCK_NB):  # if locked, it is in use
+                    _clear(incoming)
 
-    def mend(
+    def repair(
         self, inventory: VersionInventory, storage: ObjectStorage, parts: Sequence[int] | None = None
     ) -> list[str]:
         """Check every file needed to read `parts` (None for all parts), and download again any that are missing or
-        altered. Returns the paths of the downloaded files. Raises CorpusError."""
+        altered. Returns the paths of the downloaded files. Raises CorpusError as `pull` does."""
         damaged: list[FileOfVersion] = []
         with explained_disk_errors(self.directory):
             for file in inventory.files(parts):
@@ -136,7 +136,7 @@ class LocalCopy:
                     damaged.append(file)
                     path.unlink(missing_ok=True)
         if damaged:
-            self.pull(inventory, storage, parts, current=False, anew={item.sha256 for item in damaged})
+            self.pull(inventory, storage, parts, current=False, redownload={item.sha256 for item in damaged})
         return [item.path for item in damaged]
 
     def _pull_part(
@@ -145,29 +145,29 @@ class LocalCopy:
         name: str,
         files: Sequence[FileOfVersion],
         storage: ObjectStorage,
-        anew: Set[str],
+        redownload: Set[str],
     ) -> PullSummary:
         incoming = self.directory / "incoming" / name
         incoming.mkdir(parents=True, exist_ok=True)
-        with _locked(incoming / "lock"):
+        with _hold_lock(incoming / "lock"):
             if all((self.directory / file.path).is_file() for file in files):
-                return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it meanwhile
+                return PullSummary(inventory.version, 0, 0, 0)  # another process has downloaded it in the meantime
             here = self._files_here(name)
-            missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in anew}
+            missing = {file.sha256: file for file in files if file.sha256 not in here or file.sha256 in redownload}
             self._require_room(missing.values(), incoming, inventory)
             with ThreadPoolExecutor(_DOWNLOADS) as pool:
-                for _ in pool.map(lambda item: _fetch(item, incoming, storage), missing.values()):
+                for _ in pool.map(lambda item: _download(item, incoming, storage), missing.values()):
                     pass
             here |= {item: incoming / item for item in missing}
-            with self._placing():
+            with self._placement_lock():
                 placed = self._place(files, here)
-                self._note(inventory.version, name, missing.keys())
-            _empty(incoming)
+                self._record_verified(inventory.version, name, missing.keys())
+            _clear(incoming)
         fetched = sum(item.bytes for item in missing.values())
         return PullSummary(inventory.version, len(missing), fetched, placed - len(missing))
 
     def _files_here(self, part: str) -> dict[str, Path]:
-        """Return the files of the part in any version, by checksum."""
+        """Return the part's files in all versions on this machine, keyed by checksum."""
         if part == _WHOLE:
             return {}
         sharded = (self.directory / "shards" / part).is_dir()
@@ -188,12 +188,12 @@ class LocalCopy:
         return found
 
     def _require_room(self, missing: Iterable[FileOfVersion], incoming: Path, inventory: VersionInventory) -> None:
-        """Ensure enough disk space. Old versions are removed if necessary, but no file of the version being
-        downloaded. Raises CorpusError."""
+        """Ensure that there is enough disk space. If necessary, old versions are removed, but no file of the version
+        being downloaded. Raises CorpusError if there is still too little."""
         lacking = sum(item.bytes for item in missing)
         needed = lacking - sum(path.stat().st_size for path in incoming.iterdir()) + _SPARE_BYTES
         if shutil.disk_usage(self.directory).free < needed:
-            with self._placing():
+            with self._placement_lock():
                 self._prune(inventory.version, keep=1, in_shards=bool(inventory.shard_count))
         free = shutil.disk_usage(self.directory).free
         if free < needed:
@@ -204,7 +204,7 @@ class LocalCopy:
             )
 
     def _place(self, files: Sequence[FileOfVersion], here: dict[str, Path]) -> int:
-        """Move files into their directories, in order, and return how many were placed."""
+        """Put files into their directories, in order, and return how many were put there."""
         folders: dict[PurePosixPath, list[FileOfVersion]] = defaultdict(list)
         for file in files:
             folders[_folder_of(file.path)].append(file)
@@ -234,21 +234,21 @@ class LocalCopy:
             placed += len(own)
         return placed
 
-    def _note(self, version: str, part: str, fresh: Set[str]) -> None:
+    def _record_verified(self, version: str, part: str, fresh: Set[str]) -> None:
         """Record for all processes on this machine that the part is verified."""
         if part == _WHOLE:
             return
         self._verified.verify(*_part_of(self.directory, version, int(part)), fresh)
 
     def _by_age(self) -> list[str]:
-        """Return the current version, then the others, most recent first."""
+        """Return the current version, then the other versions, most recent first."""
         paths = [path for path in (self.directory / "versions").glob("*") if (path / MANIFEST).is_file()]
         current = self._root.current_version()
         return [item.name for item in sorted(paths, key=lambda item: (item.name != current, -item.stat().st_mtime))]
 
     def _prune(self, version: str, keep: int | None = None, in_shards: bool = False) -> None:
-        """Remove all versions except this version, the most recent versions and those in use; must be called while
-        holding `_placing`. `in_shards` is True if this version is sharded but no shard file is present yet."""
+        """Remove all versions except this one, the most recent ones and those in use. Must be called while holding
+        `_placement_lock`. `in_shards` is true if this version is sharded but no shard file is present yet."""
         kept = [version, *self._by_age()[: self._keep if keep is None else keep]]
         if in_shards or is_sharded(self.directory):
             ShardStore(self.directory).keep_only(kept)
@@ -257,15 +257,16 @@ class LocalCopy:
             self._root.prune_segments()
 
     @contextmanager
-    def _placing(self) -> Iterator[None]:
-        """Lock the directory for placing files. Raises CorpusError while a corpus is being built in it."""
+    def _placement_lock(self) -> Iterator[None]:
+        """Hold the lock for putting files into place. Raises CorpusError if a corpus is being built in the
+        directory."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        with _locked(self.directory / "place.lock"), self._root.build_lock():
+        with _hold_lock(self.directory / "place.lock"), self._root.build_lock():
             yield
 
 
 def verify_version(directory: Path, version: str, verified: VerificationCache) -> None:
-    """Verify all parts of a version on this machine. Raises CorpusError."""
+    """Verify all parts of a version on this machine. Raises CorpusError if one is missing or damaged."""
     count = len(ShardStore(directory).read_manifest(version).shards) if is_sharded(directory) else 1
     for number in range(count):
         verified.verify(*_part_of(directory, version, number))
@@ -286,8 +287,9 @@ def _folder_of(path: str) -> PurePosixPath:
     return PurePosixPath(*parts[: 4 if parts[0] == "shards" else 2])
 
 
-def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
-    """Download a file to its checksum name, continuing an interrupted attempt. Raises CorpusError and OSError."""
+def _download(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
+    """Download a file to a path named after its checksum, resuming an interrupted download. Raises CorpusError if the
+    stored file is damaged or cannot be read, and OSError if it cannot be written here."""
     place, partial = incoming / file.sha256, incoming / f"{file.sha256}.partial"
     if place.is_file():
         return
@@ -312,33 +314,33 @@ def _fetch(file: FileOfVersion, incoming: Path, storage: ObjectStorage) -> None:
         return
     partial.unlink()
     if resumed:
-        _fetch(file, incoming, storage)
+        _download(file, incoming, storage)
         return
     raise CorpusError(
         f"The corpus in {storage.address} is damaged: {object_name(file.sha256)} ({file.path}) has changed since it "
         "was written.",
-        "Remove that file there, then publish it again: assayer corpus publish.",
+        "Delete that object, then publish the version again: assayer corpus publish.",
     )
 
 
 def _link(source: Path, target: Path) -> None:
-    """Link a file under a second name, or copy it if the disk does not support links, completely or not at all."""
+    """Create a hard link, or a copy if the disk does not support links. The target appears completely or not at all."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    following = target.with_name(f".{target.name}.next")
-    following.unlink(missing_ok=True)
-    link_or_copy(source, following)
-    following.replace(target)
+    temporary = target.with_name(f".{target.name}.next")
+    temporary.unlink(missing_ok=True)
+    link_or_copy(source, temporary)
+    temporary.replace(target)
 
 
-def _empty(incoming: Path) -> None:
+def _clear(incoming: Path) -> None:
     for left in incoming.iterdir():
         if left.name != "lock":
             left.unlink()
 
 
 @contextmanager
-def _locked(path: Path, waiting: int = 0) -> Iterator[None]:
-    """Hold a lock, waiting for its holder; the lock is released if its holder dies. With LOCK_NB, raises
+def _hold_lock(path: Path, waiting: int = 0) -> Iterator[None]:
+    """Hold a lock, waiting if another process holds it. It is released if its holder dies. With LOCK_NB, raises
     BlockingIOError instead of waiting."""
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX | waiting)

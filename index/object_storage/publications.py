@@ -1,4 +1,4 @@
-"""Read and write the publications of a bucket: numbered lists of corpus versions. The highest number is valid.
+"""Read and write a bucket's publications: numbered lists of corpus versions, of which the highest number is valid.
 
 Each list is a separate object that is created once and never changed. If two publishers read number 12, one creates 13
 and the other gets an error: no lock is needed, and no version is lost."""
@@ -21,7 +21,7 @@ _DIGEST_SHOWN = 16
 
 
 class PublishedMeanwhile(CorpusError):
-    """Raised if another process has published since the publisher checked the existing publications."""
+    """Raised if another process has published since the caller last read the publications. Nothing was changed."""
 
 
 class PublishedVersion(Frozen):
@@ -31,7 +31,8 @@ class PublishedVersion(Frozen):
     published: dt.datetime
     papers: int
     retired: dt.datetime | None = None
-    """Time at which the version stopped being kept; its files remain for a while for readers."""
+    """Time when the version was retired; None if it is still kept. A retired version's files remain available to
+    readers for a while."""
 
 
 class Publication(Frozen):
@@ -55,7 +56,7 @@ class PublicationLog:
         self.storage = storage
 
     def newest(self) -> Publication | None:
-        """Return the newest publication, or None if there is none. Raises CorpusError."""
+        """Return the newest publication, or None if there is none. Raises CorpusError if it cannot be read."""
         numbers = self._numbers()
         if not numbers:
             return None
@@ -71,29 +72,29 @@ class PublicationLog:
         try:
             self.storage.create(name, content)
         except FileExistsError:
-            raise self.meanwhile(publication.number) from None
+            raise self.conflict(publication.number) from None
         if self.storage.read(name) != content:
             # In a store without conditional writes, the last of two writers wins.
-            raise self.meanwhile(publication.number)
+            raise self.conflict(publication.number)
 
     def names(self, version: str) -> bool:
-        """Return True if any remaining publication lists the version. Raises CorpusError."""
+        """Return whether any remaining publication lists the version. Raises CorpusError if one cannot be read."""
         for number in reversed(self._numbers()):
             try:
                 publication = self._read(number).find(version)
-            except ObjectNotFound:  # removed meanwhile, like all earlier ones
+            except ObjectNotFound:  # removed in the meantime, like all earlier ones
                 return False
             if publication is not None:
                 return True
         return False
 
-    def forget_old(self) -> None:
+    def remove_old(self) -> None:
         """Remove all but the most recent publications."""
         for number in self._numbers()[:-_LISTS_KEPT]:
             self.storage.remove(_name(number))
 
     def inventory(self, version: str) -> VersionInventory:
-        """Return the inventory of a version. Raises CorpusError, including for a version that no longer exists."""
+        """Return a version's inventory. Raises CorpusError if it cannot be read or the version no longer exists."""
         newest = self.newest()
         if newest is None:
             raise self.nothing_published()
@@ -103,7 +104,7 @@ class PublicationLog:
         return self.inventory_of(publication)
 
     def inventory_of(self, version: PublishedVersion) -> VersionInventory:
-        """Read the inventory of a listed version. Raises CorpusError."""
+        """Read the inventory of a listed version. Raises CorpusError if it is damaged or cannot be read."""
         name = inventory_name(version.version, version.inventory)
         content = self.storage.read(name)
         damaged = CorpusError(
@@ -124,9 +125,9 @@ class PublicationLog:
         return [self.inventory_of(version) for version in versions]
 
     def write_inventory(self, inventory: VersionInventory) -> str:
-        """Write the inventory and return its SHA-256. Two builds of a version have separate inventories and never
-        overwrite each other's."""
-        content = _written(inventory)
+        """Write the inventory and return its SHA-256. Different builds of a version have separate inventories, so they
+        never overwrite each other's."""
+        content = _to_bytes(inventory)
         digest = hashlib.sha256(content).hexdigest()
         self.storage.write(inventory_name(inventory.version, digest), content)
         return digest
@@ -149,30 +150,30 @@ class PublicationLog:
         if publication is None or publication.number != number:
             raise CorpusError(
                 f"The corpus in {self.storage.address} is damaged: {name} cannot be read.",
-                "Remove that file, so that the previous publication is valid, and publish again.",
+                "Delete that object, so that the previous publication becomes valid, and publish again.",
             )
         return publication
 
-    def meanwhile(self, number: int) -> PublishedMeanwhile:
+    def conflict(self, number: int) -> PublishedMeanwhile:
         there = self.newest()
         who = f" by {there.publisher}" if there and there.publisher else ""
         version = f" (version {there.current.version}{who})" if there else ""
         return PublishedMeanwhile(
             f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
-            "Nothing there was changed.",
-            "Run the command again: it then starts from the new publication.",
+            "Nothing was changed.",
+            "Run the command again, so that it starts from the new publication.",
         )
 
 
 def inventory_digest(inventory: VersionInventory) -> str:
-    return hashlib.sha256(_written(inventory)).hexdigest()
+    return hashlib.sha256(_to_bytes(inventory)).hexdigest()
 
 
 def inventory_name(version: str, digest: str) -> str:
     return f"versions/{version}.{digest[:_DIGEST_SHOWN]}.json"
 
 
-def _written(inventory: VersionInventory) -> bytes:
+def _to_bytes(inventory: VersionInventory) -> bytes:
     return (inventory.model_dump_json(indent=1) + "\n").encode()
 
 

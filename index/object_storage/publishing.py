@@ -25,14 +25,14 @@ from index.versions.verification_cache import VerificationCache
 
 _LOG = logging.getLogger(__name__)
 _UPLOADS = 8
-"""Maximum concurrent uploads."""
+"""Maximum number of concurrent uploads."""
 
 
 class PublishOptions(Frozen):
     keep: int = 3
     """Number of versions to keep, including the new version."""
     grace: dt.timedelta = dt.timedelta(days=1)
-    """Period during which files of a retired version remain available to its readers, and files that belong to no
+    """Grace period: how long a retired version's files remain available to its readers, and files that belong to no
     version remain available to a publisher. Publishing must take at most half of it."""
     publisher: str = ""
 
@@ -66,11 +66,11 @@ class CorpusPublisher:
     def publish(
         self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
     ) -> PublishSummary:
-        """Publish a version, by default the current version. `after` is the publication number on which it is based, by
-        default the newest; raises PublishedMeanwhile if there is a later publication. Raises CorpusError, including for
-        a damaged version; files uploaded before a failure are reused by the next attempt."""
+        """Publish a version, by default the current one. `after` is the number of the publication that it is based on,
+        by default the newest; raises PublishedMeanwhile if there is a later one. Raises CorpusError if the version is
+        damaged or the upload fails; the next attempt reuses files that were already uploaded."""
         summary = self._publish(directory, verified, after, version)
-        with suppress(OSError):  # optional: the bucket lists the version for a while too
+        with suppress(OSError):  # optional, because the bucket also lists the version for a while
             ExchangeNotes(directory, self._storage.address).add(summary.version)
         return summary
 
@@ -80,27 +80,27 @@ class CorpusPublisher:
         newest = self.log.newest()
         number = newest.number if newest else 0
         if after is not None and number != after:
-            raise self.log.meanwhile(number)
+            raise self.log.conflict(number)
         inventory = take_inventory(directory, version)
         verify_version(directory, inventory.version, verified)
         if newest is not None and newest.current.version == inventory.version:
-            lost = self._lost(inventory, newest.current)
+            lost = self._find_lost_files(inventory, newest.current)
             if lost is not None:
                 self._upload(directory, lost)
                 return self._summary(inventory, number, lost, self._remove_unneeded(newest), published=False)
-        missing = self._upload(directory, self._missing(inventory, newest))
+        missing = self._upload(directory, self._files_to_upload(inventory, newest))
         digest = self.log.write_inventory(inventory)
-        publication = self._next(newest, inventory, digest)
+        publication = self._next_publication(newest, inventory, digest)
         self.log.add(publication)
         removed = self._remove_unneeded(publication)
-        self.log.forget_old()
+        self.log.remove_old()
         return self._summary(inventory, publication.number, missing, removed)
 
-    def _missing(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
+    def _files_to_upload(self, inventory: VersionInventory, newest: Publication | None) -> list[FileOfVersion]:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
-        because another process may remove it."""
+        because another process may be removing it."""
         wanted = {file.sha256: file for file in inventory.files()}
-        kept = _needed(self._known_inventories(newest.versions) or ()) if newest else {}
+        kept = _needed_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
         if not lacking:
             return []
@@ -112,10 +112,10 @@ class CorpusPublisher:
         }
         return [item for name, item in lacking.items() if there.get(object_name(name)) != item.bytes]
 
-    def _lost(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
-        """Return the files of the current version that were removed or truncated, and rewrite its inventory if that is
-        missing. None if this machine cannot restore the version, because its inventory is from another build and is
-        lost, or lists lost files that only that build has."""
+    def _find_lost_files(self, inventory: VersionInventory, current: PublishedVersion) -> list[FileOfVersion] | None:
+        """Return the current version's files that were removed or truncated, and rewrite its inventory if that is
+        missing. Returns None if this machine cannot restore the version: either the lost inventory is from another
+        build, or it lists lost files that only that build has."""
         listed = inventory
         try:
             listed = self.log.inventory_of(current)
@@ -144,7 +144,7 @@ class CorpusPublisher:
             raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
         self._storage.upload(path, object_name(file.sha256))
 
-    def _next(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
+    def _next_publication(self, newest: Publication | None, inventory: VersionInventory, digest: str) -> Publication:
         now, keep = self._clock(), self._options.keep
         own = PublishedVersion(version=inventory.version, inventory=digest, published=now, papers=inventory.papers)
         before = [version for version in newest.versions if version.version != own.version] if newest else []
@@ -162,13 +162,13 @@ class CorpusPublisher:
         )
 
     def _remove_unneeded(self, publication: Publication) -> int:
-        """Remove files and inventories that belong to no version of the publication and are older than the grace
-        period."""
+        """Remove files and inventories that belong to no version in the publication and are older than the grace
+        period. Returns how many were removed."""
         named = (*publication.versions, *publication.retired)
         inventories = self._known_inventories(named)
         if inventories is None:
             return 0
-        needed = {object_name(name) for name in _needed(inventories)}
+        needed = {object_name(name) for name in _needed_sizes(inventories)}
         needed |= {inventory_name(item.version, item.inventory) for item in named}
         old = self._clock() - self._options.grace
         unneeded = [
@@ -178,7 +178,7 @@ class CorpusPublisher:
             if item.name not in needed and item.modified is not None and item.modified < old
         ]
         if unneeded and self.number() != publication.number:
-            return 0  # another process has published meanwhile, and may need some of them
+            return 0  # another process has published in the meantime, and may need some of them
         for name in unneeded:
             self._storage.remove(name)
         return len(unneeded)
@@ -208,6 +208,6 @@ class CorpusPublisher:
         )
 
 
-def _needed(inventories: Iterable[VersionInventory]) -> dict[str, int]:
-    """Return the sizes of files by checksum."""
+def _needed_sizes(inventories: Iterable[VersionInventory]) -> dict[str, int]:
+    """Return the sizes of all files in the inventories, keyed by checksum."""
     return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}

@@ -1,4 +1,4 @@
-"""Access a folder in an object store, at any URL that fsspec supports, and explain failures in plain words."""
+"""Access to a folder in an object store, at any URL that fsspec supports, with failures explained in plain words."""
 
 import datetime as dt
 import fcntl
@@ -37,11 +37,11 @@ class StoredObject(NamedTuple):
 
 
 class ObjectStorage:
-    """Folder in an object store. Credentials and endpoints are configured as for the store's own library: AWS_… for
-    s3://, GOOGLE_… for gs://."""
+    """Folder in an object store. Credentials and endpoints are configured as the store's own library expects: AWS_…
+    variables for s3://, GOOGLE_… for gs://. Methods raise StorageUnavailable if a request fails."""
 
     def __init__(self, address: str) -> None:
-        """Open the folder. Raises ConfigurationError for a URL that no installed library supports."""
+        """Open the folder. Raises ConfigurationError if no installed library supports its URL."""
         self.address = address.rstrip("/")
         options: dict[str, Any] = {"use_listings_cache": False}
         try:
@@ -56,19 +56,19 @@ class ObjectStorage:
         self._local = "file" in ((protocol,) if isinstance(protocol, str) else protocol)
 
     def read(self, name: str) -> bytes:
-        """Read an object. Raises ObjectNotFound and StorageUnavailable."""
-        with self._explained(name, "read"):
+        """Read an object. Raises ObjectNotFound if it does not exist."""
+        with self._explain_errors(name, "read"):
             return bytes(self._files.cat_file(self._path(name)))
 
     def read_range(self, name: str, start: int, end: int) -> bytes:
-        """Read bytes from `start` up to, but not including, `end`. Raises ObjectNotFound and StorageUnavailable."""
-        with self._explained(name, "read"):
+        """Read an object's bytes from `start` up to, but not including, `end`. Raises ObjectNotFound if it does not
+        exist."""
+        with self._explain_errors(name, "read"):
             return bytes(self._files.cat_file(self._path(name), start=start, end=end))
 
     def names(self, folder: str) -> list[str]:
-        """Return the names of the objects directly in a folder, sorted; an empty list if the folder does not
-        exist. Raises StorageUnavailable."""
-        with self._explained(folder, "read"):
+        """Return the sorted names of the objects directly in a folder; an empty list if the folder does not exist."""
+        with self._explain_errors(folder, "read"):
             try:
                 paths = self._files.ls(self._path(folder), detail=False)
             except FileNotFoundError:
@@ -77,8 +77,8 @@ class ObjectStorage:
         return sorted(str(item).rstrip("/").rsplit("/", 1)[-1] for item in paths)
 
     def objects(self, folder: str) -> list[StoredObject]:
-        """Return all objects below a folder. Raises StorageUnavailable."""
-        with self._explained(folder, "read"):
+        """Return all objects below a folder, at any depth."""
+        with self._explain_errors(folder, "read"):
             files = self._files.find(self._path(folder), detail=True)
         root = f"{self._root}/"
         return [
@@ -87,20 +87,20 @@ class ObjectStorage:
         ]
 
     def create(self, name: str, content: bytes) -> None:
-        """Create an object. Raises FileExistsError if it already exists, and StorageUnavailable."""
+        """Create an object. Raises FileExistsError if it already exists."""
         self._put(name, lambda path: self._files.pipe_file(path, content, mode="create"), _move_unless_there)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write an object, completely or not at all. Raises StorageUnavailable."""
+        """Write an object, completely or not at all."""
         self._put(name, lambda path: self._files.pipe_file(path, content))
 
     def upload(self, file: Path, name: str) -> None:
-        """Upload a file, completely or not at all. Raises StorageUnavailable."""
+        """Upload a file, completely or not at all."""
         self._put(name, lambda path: self._files.put_file(str(file), path))
 
     def remove(self, name: str) -> None:
-        """Remove an object; do nothing if it does not exist. Raises StorageUnavailable."""
-        with self._explained(name, "removed"), suppress(FileNotFoundError):
+        """Remove an object; do nothing if it does not exist."""
+        with self._explain_errors(name, "removed"), suppress(FileNotFoundError):
             self._files.rm_file(self._path(name))
 
     def place(self, name: str) -> str:
@@ -111,16 +111,15 @@ class ObjectStorage:
         return f"{self._root}/{name}"
 
     def _require_bucket(self) -> None:
-        """Require that the bucket exists. Raises FileNotFoundError if the bucket, and not only the folder, is
-        missing."""
+        """Raise FileNotFoundError if the bucket itself, and not only the folder, is missing."""
         bucket = self._files._strip_protocol(self._root).lstrip("/").split("/", 1)[0]
         if urlsplit(self.address).scheme in ("s3", "s3a", "gs", "gcs"):
             self._files.ls(bucket, detail=False)
 
     def _put(self, name: str, put: Callable[[str], None], move: Callable[[Path, Path], object] = Path.replace) -> None:
-        """Put an object at its path. In a local folder it is written to a temporary file first, then moved there."""
+        """Store an object at its path. In a local folder it is first written to a temporary file, then moved."""
         path = Path(self._path(name))
-        with self._explained(name, "written"):
+        with self._explain_errors(name, "written"):
             if not self._local:
                 put(self._path(name))
                 return
@@ -134,9 +133,8 @@ class ObjectStorage:
                 partial.unlink(missing_ok=True)
 
     @contextmanager
-    def _explained(self, name: str, done: str) -> Iterator[None]:
-        """Turn the errors of any store's library into ObjectNotFound or StorageUnavailable; FileExistsError
-        passes through."""
+    def _explain_errors(self, name: str, done: str) -> Iterator[None]:
+        """Turn errors from the store's library into ObjectNotFound or StorageUnavailable, except FileExistsError."""
         place = self.place(name)
         try:
             yield
@@ -150,7 +148,7 @@ class ObjectStorage:
         except PermissionError as error:
             raise StorageUnavailable(
                 f"{place} cannot be {done}: permission denied ({_reason(error)}).",
-                "Grant access to these credentials, or set others.",
+                "Grant these credentials access, or use others.",
             ) from None
         except Exception as error:
             raise StorageUnavailable(
@@ -176,8 +174,8 @@ def _modified(details: dict[str, Any]) -> dt.datetime | None:
 
 
 def _move_unless_there(partial: Path, place: Path) -> None:
-    """Move a file unless the target exists. Raises FileExistsError if it does, whereas a rename would replace the
-    target. Without hard links a lock is used instead; on a shared disk that supports neither, two machines may both
+    """Move a file, but never over an existing one, as a rename would. Raises FileExistsError if the target exists. If
+    hard links are not supported, a lock is used instead. On a shared disk that supports neither, two machines may both
     succeed."""
     try:
         os.link(partial, place)

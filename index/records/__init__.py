@@ -1,1 +1,1 @@
-"""Paper records in JSON Lines and Parquet: read, checked and cleaned, or rejected with a reason."""
+"""Read paper records from JSON Lines and Parquet. Records are validated and cleaned, or rejected with a reason."""

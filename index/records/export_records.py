@@ -1,6 +1,6 @@
-"""Convert exported paper records to our format: arXiv's metadata on Kaggle, papers of Semantic Scholar's API, works of
-Crossref's API, and CSL-JSON; records of other services are converted by common field names. Exports that another
-command reads are only recognized, so that errors can name it."""
+"""Convert exported paper records to our format: arXiv's metadata on Kaggle, papers from Semantic Scholar's API, works
+from Crossref's API, and CSL-JSON. Records from other services are converted by common field names. Exports that another
+command reads are only recognised, so that errors can name that command."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -21,37 +21,38 @@ _EXPORTS = (
     ({"authors_parsed", "categories"}, "arXiv's snapshot on Kaggle"),
     ({"paperId", "title"}, "a paper from Semantic Scholar's API"),
     ({"DOI", "title"}, "a work from Crossref's API, or CSL-JSON"),
-    ({"authorString", "title"}, "a record of Europe PMC"),
-    ({"attributes", "id"}, "a record of DataCite's API"),
-    ({"bibcode", "title"}, "a record of NASA's ADS"),
-    ({"cord_uid", "title"}, "a row of CORD-19's metadata"),
-    ({"docid", "title_s"}, "a record of HAL"),
-    ({"pmid", "title"}, "a record of PubMed"),
+    ({"authorString", "title"}, "a record from Europe PMC"),
+    ({"attributes", "id"}, "a record from DataCite's API"),
+    ({"bibcode", "title"}, "a record from NASA's ADS"),
+    ({"cord_uid", "title"}, "a row from CORD-19's metadata"),
+    ({"docid", "title_s"}, "a record from HAL"),
+    ({"pmid", "title"}, "a record from PubMed"),
 )
 _ELSEWHERE = (
     ({"abstract_inverted_index"}, "an OpenAlex work: use `assayer corpus ingest openalex`"),
-    ({"corpusid", "title"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
-    ({"corpusid", "abstract"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
-    ({"citingcorpusid"}, "a line of Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
-    ({"message", "status"}, "a complete response of Crossref's API: write each of its items on a separate line"),
-    ({"data", "total"}, "a complete response of Semantic Scholar's API: write each paper on a separate line"),
-    ({"results", "meta"}, "a complete response of OpenAlex's API: use `assayer corpus ingest openalex`"),
+    ({"corpusid", "title"}, "a line from Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"corpusid", "abstract"}, "a line from Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"citingcorpusid"}, "a line from Semantic Scholar's datasets: use `assayer corpus ingest s2`"),
+    ({"message", "status"}, "a complete response from Crossref's API: write each of its items on a separate line"),
+    ({"data", "total"}, "a complete response from Semantic Scholar's API: write each paper on a separate line"),
+    ({"results", "meta"}, "a complete response from OpenAlex's API: use `assayer corpus ingest openalex`"),
     ({"content", "forum"}, "a note from OpenReview, which is a proposal, not a paper record"),
 )
 
 
 _OWN = {"id", "title", "abstract"}
-"""Fields that distinguish records in our format from those of services without a converter of their own."""
+"""Fields that distinguish records in our format from records of services without their own converter."""
 
 
-def validated_record(data: Mapping[str, Any]) -> PaperRecord:
-    """Return the record of an object, which can be in a known export format. Raises ValidationError."""
+def parse_record(data: Mapping[str, Any]) -> PaperRecord:
+    """Parse an object as a record, also from a known export format. Raises ValidationError if it is not a valid
+    record."""
     return PaperRecord.model_validate(record_of_export(data))
 
 
 def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
-    """Return the first problem of a record, and the export format that the record appears to have. The wording is
-    identical for every record of that export with the same problem."""
+    """Describe a record's first problem, and the export format that the record appears to have. Records from one export
+    with the same problem get identical texts, so that they can be counted."""
     for fields, hint in _ELSEWHERE:
         if fields <= data.keys():
             return f"this looks like {hint}"
@@ -61,7 +62,7 @@ def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
 
 
 def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Convert a record of a known export to our format; return any other record unchanged. Values that do not fit
+    """Convert a record from a known export to our format; return any other record unchanged. Values that do not fit
     become empty, and the later validation reports what is missing."""
     if {"authors_parsed", "categories"} <= data.keys():
         return _kaggle_arxiv(data)
@@ -160,7 +161,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _names(value: Any) -> list[str]:
-    """Return the names listed in a text such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
+    """Split a list of names such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
     return [name for part in _text(value).split(",") for name in names_in_bibtex(part)]
 
 

@@ -1,4 +1,4 @@
-"""Convert records of other services to our format, by the field names that are common in their exports."""
+"""Convert other services' records to our format, by the field names that are common in their exports."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,16 +32,16 @@ _DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
 
 
 def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the usual fields of a record from a service without its own converter; missing fields are left out."""
+    """Convert a record from a service without its own converter. Fields that it lacks are left out."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
-    fields = {_plain(str(name)): value for name, value in {**inner, **data}.items()}
+    fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
     name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
     date = next((match[0] for text in _texts(fields, _DATE) if (match := _DATE_FORM.match(text))), None)
     found = {
         "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
         "title": next(_texts(fields, _TITLE), None),
         "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
-        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(_plain(field)))))), []),
+        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(_normalise(field)))))), []),
         "publication_date": date,
         "identifiers": {"doi": name, "arxiv": next(_texts(fields, ("arxiv_id",)), "")},
     }
@@ -49,15 +49,15 @@ def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @lru_cache(1_024)
-def _plain(name: str) -> str:
-    """Return the letters and digits of a field's name in lower case: `Publication ID` equals `publication_id`."""
+def _normalise(name: str) -> str:
+    """Reduce a field name to its letters and digits in lower case, so that `Publication ID` equals `publication_id`."""
     return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts of the fields with these names, in the order of the names; only the first text of a list."""
+    """Yield the texts in the fields with these names, in the order of the names. Of a list, only the first is used."""
     for name in names:
-        value = fields.get(_plain(name))
+        value = fields.get(_normalise(name))
         first = value[0] if isinstance(value, list) and value else value
         if isinstance(first, dict):
             first = next((text for text in first.values() if isinstance(text, str)), "")
@@ -66,7 +66,8 @@ def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
 
 
 def _names(value: Any) -> Iterator[str]:
-    """Yield the names in a list of texts or objects, or in a text with names between semicolons, ` and ` or commas."""
+    """Yield the names in a list of texts or objects, or in a text that separates them by semicolons, ` and ` or
+    commas."""
     if isinstance(value, dict):
         value = next((part for part in value.values() if isinstance(part, list)), [])
     if isinstance(value, str):
@@ -79,6 +80,6 @@ def _names(value: Any) -> Iterator[str]:
 
 
 def _name(author: Mapping[str, Any]) -> str:
-    parts = {_plain(str(name)): value for name, value in author.items()}
+    parts = {_normalise(str(name)): value for name, value in author.items()}
     whole = next(_texts(parts, _WHOLE_NAME), "")
     return whole or " ".join(text for names in (_GIVEN, _FAMILY) if (text := next(_texts(parts, names), "")))

@@ -1,4 +1,4 @@
-"""Read JSON Lines, plain or gzipped. Each line yields an object, or the reason why it is rejected."""
+"""Read JSON Lines files, plain or gzipped. Each line yields an object, or the reason why it is rejected."""
 
 import gzip
 import zlib
@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple, cast
 from pydantic_core import from_json
 
 MAX_LINE_BYTES = 64 * 2**20
-"""Maximum bytes per line; the longest lines of s2orc have a few million bytes."""
+"""Maximum number of bytes per line. The longest lines in s2orc have a few million."""
 DAMAGED = "the compressed file is damaged or cut off here"
 DAMAGE_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 """Exceptions raised by reading a damaged gzip file."""
@@ -25,7 +25,8 @@ class JsonLine(NamedTuple):
 
 
 def read_lines(file: IO[bytes]) -> Iterator[JsonLine]:
-    """Yield the lines; lines before damaged content are kept, and blank lines are skipped."""
+    """Yield the lines of a file. Blank lines are skipped. If the file is damaged, the lines before the damage are
+    kept."""
     number = 0
     try:
         for number, line in enumerate(bounded_lines(file), start=1):

@@ -1,4 +1,4 @@
-"""Validate and clean records of papers from source files."""
+"""Validate and clean paper records from source files."""
 
 import calendar
 import datetime as dt
@@ -27,13 +27,13 @@ from assayer.text.sanitise import clean_text
 
 _PERIOD = re.compile(r"(?P<year>\d{4})(?:-(?P<month>\d{1,2}))?")
 _ID = re.compile(r"[^\s\[\]]{1,200}")
-"""Pattern of ids. Ids are used in citation marks, so they contain no white space and no square brackets."""
+"""Pattern for ids. Ids are used in citation marks, so they must not contain white space or square brackets."""
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
 
 def last_day(text: str) -> dt.date:
-    """Return the last day of a date: `2021-05-07` is itself; `2021-05` and `2021` become their last day, so that no
-    cutoff includes a paper too early."""
+    """Parse a date. A month (`2021-05`) or year (`2021`) becomes its last day, so that no cutoff includes a paper too
+    early. Raises ValueError if the text is not a date."""
     period = _PERIOD.fullmatch(text.strip())
     if period is None:
         return dt.date.fromisoformat(text.strip()[:10])
@@ -41,16 +41,16 @@ def last_day(text: str) -> dt.date:
     return dt.date(year, month, calendar.monthrange(year, month)[1])
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     return clean_text(text).strip()
 
 
 def _line(text: str) -> str:
-    return " ".join(_clean(text).split())
+    return " ".join(_clean_text(text).split())
 
 
 def _title(text: str) -> str:
-    """Return a title on one line, without the markup that sources leave in titles."""
+    """Put a title on one line, without the markup that sources leave in titles."""
     return _line(strip_markup(text))
 
 
@@ -75,13 +75,13 @@ def _id(value: str) -> str:
 
 OneLineText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_line)]
 Title = Annotated[str, BeforeValidator(_text_of), AfterValidator(_title)]
-CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean)]
+CleanText = Annotated[str, BeforeValidator(_text_of), AfterValidator(_clean_text)]
 RecordId = Annotated[str, BeforeValidator(_text_of), AfterValidator(_id)]
 
 
 def _identifier(space: str, value: Any) -> str:
-    """Return the normalized identifier, or an empty string for a value that cannot be an identifier: identifiers
-    are optional."""
+    """Return the normalized identifier. Identifiers are optional, so a value that cannot be one becomes an empty
+    string."""
     text = str(value).strip() if isinstance(value, str | int) else ""
     if space == "doi":
         return doi(text)
@@ -104,8 +104,8 @@ class TextPlace(NamedTuple):
 
 
 class CitedInText(BaseModel):
-    """Work in the paper's list of references, with the places where sections cite it. The corresponding paper in the
-    corpus is looked up by id if the source provides one, otherwise by DOI, arXiv id, or title and year."""
+    """Work in the paper's reference list, with the places where sections cite it. The corpus's paper for it is looked
+    up by id if the source provides one, otherwise by DOI, arXiv id, or title and year."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -115,14 +115,14 @@ class CitedInText(BaseModel):
     title: Title = ""
     year: int | None = Field(default=None, ge=1000, le=9999)
     at: tuple[TextPlace, ...] = Field(default=(), max_length=10_000)
-    """Places of the citations: index of a section and offset of a character in its text, both from 0."""
+    """Places where the work is cited: section index and character offset within the section's text, both from 0."""
 
 
 _WORKS: TypeAdapter[tuple[CitedInText, ...]] = TypeAdapter(tuple[CitedInText, ...])
 
 
 class PaperRecord(BaseModel):
-    """Record of a source. Unknown fields are ignored."""
+    """Paper record from a source. Unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -136,18 +136,19 @@ class PaperRecord(BaseModel):
     url: OneLineText = ""
     citation_count: int | None = Field(default=None, ge=0, lt=2**31)
     identifiers: Identifiers = Identifiers()
-    """Identifiers, supplied in a single object or as separate fields of the record: `doi`, `arxiv`, `s2` and so on."""
+    """Identifiers, supplied either in one object or as separate fields of the record: `doi`, `arxiv`, `s2` and so
+    on."""
     sections: Annotated[tuple[RecordSection, ...], BeforeValidator(_list_of)] = ()
     references: tuple[RecordId, ...] | None = None
     """Ids of the cited papers; None if the source does not list them."""
     cited_in_text: Annotated[tuple[CitedInText, ...], BeforeValidator(_list_of)] = Field(default=(), max_length=10_000)
     fields: Annotated[tuple[OneLineText, ...], BeforeValidator(_list_of)] = ()
-    """Fields of study, with the names used by the source."""
+    """Fields of study, as the source names them."""
     retracted: bool = False
 
     @field_validator("title", "abstract")
     @classmethod
-    def _not_empty(cls, value: str) -> str:
+    def _require_text(cls, value: str) -> str:
         if not value:
             raise ValueError("is missing")
         return value
@@ -172,12 +173,12 @@ class PaperRecord(BaseModel):
     @field_validator("citation_count")
     @classmethod
     def _unknown_if_zero(cls, value: int | None) -> int | None:
-        """Return None for 0, which sources write for values that were not counted."""
+        """Return None for 0, because sources also write 0 if citations were not counted."""
         return value or None
 
     @field_validator("sections")
     @classmethod
-    def _with_text(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
+    def _drop_empty_sections(cls, value: tuple[RecordSection, ...]) -> tuple[RecordSection, ...]:
         return tuple(section for section in value if section.text)
 
     @model_validator(mode="before")
@@ -197,24 +198,26 @@ class PaperRecord(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _places_in_kept_sections(cls, data: Any) -> Any:
-        """Renumber the sections, because sections without text are left out. If cleaning changes a text anywhere but at
-        its end, its places are dropped, because they no longer match."""
+    def _renumber_sections(cls, data: Any) -> Any:
+        """Renumber sections in citation places, because sections without text are left out. If cleaning changes a text
+        anywhere but at its end, the places in it no longer match and are dropped."""
         if not isinstance(data, dict) or not data.get("cited_in_text"):
             return data
         try:
             works = _WORKS.validate_python(data["cited_in_text"])
         except ValidationError:
-            return data  # the validation of the field reports the problem
+            return data  # the field's own validation reports the problem
         texts = [_section_text(item) for item in data.get("sections") or ()]
-        kept = [number for number, text in enumerate(texts) if _clean(text)]
+        kept = [number for number, text in enumerate(texts) if _clean_text(text)]
         numbers = enumerate(kept)
-        renumbered = {number: place for place, number in numbers if texts[number].startswith(_clean(texts[number]))}
-        return {**data, "cited_in_text": tuple(_moved(work, renumbered, texts) for work in works)}
+        renumbered = {
+            number: place for place, number in numbers if texts[number].startswith(_clean_text(texts[number]))
+        }
+        return {**data, "cited_in_text": tuple(_renumber_places(work, renumbered, texts) for work in works)}
 
     @model_validator(mode="before")
     @classmethod
-    def _retracted_by_title(cls, data: Any) -> Any:
+    def _mark_retracted_by_title(cls, data: Any) -> Any:
         """Mark a record as retracted if its title says so."""
         if isinstance(data, dict) and not data.get("retracted") and retraction_in_title(str(data.get("title") or "")):
             return {**data, "retracted": True}
@@ -242,7 +245,7 @@ def _section_text(section: Any) -> str:
     return text if isinstance(text, str) else ""
 
 
-def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) -> CitedInText:
+def _renumber_places(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) -> CitedInText:
     places = (
         TextPlace(numbers[place.section], place.character)
         for place in work.at
@@ -252,7 +255,7 @@ def _moved(work: CitedInText, numbers: Mapping[int, int], texts: Sequence[str]) 
 
 
 def first_problem(error: ValidationError) -> str:
-    """Return the first problem, with identical wording for every record that has it."""
+    """Describe the first problem. Records with the same problem get identical texts, so that they can be counted."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"
     if first["type"] in ("missing", "string_too_short"):
@@ -261,8 +264,8 @@ def first_problem(error: ValidationError) -> str:
 
 
 def parse_vector(value: Any) -> NDArray[np.float32] | None:
-    """Parse a vector of a foreign record. None if it is not a list of numbers; numbers beyond float32 become
-    infinite."""
+    """Parse a vector from an external record. Returns None if it is not a list of numbers. Numbers beyond float32
+    become infinite."""
     try:
         with np.errstate(over="ignore"):
             numbers = np.asarray(value, np.float32)

@@ -35,13 +35,13 @@ RECORDS_SCHEMA = pa.schema(
         pa.field("vector_model", pa.string()),
     ]
 )
-"""Schema with PaperRecord's fields as columns. Null `references`: the source does not list references; null `vector`:
+"""Schema with PaperRecord's fields as columns. `references` is null if the source does not list references, `vector` if
 there is no vector."""
 
 _VECTOR, _MODEL, _CITED = "vector", "vector_model", "cited_in_text"
 _WRITTEN_SCHEMA = RECORDS_SCHEMA.append(pa.field(_CITED, pa.string()))
-"""Schema of written files: includes the works that texts cite, as JSON. Files from other sources need no such column.
-"""
+"""Schema of the files that we write, which also contain the works that texts cite, as JSON. Files from elsewhere need
+no such column."""
 _GROUP = 4096
 """Number of rows per row group; a reader holds one row group in memory."""
 _BATCH = 512
@@ -61,8 +61,8 @@ class RecordWithVector(NamedTuple):
 
 
 class RecordWriter:
-    """Writes records in row groups. The file is complete after the `with` block; a sink that was passed in as an open
-    file stays open."""
+    """Writes records in row groups. The file is complete after the `with` block. A sink that was passed as an open file
+    stays open."""
 
     def __init__(self, sink: Path | IO[bytes]) -> None:
         self._file = pq.ParquetWriter(sink, _WRITTEN_SCHEMA, compression="zstd")
@@ -96,7 +96,7 @@ class RecordWriter:
 
 
 def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
-    """Return the vectors as a single Arrow array, without a Python object for each number."""
+    """Return the vectors as one Arrow array, without creating a Python object for each number."""
     there = [np.asarray(vector.values, np.float32) for vector in vectors if vector]
     lengths = [len(vector.values) if vector else 0 for vector in vectors]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
@@ -106,13 +106,13 @@ def _lists(vectors: Sequence[RecordVector | None]) -> pa.Array:
 
 
 def parquet_files(path: Path) -> list[Path]:
-    """Return the Parquet files of a folder in order, or the single named file."""
+    """Return the Parquet files in a folder, in order, or the path itself if it is a file."""
     return sorted(path.glob("*.parquet")) if path.is_dir() else [path]
 
 
 def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
-    """Yield each row's number, counted from 1, with its record or the reason why it is rejected. A damaged row
-    group is reported once, under its first row. Raises InputError if the file is not a Parquet file of records."""
+    """Yield each row's number, counted from 1, with its record or the reason why it is rejected. A damaged row group is
+    reported once, at its first unreadable row. Raises InputError if the file is not a Parquet file of records."""
     try:
         file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError) as error:
@@ -124,7 +124,7 @@ def read_records(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
         names = set(file.schema_arrow.names)
         absent = {"id", "title", "abstract"} - names
         if absent:
-            raise InputError(f"{path} is not a file of paper records: missing columns: {', '.join(sorted(absent))}.")
+            raise InputError(f"{path} is not a file of paper records; missing columns: {', '.join(sorted(absent))}.")
         columns = [name for name in (*_WRITTEN_SCHEMA.names, "year") if name in names]
         first = 1
         for group in range(file.num_row_groups):
@@ -168,7 +168,7 @@ def _read_json(text: str) -> Any:
     try:
         return from_json(text)
     except ValueError:
-        return text  # rejected later by the validation of the record
+        return text  # the record's validation rejects it later
 
 
 def _vectors(column: pa.Array) -> list[NDArray[np.float32] | None]:

@@ -1,4 +1,4 @@
-"""Read papers from JSON Lines and Parquet files. Unusable lines are rejected and reported with their location and a
+"""Read papers from JSON Lines and Parquet files. Unusable lines are rejected, and reported with their location and the
 reason."""
 
 import hashlib
@@ -15,7 +15,7 @@ from assayer.errors import InputError
 from assayer.models import Frozen
 from assayer.ports import Embedder
 from index.hashing import checksum, hash64
-from index.records.export_records import record_problem, validated_record
+from index.records.export_records import parse_record, record_problem
 from index.records.json_lines import read_lines
 from index.records.paper_record import parse_vector
 from index.records.parquet_records import RecordVector, RecordWithVector, parquet_files, read_records
@@ -27,7 +27,7 @@ _COMPARED_AT_ONCE = 512
 
 
 class RejectedLine(Frozen):
-    """Rejected line of a source."""
+    """Rejected line in a source."""
 
     source: str
     line: int
@@ -45,8 +45,8 @@ class RecordSource(Frozen):
 
 
 def describe_source(path: Path) -> RecordSource:
-    """Return the name, checksum and size of a source. Raises InputError unless the path is a readable file or a
-    folder of Parquet files."""
+    """Return a source's name, checksum and size. Raises InputError unless the path is a readable file or a folder of
+    Parquet files."""
     if not path.exists():
         raise InputError(f"There is no file {path}.")
     try:
@@ -62,20 +62,19 @@ def describe_source(path: Path) -> RecordSource:
 
 
 class RecordReader:
-    """Reads the papers of some sources. Of records with equal ids, only the first is kept; only hashes of ids stay in
-    memory, eight bytes each."""
+    """Reads the papers in several sources. If records have the same id, only the first is kept. Memory holds only the
+    hashes of ids, eight bytes each."""
 
     def __init__(self, paths: Sequence[Path], embedder: Embedder | None = None) -> None:
-        """Create a reader. Vectors supplied with records must be of the embedder's model; without an embedder
-        they are dropped."""
+        """Create a reader. Vectors supplied with records must come from the embedder's model; without an embedder they
+        are dropped."""
         self.rejections: list[RejectedLine] = []
-        """Rejected lines; complete once all papers were read."""
+        """Rejected lines; complete once all papers have been read."""
         self._paths = paths
         self._embedder = embedder
 
     def __iter__(self) -> Iterator[RecordWithVector]:
-        """Yield the records. Raises InputError for a source without any valid record, or with vectors of
-        another model."""
+        """Yield the records. Raises InputError if a source has no valid record, or vectors from another model."""
         seen = SeenKeys()
         for path in self._paths:
             valid, before = 0, len(self.rejections)
@@ -89,13 +88,13 @@ class RecordReader:
                         if isinstance(item, str):
                             self._reject(file, line, item)
                         elif next(new):
-                            yield self._checked(file, line, item)
+                            yield self._check_vector(file, line, item)
                         else:
                             self._reject(file, line, "duplicate id")
             if not valid:
-                raise InputError(f"{path} contains no valid paper.", _why(self.rejections[before:]))
+                raise InputError(f"{path} contains no valid paper records.", _why(self.rejections[before:]))
 
-    def _checked(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
+    def _check_vector(self, file: Path, line: int, item: RecordWithVector) -> RecordWithVector:
         if item.vector is None or self._embedder is None:
             return item._replace(vector=None)
         if item.vector.model != self._embedder.name:
@@ -120,7 +119,7 @@ class RecordReader:
 
 
 def source_files(path: Path) -> list[Path]:
-    """Return the files of a source in reading order. Raises InputError if the path is not a source."""
+    """Return a source's files in reading order. Raises InputError if the path is not a source."""
     if path.is_dir():
         files = parquet_files(path)
         if not files:
@@ -130,7 +129,7 @@ def source_files(path: Path) -> list[Path]:
         kinds = f"{', '.join(_LINES)} or .parquet"
         raise InputError(
             f"{path} has an unsupported format.",
-            f"Use bibliographies, files whose names end in {kinds}, or folders of Parquet files.",
+            f"Use bibliographies, files whose names end in {kinds}, or folders with Parquet files.",
         )
     if not path.is_file():
         raise InputError(f"There is no file {path}.")
@@ -158,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
 
 def _record(data: dict[str, Any]) -> RecordWithVector | str:
     try:
-        return RecordWithVector(validated_record(data), _vector(data))
+        return RecordWithVector(parse_record(data), _vector(data))
     except ValidationError as error:
         return record_problem(error, data)
 

@@ -1,21 +1,20 @@
-"""Record which of hundreds of millions of keys were seen: eight bytes per key; a Python set needs a hundred."""
+"""Keep track of hundreds of millions of seen keys, in eight bytes per key; a Python set needs about a hundred."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.hashing import Hashes
 
-_LONGEST = 1 << 25
-"""Maximum number of keys in a run that is merged with others; a merge needs as much additional memory as the merged
-runs occupy."""
+_MAX_RUN_KEYS = 1 << 25
+"""Maximum number of keys in a merged run. A merge needs as much additional memory as the merged runs occupy."""
 
 
 class SeenKeys:
-    """Set of seen keys in sorted runs, each more than twice as long as the next until `longest` is reached. The number
-    of runs grows with the logarithm of the number of keys, plus one run per `longest` keys."""
+    """Set of seen keys in sorted runs, each more than twice as long as the next until `max_run_keys` is reached. The
+    number of runs grows with the logarithm of the number of keys, plus one run per `max_run_keys` keys."""
 
-    def __init__(self, longest: int = _LONGEST) -> None:
-        self._longest = longest
+    def __init__(self, max_run_keys: int = _MAX_RUN_KEYS) -> None:
+        self._max_run_keys = max_run_keys
         self._runs: list[Hashes] = []
 
     def __len__(self) -> int:
@@ -40,7 +39,7 @@ class SeenKeys:
         self._runs.append(run)
         while len(self._runs) > 1:
             last, before = self._runs[-1], self._runs[-2]
-            if len(before) > 2 * len(last) or len(before) + len(last) > self._longest:
+            if len(before) > 2 * len(last) or len(before) + len(last) > self._max_run_keys:
                 return
             del self._runs[-2:]
             joined = np.concatenate([before, last])

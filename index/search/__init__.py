@@ -1,1 +1,1 @@
-"""Search in one version: candidates by cosine, BM25 and lexical weights, a fused ranking, and results as papers."""
+"""Search in one version: find candidates by cosine, BM25 and lexical weights, fuse the rankings, and return papers."""

@@ -1,4 +1,4 @@
-"""Look up the cited and citing papers of many papers at once, in arrays, without reading records."""
+"""Look up the papers that many papers cite, or that cite them, at once: in arrays, without reading records."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,22 +10,23 @@ from index.hashing import Hashes
 from index.segments.segment import Segment
 
 Units = NDArray[np.int64]
+"""Numbers of papers within a version, counted across all its segments."""
 
 
 class CitationSteps:
     """Looks up citations in all segments of a version."""
 
     def __init__(
-        self, segments: Sequence[Segment], first_units: Units, filters: Filters, without: Collection[int]
+        self, segments: Sequence[Segment], first_units: Units, filters: Filters, excluded: Collection[int]
     ) -> None:
-        """Restrict results to papers that pass the filters and whose units are not in `without`. `first_units` are
-        the units of the segments' first papers."""
+        """Restrict results to papers that pass the filters and whose units are not in `excluded`. `first_units`
+        contains the unit of each segment's first paper."""
         self._segments = [(int(start), segment) for start, segment in zip(first_units, segments, strict=False)]
         self._filters = filters
-        self._without = np.array(sorted(without), np.int64)
+        self._excluded = np.array(sorted(excluded), np.int64)
 
     def cited(self, lists: Sequence[Hashes], limit: int) -> list[Units]:
-        """Return the papers for each list of hashed ids, in list order, without duplicates, at most `limit` each."""
+        """Return the papers for each list of hashed ids: up to `limit` distinct papers, in list order."""
         hashes = np.concatenate([np.empty(0, np.uint64), *lists])
         owners = np.repeat(np.arange(len(lists)), [len(item) for item in lists])
         found = [self._with_hashes(hashes, start, segment) for start, segment in self._segments]
@@ -39,20 +40,20 @@ class CitationSteps:
         return [part[:limit] for part in np.split(units[kept], ends)] if lists else []
 
     def citing(self, hashes: Hashes, limit: int) -> list[Units]:
-        """Return the papers that cite each hashed id, newest first, undated papers last, at most `limit` per id."""
+        """Return, for each hashed id, up to `limit` papers that cite it, newest first and undated papers last."""
         found: list[list[Units]] = [[] for _ in hashes]
         days: list[list[NDArray[np.int32]]] = [[] for _ in hashes]
         for start, segment in self._segments:
             first, last = segment.citations.citing_rows.ranges(hashes)
             for place in np.flatnonzero(last > first).tolist():
-                rows = segment.newest_citing(int(hashes[place]), limit + len(self._without), self._filters)
-                units = self._not_without(rows + start)
+                rows = segment.newest_citing(int(hashes[place]), limit + len(self._excluded), self._filters)
+                units = self._drop_excluded(rows + start)
                 found[place].append(units)
                 days[place].append(segment.store.day_numbers(units - start))
         return [_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
 
     def ids(self, units: Units) -> list[PaperId]:
-        """Return the ids of the units, in the same order."""
+        """Return the papers' ids, in the order of `units`."""
         distinct, places = np.unique(units, return_inverse=True)
         named: list[PaperId] = []
         for start, segment in self._segments:
@@ -66,15 +67,15 @@ class CitationSteps:
         allowed = segment.row_filter(self._filters)
         passing = allowed.allows(rows)
         units = rows[passing] + start
-        kept = ~np.isin(units, self._without)
+        kept = ~np.isin(units, self._excluded)
         return places[passing][kept], units[kept]
 
-    def _not_without(self, units: Units) -> Units:
-        return units[~np.isin(units, self._without)] if len(self._without) else units
+    def _drop_excluded(self, units: Units) -> Units:
+        return units[~np.isin(units, self._excluded)] if len(self._excluded) else units
 
 
 def _newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:
-    """Merge the units of several segments, each already in order, and return the newest."""
+    """Merge units from several segments, each newest first, and return the newest `limit`."""
     if len(units) <= 1:
         return units[0][:limit] if units else np.empty(0, np.int64)
     every = np.concatenate(units)

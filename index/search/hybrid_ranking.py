@@ -1,12 +1,12 @@
 """Fuse cosines, BM25 scores and, if the corpus stores lexical weights, lexical scores into one ranking of papers and
 passages.
 
-The score is a convex combination of the cosine and the BM25 score relative to the best in its ranking, after Bruch, Gai
-and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval (TOIS 2023). Like the authors, we found this better
-than reciprocal rank fusion, which ignores by how much a paper is ahead. Lexical scores are comparable across segments,
-shards, papers and passages, so each is relative to the best of all candidates. See docs/adr/0012.
+The score is a convex combination of the cosine and the BM25 score, which is divided by the best score in its ranking
+(Bruch, Gai and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval, TOIS 2023). Like the authors, we found
+this better than reciprocal rank fusion, which ignores by how much a paper is ahead. Lexical scores are comparable
+across segments, shards, papers and passages, so they are divided by the best of all candidates. See docs/adr/0012.
 
-Candidates are identified by number only, so that merged candidates of shards are ranked like those of one reader."""
+Candidates are identified only by number, so that candidates merged from shards are ranked like those of one reader."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -17,12 +17,12 @@ from index.segments.lexical_index import LexicalMatches
 from index.segments.vector_index import VectorMatches
 
 _DEPTH = 50
-"""Minimum number of candidates of each ranking before fusion."""
+"""Minimum number of candidates from each ranking before fusion."""
 COSINE_WEIGHT = 0.6
-"""Weight of the cosine, which was best on one half of a sample of papers and evaluated on the other half
+"""Weight of the cosine. It was chosen on one half of a sample of papers and evaluated on the other half
 (benchmarks/index/README.md). With any weight from 0.3 to 0.7, fusion was better than either ranking alone."""
 LEXICAL_SHARE = 0.5
-"""Share of lexical scores in the weight that does not go to the cosine; BM25 gets the rest. It is not fitted, because
+"""Share of the remaining weight that lexical scores get; BM25 gets the rest. It is not fitted, because
 no lexical weights were available. `benchmarks/index/lexical.py` at commit ec3f1495 can fit it."""
 
 
@@ -43,23 +43,24 @@ class QueryCandidates(NamedTuple):
     depth: int
     """Number of candidates per ranking."""
     cosines: dict[int, float]
-    """Cosine similarities of all candidates of the rankings."""
+    """Cosine similarities of all candidates in the rankings, keyed by candidate."""
     lexical: Mapping[int, float] = MappingProxyType({})
-    """Lexical scores of all candidates of the rankings; empty if the corpus has no lexical weights."""
+    """Lexical scores of all candidates in the rankings, keyed by candidate; empty if the corpus has no lexical
+    weights."""
 
 
 def candidate_depth(limit: int) -> int:
-    """Return the number of candidates per ranking needed for `limit` results."""
+    """Return how many candidates each ranking must contribute for `limit` results."""
     return max(_DEPTH, 2 * limit)
 
 
-def rank_candidates(opinion: QueryCandidates, limit: int) -> list[tuple[int, float]]:
-    """Return the best `limit` candidates as numbers and cosines, best first; equal scores are ordered by cosine, then
-    by number."""
-    lists = [item.by_bm25 for item in (opinion.papers, opinion.passages) if item is not None]
-    scores = fuse_scores(opinion.cosines, lists, by_weights=opinion.lexical)
-    ordered = sorted(scores, key=lambda score: (-scores[score], -opinion.cosines[score], score))
-    return [(item, opinion.cosines[item]) for item in ordered[:limit]]
+def rank_candidates(candidates: QueryCandidates, limit: int) -> list[tuple[int, float]]:
+    """Return the best `limit` candidates as (number, cosine) pairs, best first. Ties are broken by cosine, then by
+    number."""
+    lists = [item.by_bm25 for item in (candidates.papers, candidates.passages) if item is not None]
+    scores = fuse_scores(candidates.cosines, lists, by_weights=candidates.lexical)
+    ordered = sorted(scores, key=lambda score: (-scores[score], -candidates.cosines[score], score))
+    return [(item, candidates.cosines[item]) for item in ordered[:limit]]
 
 
 def fuse_scores(
@@ -69,8 +70,8 @@ def fuse_scores(
     by_weights: Mapping[int, float] = MappingProxyType({}),
     share: float = LEXICAL_SHARE,
 ) -> dict[int, float]:
-    """Return a score for every item that has a cosine; higher is better. Because BM25 scores of different indexes are
-    not comparable, those of each ranking are divided by its best score; items in no ranking get 0. `by_weights` are
+    """Return a score for every item that has a cosine; higher is better. BM25 scores from different indexes are not
+    comparable, so each ranking's scores are divided by its best; items in no ranking get 0. `by_weights` contains
     lexical scores; if there are none, their share goes to BM25."""
     words = (1 - meaning) * (1 - share if by_weights else 1)
     scores = {item: meaning * cosine for item, cosine in cosines.items()}

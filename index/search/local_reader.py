@@ -1,4 +1,4 @@
-"""Handle of a reader of one shard of a corpus, and its implementation with a dedicated thread."""
+"""Interface to the reader of one shard, and an implementation that runs in a dedicated thread."""
 
 import asyncio
 import os
@@ -27,8 +27,8 @@ class ReaderHandle(Protocol):
 
 
 class LocalReader:
-    """Reader of a version on this machine; implements ReaderHandle. It runs in a dedicated thread, so that the event
-    loop is not blocked; searches that wait for the thread share a pass over the index."""
+    """Reader of a version on this machine; implements ReaderHandle. It runs in a dedicated thread, so that it does not
+    block the event loop. Searches that wait for the thread share a pass over the index."""
 
     def __init__(self, reader: VersionReader, manifest: Manifest, hold: int) -> None:
         """Wrap an open version. `hold` is a file descriptor that keeps the version from being removed; it is closed
@@ -43,7 +43,7 @@ class LocalReader:
         cls, versions: VersionStore, manifest: Manifest, proofs: VerificationCache | None = None, device: Device = "cpu"
     ) -> "LocalReader":
         """Open a version. Raises CorpusError if it has been removed or a file has changed since it was written, and
-        ConfigurationError if `device` needs a GPU and there is none or too little GPU memory."""
+        ConfigurationError if `device` needs a GPU and there is none or it has too little memory."""
         gpus = open_gpus(device)
         hold = versions.hold_version(manifest.version)
         try:

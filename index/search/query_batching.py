@@ -1,5 +1,5 @@
-"""Batch queries that wait for the same thread: searching many queries together takes less time than one after the
-other, and uses all cores."""
+"""Batch queries that wait for the same thread, because searching many queries together uses all cores and takes less
+time than searching one after another."""
 
 import threading
 from collections import deque
@@ -11,14 +11,14 @@ import numpy as np
 
 Question = TypeVar("Question", bound=Callable[..., Any])
 
-_MOST_QUERIES = 64
-"""Maximum queries per pass over the index; more would save little and delay the next caller."""
+_MAX_QUERIES = 64
+"""Maximum number of queries per pass over the index. More would save little and delay the next caller."""
 _COLUMNS = "columns_by_query"
 
 
 def batchable(columns: int) -> Callable[[Question], Question]:
-    """Mark a function as batchable, so that calls from several callers can be answered together. Its first `columns`
-    arguments and its result must be sequences with one entry per query, its other arguments hashable."""
+    """Mark a function as batchable, so that calls from several callers can be answered together. Its result and its
+    first `columns` arguments must be sequences with one entry per query; its other arguments must be hashable."""
 
     def mark(question: Question) -> Question:
         setattr(question, _COLUMNS, columns)
@@ -36,7 +36,7 @@ class _PendingCall(NamedTuple):
     """Number of batchable arguments; 0 if the call is not batched."""
     queries: int
     batch_key: Hashable
-    """Key that is equal for calls that can be answered together."""
+    """Key that is the same for calls that can be answered together."""
 
 
 def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
@@ -47,8 +47,8 @@ def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Map
 
 
 class QueryBatcher:
-    """Calls functions in a single thread, in order, with one subject as first argument. A batchable call is answered
-    together with later calls of the same batch."""
+    """Calls functions in order, in a single thread, with the same subject as first argument. A batchable call is
+    answered together with later calls that have the same batch key."""
 
     def __init__(self, subject: object, name: str) -> None:
         self._subject = subject
@@ -71,7 +71,8 @@ class QueryBatcher:
             item.answer.cancel()
 
     def _run_next(self) -> None:
-        """Run the next call and its batch. This is submitted once per call, so there may be nothing left to do."""
+        """Run the next call and its batch. This is submitted once per call, so an earlier batch may have left nothing
+        to do."""
         some = [item for item in self._take_batch() if item.answer.set_running_or_notify_cancel()]
         if len(some) > 1:
             some = self._answer_batch(some)
@@ -87,7 +88,7 @@ class QueryBatcher:
                 return [first]
             taken, left, queries = [first], deque[_PendingCall](), first.queries
             for item in self._queue:
-                if item.columns and item.batch_key == first.batch_key and queries + item.queries <= _MOST_QUERIES:
+                if item.columns and item.batch_key == first.batch_key and queries + item.queries <= _MAX_QUERIES:
                     taken.append(item)
                     queries += item.queries
                 else:
@@ -101,10 +102,10 @@ class QueryBatcher:
             return taken
 
     def _answer_batch(self, some: Sequence[_PendingCall]) -> list[_PendingCall]:
-        """Answer a batch, and return the calls that must run individually: all of them if the batch failed."""
+        """Answer a batch, and return the calls that must be run individually: none, or all if the batch failed."""
         first = some[0]
         try:
-            columns = [_joined([item.args[column] for item in some]) for column in range(first.columns)]
+            columns = [_join([item.args[column] for item in some]) for column in range(first.columns)]
             answers = first.function(self._subject, *columns, *first.args[first.columns :], **first.kwargs)
         except Exception:  # noqa: BLE001 - running the calls individually raises the error in the right one
             return list(some)
@@ -123,7 +124,7 @@ class QueryBatcher:
             pending_call.answer.set_exception(error)
 
 
-def _joined(values: Sequence[Any]) -> Any:
+def _join(values: Sequence[Any]) -> Any:
     if isinstance(values[0], np.ndarray):
         return np.concatenate(values)
     return [item for some in values for item in some]

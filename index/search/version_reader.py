@@ -1,5 +1,5 @@
-"""Answer queries on one version of a corpus or of a shard. `LocalReader` runs a reader in a thread, and
-`index.shards.sharded_queries` merges the results of several readers."""
+"""Answer queries on one version of a corpus or shard. `LocalReader` runs a reader in a thread, and
+`index.shards.sharded_queries` merges several readers' results."""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -36,7 +36,8 @@ class PaperVector(NamedTuple):
 
 
 class VersionReader:
-    """Reader of a version, for use by one thread. Units are numbers of papers and passages, as in `UnitNumbers`."""
+    """Reader of a version, for use by one thread only. A unit is the number of a paper or passage; see
+    `UnitNumbers`."""
 
     def __init__(self, segments: Sequence[Segment], bm25_folder: Path) -> None:
         self.segments = segments
@@ -53,7 +54,7 @@ class VersionReader:
         return cls(segments, directory / BM25_FOLDER)
 
     def move_to(self, gpus: Gpus) -> None:
-        """Move all vectors to the GPUs. Raises ConfigurationError."""
+        """Copy all vectors to the GPUs. Raises ConfigurationError if they do not fit."""
         self._search.move_to(gpus)
 
     def __len__(self) -> int:
@@ -64,7 +65,7 @@ class VersionReader:
     def candidates(
         self, queries: Sequence[Query], vectors: Vectors, depth: int, filters: Filters, with_passages: bool = False
     ) -> list[QueryCandidates]:
-        """Return up to `depth` candidates of each ranking for each query, before fusion."""
+        """Return the candidates for each query before fusion: up to `depth` from each ranking."""
         columns, without = _column_filters(filters), self._without(filters)
         return self._search.candidates(queries, vectors, depth, columns, without, with_passages)
 
@@ -74,16 +75,16 @@ class VersionReader:
         return self._search.nearest_papers(vectors, limit, _column_filters(filters), self._without(filters))
 
     def similarities(self, ids: Sequence[PaperId], vector: NDArray[np.float32]) -> dict[PaperId, float]:
-        """Return the cosines of a vector with papers, by id; unknown ids are left out."""
+        """Return the cosine between a vector and each paper, keyed by id; unknown ids are left out."""
         known = self.units_of(ids)
         return dict(zip(known, self._search.similarities(vector, list(known.values())), strict=True))
 
     def paper_vectors(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperVector]:
-        """Return units and vectors of papers, by id; unknown ids are left out."""
+        """Return each paper's unit and vector, keyed by id; unknown ids are left out."""
         return {item: PaperVector(unit, self.vector(unit)) for item, unit in self.units_of(ids).items()}
 
     def vector(self, unit: int) -> NDArray[np.float32]:
-        """Return the vector of a paper."""
+        """Return a paper's vector."""
         segment, row = self._segment_row(unit)
         vector: NDArray[np.float32] = segment.papers.vectors[row].astype(np.float32)
         return vector
@@ -99,12 +100,12 @@ class VersionReader:
         return segment.store.paper(row)
 
     def contents(self, ids: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Return the contents of the known papers."""
+        """Return the concepts, methods and claims in each paper, keyed by id; unknown ids are left out."""
         rows = {item: self._segment_row(unit) for item, unit in self.units_of(ids).items()}
         return {item: segment.contents_at(row) for item, (segment, row) in rows.items()}
 
     def units_naming(self, name: str, limit: int, filters: Filters) -> list[DatedUnit]:
-        """Return the papers that name a method or a concept, newest first, at most `limit`."""
+        """Return up to `limit` papers that name a method or a concept, newest first."""
         columns, without = _column_filters(filters), self._without(filters)
         units: set[DatedUnit] = set()
         for start, segment in zip(self._units.papers, self.segments, strict=False):
@@ -125,7 +126,7 @@ class VersionReader:
         return texts
 
     def passages_at(self, units: Sequence[int]) -> list[Passage]:
-        """Return the passages at these units, without similarities and cited papers, which the caller adds."""
+        """Return the passages with these units. The caller must add their similarities and cited papers."""
         return [self._passage(unit) for unit in units]
 
     def works_cited_at(self, units: Sequence[int]) -> list[CitedKeys]:
@@ -137,8 +138,8 @@ class VersionReader:
         return works
 
     def papers_by_key(self, keys: Sequence[int]) -> dict[int, list[PaperId]]:
-        """Return, by key, the papers whose id has this hash, or whose DOI, arXiv id or title and year have this key;
-        unknown keys are left out."""
+        """Look up papers by key. A paper matches a key that is the hash of its id, or the key of its DOI, its arXiv id,
+        or its title and year. The result is keyed by key; unknown keys are left out."""
         papers: dict[int, list[PaperId]] = {}
         by_id = self._units_with_hashes(np.array(keys, np.uint64)) if keys else []
         for key, units in zip(keys, by_id, strict=True):
@@ -146,7 +147,7 @@ class VersionReader:
                 int(start) + row
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
                 for row in segment.paper_keys.rows(key).tolist()
-                if not segment.hides(row)
+                if not segment.is_hidden(row)
             ]
             if units or keyed:
                 papers[key] = [self.paper(unit).id for unit in dict.fromkeys([*units, *keyed])]
@@ -176,8 +177,8 @@ class VersionReader:
         return tuple(sorted({day for segment in self.segments for day in segment.store.publication_days()}))
 
     def _cited_units(self, unit: int) -> Iterable[int] | None:
-        """Return the papers that a paper cites, from its source's reference list or, if there is none, from the works
-        cited in its text; None if it has neither."""
+        """Return the units of the papers that a paper cites, from its source's reference list or, if there is none,
+        from the works cited in its text; None if it has neither."""
         hashes = self._cited_hashes(unit)
         if hashes is not None:
             return dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)
@@ -186,8 +187,8 @@ class VersionReader:
         return self.units_of(papers).values() if works else None
 
     def works_cited_by(self, ids: Sequence[PaperId]) -> dict[PaperId, CitedKeys]:
-        """Return the keys of the works cited in papers' texts, only for papers without a reference list from their
-        source."""
+        """Return the keys of the works that papers cite in their texts. Papers with a reference list from their source
+        are left out."""
         units = {item: unit for item, unit in self.units_of(ids).items() if self._cited_hashes(unit) is None}
         found = {item: self._works_cited_by(unit) for item, unit in units.items()}
         return {item: works for item, works in found.items() if works}
@@ -197,12 +198,13 @@ class VersionReader:
         return [keys_of_work(work).tolist() for work in segment.store.cited_in_text(row)]
 
     def cited_hashes(self, ids: Sequence[PaperId]) -> dict[PaperId, list[int]]:
-        """Return the hashes of the ids in each paper's reference list; papers without one are left out."""
+        """Return the hashed ids in each paper's reference list, keyed by paper id; papers without a list are left
+        out."""
         found = {item: self._cited_hashes(unit) for item, unit in self.units_of(ids).items()}
         return {item: hashes.tolist() for item, hashes in found.items() if hashes is not None}
 
     def citing_units(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, list[DatedUnit]]:
-        """Return the papers that cite each paper, newest first, at most `limit`. The cited papers can be in another
+        """Return, for each paper, up to `limit` papers that cite it, newest first. The cited papers may be in another
         shard."""
         columns, without = _column_filters(filters), self._without(filters)
         answers = {}
@@ -216,7 +218,8 @@ class VersionReader:
         return answers
 
     def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:
-        """Return the ids of cited and citing papers, at most `limit` of each; unknown ids are left out."""
+        """Return, for each paper, the ids of up to `limit` papers that it cites and up to `limit` that cite it; unknown
+        ids are left out."""
         units = self.units_of(ids)
         steps = CitationSteps(self.segments, self._units.papers, _column_filters(filters), self._without(filters))
         listed = {unit: hashes for unit in units.values() if (hashes := self._cited_hashes(unit)) is not None}
@@ -236,21 +239,23 @@ class VersionReader:
         }
 
     def units_of(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
-        """Return units by id, in the order of the ids; unknown ids are left out."""
+        """Look up papers' units. The result is keyed by id, in the order the ids were passed; unknown and hidden papers
+        are left out."""
         asked = list(dict.fromkeys(ids))
         units: dict[PaperId, int] = {}
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             rows = segment.store.rows(asked)
-            units |= {item: int(start) + row for item, row in rows.items() if not segment.hides(row)}
+            units |= {item: int(start) + row for item, row in rows.items() if not segment.is_hidden(row)}
         return {item: units[item] for item in asked if item in units}
 
     def units_by_hash(self, hashes: Sequence[int], filters: Filters) -> dict[int, list[int]]:
-        """Return, by hash of the id, the units of the papers that pass the filters."""
+        """Look up papers by the hash of their id. The result has, for each hash, the units of those that pass the
+        filters."""
         pairs = zip(hashes, self._units_with_hashes(np.array(hashes, np.uint64)), strict=True)
         return {item: [unit for unit in units if self.passes(unit, filters)] for item, units in pairs}
 
     def segment_and_row(self, unit: int) -> tuple[int, int]:
-        """Return the number of a paper's segment, and its row there."""
+        """Return a paper's segment number and its row in that segment."""
         return self._units.locate(unit)
 
     def passes(self, unit: int, filters: Filters) -> bool:
@@ -277,19 +282,19 @@ class VersionReader:
         return FullText(paper_id=segment.store.id(row), sections=sections, parser="corpus") if sections else None
 
     def _cited_hashes(self, unit: int) -> Hashes | None:
-        """Return the hashes of the ids in the reference list; None if the source has no list."""
+        """Return the hashed ids in a paper's reference list; None if the source provides no list."""
         segment, row = self._segment_row(unit)
         return segment.citations.cited_by(row) if segment.store.has_references(row) else None
 
     def _units_with_hashes(self, hashes: Hashes) -> list[list[int]]:
-        """Return the units of the papers with each hashed id that are not hidden."""
+        """Return, for each hashed id, the units of the papers that have it and are not hidden."""
         units: list[list[int]] = [[] for _ in hashes]
         for start, segment in zip(self._units.papers, self.segments, strict=False):
             for some, rows in zip(units, segment.store.by_hash.candidates(hashes), strict=True):
-                some += [int(start) + row for row in rows if not segment.hides(row)]
+                some += [int(start) + row for row in rows if not segment.is_hidden(row)]
         return units
 
 
 def _column_filters(filters: Filters) -> Filters:
-    """Return the filters except `without`, because its ids must be looked up across all segments."""
+    """Return the filters without `without`, whose ids must be looked up across all segments."""
     return filters.model_copy(update={"without": frozenset()}) if filters.without else filters

@@ -1,1 +1,1 @@
-"""Segments, the immutable parts of a corpus, and their files: papers, vectors, passages and citations."""
+"""Segments, which are the immutable parts of a corpus, and their files: papers, vectors, passages and citations."""

@@ -1,8 +1,8 @@
 """Choose, train and search approximate FAISS indexes.
 
-All kinds are inverted files (IVF) whose candidates are rescored with the vectors themselves, so recall is lost only
-through candidates that are not found. Codes encode the vectors, not their residuals, which is faster with the same
-recall. docs/adr/0013 explains rejected alternatives."""
+All kinds are inverted files (IVF). Their candidates are rescored with the vectors themselves, so recall is lost only if
+candidates are not found. Codes encode the vectors and not their residuals, which is faster at the same recall.
+docs/adr/0013 explains the alternatives that were rejected."""
 
 import math
 from functools import lru_cache
@@ -18,23 +18,23 @@ from index.faiss_build import load_faiss
 from index.segments.row_filter import RowFilter
 
 ApproximateIndexKind = Literal["ivf_sq8", "ivf_pq"]
-"""Kind of approximate index. `ivf_sq8` stores one byte per dimension. `ivf_pq` stores two bits per dimension, compared
-by table lookup in registers (FAISS's fast scan): a quarter of the memory, about half the search time, longer
-training."""
+"""Kind of approximate index. `ivf_sq8` stores one byte per dimension. `ivf_pq` stores two bits per dimension and
+compares them by table lookup in registers (FAISS's fast scan). It takes a quarter of the memory and about half the
+search time, but longer training."""
 IndexKind = Literal["exact"] | ApproximateIndexKind
 
 _PQ_FROM = 500_000
-"""Number of rows from which the savings of product quantization outweigh its training."""
+"""Number of rows above which product quantization saves more than its training costs."""
 RESCORED_PER_RESULT: dict[ApproximateIndexKind, int] = {"ivf_sq8": 2, "ivf_pq": 8}
-"""Candidates fetched per result, to make up for the rounding of the codes; tuning can increase them."""
+"""Number of candidates fetched per result, to make up for the codes' rounding; tuning can increase it."""
 _SAMPLE, _ITERATIONS, _SEED = 64, 10, 1234
-"""Training rows per list, and iterations and seed of k-means."""
+"""Training rows per list, and the iterations and seed of k-means."""
 _ROWS_AT_ONCE = 65_536
 _REMEMBERED = 16
-"""Number of cached search parameter objects, because creating one in Python takes 10 µs."""
+"""Number of search parameter objects to cache, because creating one in Python takes 10 µs."""
 
 Candidates = NDArray[np.int64]
-"""Row numbers of candidates of shape (queries, candidates), padded with -1."""
+"""Row numbers of the candidates for each query, with shape (queries, candidates), padded with -1."""
 INDEX_CONSTANTS = (_PQ_FROM, tuple(RESCORED_PER_RESULT.items()), _SAMPLE, _ITERATIONS, _SEED)
 """Constants that a built index depends on."""
 
@@ -57,16 +57,16 @@ class ApproximateIndex:
     """Approximate nearest-neighbour index with rescored candidates."""
 
     def __init__(self, index: Any, vectors: Vectors) -> None:
-        """Wrap an index; `vectors` are the vectors in it, in half precision."""
+        """Wrap an index. `vectors` are the indexed vectors, in half precision."""
         self.index = index
         """FAISS index without rescoring."""
         self._refined = with_rescoring(index, vectors)
         self._vectors = vectors  # kept alive: the index uses their memory
-        self._parameters = lru_cache(_REMEMBERED)(self._made_parameters)
+        self._parameters = lru_cache(_REMEMBERED)(self._create_parameters)
 
     @classmethod
     def open(cls, path: Path, vectors: Vectors) -> "ApproximateIndex":
-        """Open an index file. It must be from this program, because FAISS does not validate files."""
+        """Open an index file. This program must have written it, because FAISS does not validate files."""
         faiss = load_faiss()
         return cls(faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC), vectors)
 
@@ -77,12 +77,12 @@ class ApproximateIndex:
     def nearest(
         self, queries: Vectors, limit: int, scored: int, probes: int, allowed: RowFilter | None = None
     ) -> Candidates:
-        """Return the best `limit` rows for each query, best first, after probing `probes` lists and rescoring the best
-        `scored` candidates (at least `limit`) with the vectors themselves."""
+        """Return the best `limit` rows for each query, best first. `probes` lists are searched, and the best `scored`
+        candidates (at least `limit`) are rescored with the vectors themselves."""
         asked, parameters = np.ascontiguousarray(queries, np.float32), self._parameters(limit, scored, probes, allowed)
         return np.asarray(self._refined.search(asked, limit, params=parameters)[1])
 
-    def _made_parameters(self, limit: int, scored: int, probes: int, allowed: RowFilter | None) -> Any:
+    def _create_parameters(self, limit: int, scored: int, probes: int, allowed: RowFilter | None) -> Any:
         faiss = load_faiss()
         return faiss.IndexRefineSearchParameters(
             k_factor=(max(scored, limit) + 0.5) / limit,  # half a row more, because FAISS rounds the product down
@@ -100,8 +100,8 @@ class ApproximateIndex:
 def build_approximate_index(
     vectors: Vectors, path: Path, kind: ApproximateIndexKind, assigner: Any = None
 ) -> tuple[ApproximateIndex, IndexTraining]:
-    """Train and write an index. `assigner` is an empty flat inner-product index that finds the nearest list of each
-    row, during k-means and afterwards; by default this happens on the CPU. It is not stored in the file."""
+    """Train an index and write it to a file. `assigner` is an empty flat inner-product index that finds each row's
+    nearest list, during k-means and afterwards; by default the CPU does this. It is not stored in the file."""
     lists = max(1, round(2 * math.sqrt(len(vectors))))
     index = _empty(kind, vectors.shape[1], lists)
     index.cp.niter, index.cp.seed = _ITERATIONS, _SEED
@@ -135,12 +135,12 @@ def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
 
 
 def with_rescoring(index: Any, vectors: Vectors) -> Any:
-    """Return an index that rescores candidates with `vectors`, which are in half precision. They are not copied, and
-    must stay in memory as long as the index."""
-    return load_faiss().IndexRefine(index, _mapped_vectors(vectors))
+    """Wrap an index so that it rescores candidates with `vectors`, which must be in half precision. They are not
+    copied, and must stay in memory as long as the index."""
+    return load_faiss().IndexRefine(index, _vector_storage(vectors))
 
 
-def _mapped_vectors(vectors: Vectors) -> Any:
+def _vector_storage(vectors: Vectors) -> Any:
     faiss, bytes_of = load_faiss(), vectors.view(np.uint8)
     half = faiss.ScalarQuantizer.QT_fp16
     stored = faiss.IndexScalarQuantizer(vectors.shape[1], half, faiss.METRIC_INNER_PRODUCT)

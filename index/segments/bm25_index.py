@@ -1,6 +1,6 @@
-"""BM25 search over stemmed words, in a tantivy index. A version shares unchanged index files with the previous version.
+"""BM25 search over stemmed words, in a tantivy index. A version shares unchanged index files with its predecessor.
 
-Documents store their segment and row, so they do not change when others are added or deleted."""
+Documents store their segment and row, so a document does not change when others are added or deleted."""
 
 import datetime as dt
 import os
@@ -23,13 +23,13 @@ from assayer.models import OPEN, Filters
 from index.disk_access import library_errors_as_oserror, link_or_copy
 
 TOKENIZER = "english stems 1"
-"""Name of the tokenizer, which the index stores: an index with another tokenizer cannot be opened."""
-_MOST_TERMS = 32
-"""Maximum terms of a query, of which the rarest are used: very common words hardly affect the ranking and cost the
-most."""
+"""Name of the tokenizer. The index stores it, and an index with another tokenizer cannot be opened."""
+_MAX_TERMS = 32
+"""Maximum number of terms to search for. The query's rarest words are used, because very common words hardly affect the
+ranking and cost the most."""
 _HEAP_BYTES = 128 << 20
 _UNDATED = 2**31
-"""Day number of undated papers, after every cutoff."""
+"""Day number for undated papers, which is after every cutoff."""
 _EPOCH = dt.date(1970, 1, 1)
 _REBUILD = "Build it again: assayer corpus build PATH."
 
@@ -44,14 +44,14 @@ class Bm25Document(NamedTuple):
 
 
 class Bm25Matches(NamedTuple):
-    """Ids of documents (`document_id`) and their BM25 scores, best first; equal scores are ordered by id."""
+    """Document ids (see `document_id`) and their BM25 scores, best first. Equal scores are ordered by id."""
 
     documents: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
 def document_id(segment: int, row: int) -> int:
-    """Return the document id of a row in the segment with ordinal `segment`."""
+    """Return the document id for a row in the segment with ordinal `segment`."""
     return segment << 32 | row
 
 
@@ -79,7 +79,7 @@ def _analyzer() -> tantivy.TextAnalyzer:
     )
 
 
-def _opened(directory: Path) -> tantivy.Index:
+def _open_index(directory: Path) -> tantivy.Index:
     try:
         index = tantivy.Index(_schema(), path=str(directory), reuse=True)
     except ValueError as error:
@@ -89,9 +89,9 @@ def _opened(directory: Path) -> tantivy.Index:
 
 
 def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: Iterable[int] = ()) -> None:
-    """Add documents to the index in a directory, and remove documents by id. If the directory is empty, create the
-    index."""
-    index = _opened(directory)
+    """Add documents to the index in a directory, and remove others by id. If the directory is empty, the index is
+    created."""
+    index = _open_index(directory)
     with library_errors_as_oserror(directory):
         writer = index.writer(heap_size=_HEAP_BYTES, num_threads=1)
         for item in removed:
@@ -103,7 +103,7 @@ def write_bm25_index(directory: Path, added: Iterable[Bm25Document], removed: It
 
 
 def copy_bm25_index(source: Path, target: Path) -> None:
-    """Copy an index. Large files, which never change, are hard-linked if the disk supports it."""
+    """Copy an index. Large files never change, so they are hard-linked if the disk supports it."""
     target.mkdir()
     for path in source.iterdir():
         if path.suffix in (".json", ".lock"):
@@ -113,9 +113,9 @@ def copy_bm25_index(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _lockable(directory: Path) -> Iterator[Path]:
-    """Yield a directory in which tantivy can write its lock file, which it needs even for reading: `directory` itself
-    or, if it is read-only, a temporary directory of links. It is needed only while the index is opened."""
+def _writable_directory(directory: Path) -> Iterator[Path]:
+    """Yield a directory in which tantivy can write the lock file that it needs even for reading: `directory` itself or,
+    if that is read-only, a temporary directory of links. It is needed only while the index is being opened."""
     if os.access(directory, os.W_OK):
         yield directory
         return
@@ -128,18 +128,18 @@ def _lockable(directory: Path) -> Iterator[Path]:
 
 class Bm25Index:
     def __init__(self, directory: Path) -> None:
-        with _lockable(directory) as place:
-            self._searcher = _opened(place).searcher()
+        with _writable_directory(directory) as place:
+            self._searcher = _open_index(place).searcher()
 
     def __len__(self) -> int:
         return int(self._searcher.num_docs)
 
     def search(self, query: str, limit: int, filters: Filters) -> Bm25Matches:
-        """Return the best documents for a query, of whose words only the rarest are searched."""
+        """Return the best documents for a query. Only the query's rarest words are searched for."""
         terms = self._rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
-        asked = _filtered(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
+        asked = _with_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
         hits = self._searcher.search(asked, limit, count=False).hits
         places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
         scores = np.array([score for score, _ in hits], np.float64)
@@ -147,10 +147,10 @@ class Bm25Index:
         return Bm25Matches(places[order], scores[order])
 
     def _rarest_terms(self, query: str) -> list[tuple[str, int]]:
-        """Return the query's rarest words that occur in the index, with their counts in the query."""
+        """Return the rarest of the query's words that occur in the index, with their counts in the query."""
         counts = Counter(_analyzer().analyze(query))
         known = [(self._searcher.doc_freq("text", word), word) for word in counts]
-        rarest = sorted(item for item in known if item[0])[:_MOST_TERMS]
+        rarest = sorted(item for item in known if item[0])[:_MAX_TERMS]
         return [(word, counts[word]) for _, word in rarest]
 
 
@@ -159,7 +159,7 @@ def _term(word: str, times: int) -> Query:
     return query if times == 1 else Query.boost_query(query, float(times))
 
 
-def _filtered(query: Query, filters: Filters) -> Query:
+def _with_filters(query: Query, filters: Filters) -> Query:
     """Add the filters as conditions that do not change the score."""
     must: list[tuple[Occur, Query]] = []
     days = _days(filters)

@@ -1,4 +1,4 @@
-"""Citations of a segment in memory-mapped arrays.
+"""Citations in a segment, in memory-mapped arrays.
 
 Edges store hashes of the cited ids instead of rows. A segment therefore does not change when another segment adds or
 removes a paper that it cites, and an edge to a paper that is added later already exists."""
@@ -25,7 +25,7 @@ _CITING = RowFiles("cited.npy", "citing.npy")
 
 
 def write_citations(references: Sequence[pa.ListArray], directory: Path) -> None:
-    """Write the citations. `references` are lists of cited ids in chunks, in the order of the papers' rows; null if the
+    """Write the citations. `references` contains, in chunks, one list of cited ids per paper, in row order; null if the
     source does not state them."""
     lengths = [pc.fill_null(pc.list_value_length(some), 0).to_numpy(zero_copy_only=False) for some in references]
     counts = np.concatenate([np.empty(0, np.int64), *lengths]).astype(np.int64)
@@ -45,7 +45,7 @@ class DatedUnit(NamedTuple):
 
 
 def newest_first(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
-    """Return the newest papers, newest first; papers of the same day are ordered by unit."""
+    """Return the newest `limit` papers, newest first; papers from the same day are ordered by descending unit."""
     return heapq.nlargest(limit, citing, key=lambda item: (item.day, item.unit))
 
 
@@ -56,17 +56,17 @@ class CitationGraph:
         self._starts: NDArray[np.int64] = load_array(directory / _STARTS)
         self._cited: Hashes = load_array(directory / _CITED)
         self.citing_rows = HashedRows(directory, _CITING)
-        """Rows of the citing papers by the hash of the cited id, one entry per citation."""
+        """Rows of citing papers, keyed by the hash of the cited id; one entry per citation."""
 
     def __len__(self) -> int:
-        """Return the number of citations, including those of papers that are not in the corpus."""
+        """Return the number of citations, including citations of papers that are not in the corpus."""
         return len(self._cited)
 
     def cited_by(self, row: int) -> Hashes:
-        """Return the hashes of the ids that the paper in a row cites, in the order of its list."""
+        """Return the hashed ids that the paper in a row cites, in the order of its reference list."""
         return self._cited[self._starts[row] : self._starts[row + 1]]
 
     def citing(self, cited: int) -> NDArray[np.uint32]:
-        """Return the unique rows of the papers that cite the paper with this hash, ascending."""
+        """Return the distinct rows of the papers that cite the paper with this hashed id, ascending."""
         rows = self.citing_rows.rows(cited)
         return rows[np.concatenate([[True], rows[1:] != rows[:-1]])] if len(rows) else rows

@@ -1,4 +1,4 @@
-"""Works cited in the texts of a segment's papers, by row, in a file that exists only if there are any."""
+"""File with the works that a segment's papers cite in their texts. It exists only if there are any."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +15,7 @@ _SCHEMA = pa.schema([pa.field("row", pa.uint32(), nullable=False), pa.field("wor
 
 
 class CitedInTextWriter:
-    """Writes the file, which is created when the first works are written and complete when the context ends."""
+    """Writes the file. It is created when the first works are written, and complete when the context ends."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / _FILE

@@ -1,5 +1,5 @@
-"""Content graph of a segment in memory-mapped arrays: the names (concepts and methods) and claims in each paper, and
-the papers with each name.
+"""Content graph for a segment, in memory-mapped arrays: the names (concepts and methods) and claims in each paper, and
+the papers that contain each name.
 
 Together with `citation_graph`, this is the base graph of a corpus: papers, concepts, methods and claims, and edges
 between them. Names are identified by hashes, so that segments can be traversed as one graph. Relations between papers
@@ -33,11 +33,11 @@ _READERS = "readers.json"
 _METHOD = 1
 _INTRODUCED, _BUILT_ON = 1, 2
 NAME_USE = np.dtype([("name", "<u4"), ("start", "<u4"), ("length", "<u2"), ("flags", "u1")])
-"""Name in a paper: its sentence, as start and length in title and abstract, and how the paper uses it."""
+"""Entry for a name in a paper: its sentence, as start and length in title and abstract, and how the paper uses it."""
 CLAIM = np.dtype([("start", "<u4"), ("length", "<u2")])
-"""Sentence of a claim, as start and length in title and abstract."""
-_LONGEST = 2**16 - 1
-"""Maximum stored length of a sentence in characters."""
+"""Entry for a claim: its sentence, as start and length in title and abstract."""
+_MAX_SENTENCE_CHARS = 2**16 - 1
+"""Maximum number of characters of a sentence that are stored."""
 _NAME_SCHEMA = pa.schema([pa.field("name", pa.string(), nullable=False)])
 
 
@@ -55,12 +55,12 @@ class BaseGraphCounts(Frozen):
     introduces: int
     builds_on: int
     readers: Mapping[str, int] = {}
-    """Number of papers whose contents a language model extracted, by model and prompt version. The contents of other
-    papers were extracted by pattern matching."""
+    """Number of papers whose contents a language model extracted, keyed by model and prompt version. The other papers'
+    contents were extracted by pattern matching."""
 
 
 class ContentBatch(NamedTuple):
-    """Contents of the papers in a range of rows."""
+    """Contents of papers in consecutive rows."""
 
     counts: NDArray[np.int64]
     """Number of names in each paper."""
@@ -73,7 +73,7 @@ class ContentBatch(NamedTuple):
 
 
 def write_content_graph(store: PaperStore, directory: Path, readings: ContentReadings = NOTHING_READ) -> None:
-    """Write the content graph. The same records and readings produce the same files. Memory use is about 300 bytes per
+    """Write the content graph. Equal records and readings produce equal files. Memory use is about 300 bytes per
     paper."""
     readers: Counter[str] = Counter()
     batches = [_read(some, readings, readers) for some in store.batches(("title", "abstract"))]
@@ -83,7 +83,7 @@ def write_content_graph(store: PaperStore, directory: Path, readings: ContentRea
 
 
 def write_contents(batches: Sequence[ContentBatch], directory: Path) -> None:
-    """Write the contents to files, in the order of the papers' rows."""
+    """Write the contents to files. `batches` must be in the order of the papers' rows."""
     keys, first, numbers = np.unique(
         np.concatenate([batch.keys for batch in batches]), return_index=True, return_inverse=True
     )
@@ -116,9 +116,9 @@ def _read(records: list[dict[str, Any]], readings: ContentReadings, readers: Cou
         hash64(_key(mention.kind, mention.normalised) for mention in mentions),
         pa.array([mention.name for mention in mentions], pa.string()),
         np.array([mention.kind == "method" for mention in mentions], np.bool_),
-        np.array([(0, *_stored(mention.sentence), _flags(mention)) for mention in mentions], NAME_USE),
+        np.array([(0, *_start_and_length(mention.sentence), _flags(mention)) for mention in mentions], NAME_USE),
         np.array([len(item.claims) for item in papers], np.int64),
-        np.array([_stored(claim) for paper in papers for claim in paper.claims], CLAIM),
+        np.array([_start_and_length(claim) for paper in papers for claim in paper.claims], CLAIM),
     )
 
 
@@ -135,9 +135,9 @@ def _flags(mention: Mention) -> int:
     return _INTRODUCED * mention.introduced | _BUILT_ON * mention.built_on
 
 
-def _stored(part: TextPart) -> tuple[int, int]:
-    """Return start and length, at most `_LONGEST`."""
-    return part.start, min(part.end - part.start, _LONGEST)
+def _start_and_length(part: TextPart) -> tuple[int, int]:
+    """Return the start and length of a sentence, with the length capped at `_MAX_SENTENCE_CHARS`."""
+    return part.start, min(part.end - part.start, _MAX_SENTENCE_CHARS)
 
 
 def _text_at(text: str, start: int, length: int) -> str:
@@ -145,7 +145,7 @@ def _text_at(text: str, start: int, length: int) -> str:
 
 
 def name_keys(name: str) -> list[int]:
-    """Return the keys under which a name is stored, as a method and as a concept."""
+    """Return the keys under which a name is stored: as a method and as a concept."""
     keys: list[int] = hash64(_key(kind, normalised_name(name)) for kind in get_args(ContentKind)).tolist()
     return keys
 
@@ -155,7 +155,7 @@ def _key(kind: ContentKind, normalised: str) -> str:
 
 
 def found_contents(title: str, abstract: str) -> PaperContents:
-    """Extract the contents of a paper that is not in a segment, by pattern matching."""
+    """Extract contents by pattern matching from a paper that is not in a segment."""
     text, found = text_with_title(title, abstract), contents_of(title, abstract)
     return PaperContents(
         named=tuple(
@@ -164,40 +164,42 @@ def found_contents(title: str, abstract: str) -> PaperContents:
                 name=mention.name,
                 introduced=mention.introduced,
                 built_on=mention.built_on,
-                sentence=_text_at(text, *_stored(mention.sentence)),
+                sentence=_text_at(text, *_start_and_length(mention.sentence)),
             )
             for mention in found.mentions
         ),
-        claims=tuple(_text_at(text, *_stored(claim)) for claim in found.claims),
+        claims=tuple(_text_at(text, *_start_and_length(claim)) for claim in found.claims),
     )
 
 
 class ContentGraph:
-    """Content graph of a segment. Opening the graph reads no data."""
+    """Content graph for a segment. Opening it reads no data."""
 
     def __init__(self, directory: Path) -> None:
         folder = directory / CONTENT_FOLDER
         self._readers = folder / _READERS
 
-        def mapped(name: str) -> NDArray[Any]:
+        def load(name: str) -> NDArray[Any]:
             return load_array(folder / name)
 
-        self._keys: Hashes = mapped(_KEYS)
-        self._kinds: NDArray[np.uint8] = mapped(_KINDS)
-        self._starts, self._uses = mapped(_STARTS), mapped(_USES)
-        self._user_starts, self._users = mapped(_USER_STARTS), mapped(_USERS)
-        self._claim_starts, self._claims = mapped(_CLAIM_STARTS), mapped(_CLAIMS)
+        self._keys: Hashes = load(_KEYS)
+        self._kinds: NDArray[np.uint8] = load(_KINDS)
+        self._starts, self._uses = load(_STARTS), load(_USES)
+        self._user_starts, self._users = load(_USER_STARTS), load(_USERS)
+        self._claim_starts, self._claims = load(_CLAIM_STARTS), load(_CLAIMS)
         self._names = pa.ipc.open_file(pa.memory_map(str(folder / _NAMES))).get_batch(0)["name"]
 
     def contents(self, row: int, title: str, abstract: str) -> PaperContents:
-        """Return the contents of the paper in a row, whose `title` and `abstract` the caller provides."""
+        """Return the contents of the paper in a row. `title` and `abstract` must be that paper's."""
         text = text_with_title(title, abstract)
-        named = (self._named(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist())
+        named = (
+            self._named_content(use, text) for use in self._uses[self._starts[row] : self._starts[row + 1]].tolist()
+        )
         claims = self._claims[self._claim_starts[row] : self._claim_starts[row + 1]].tolist()
         return PaperContents(named=tuple(named), claims=tuple(_text_at(text, *claim) for claim in claims))
 
     def papers_naming(self, key: int) -> NDArray[np.uint32]:
-        """Return the rows of the papers that have the name with this key, ascending."""
+        """Return the rows of the papers that contain the name with this key, ascending."""
         wanted = np.uint64(key)
         place = int(np.searchsorted(self._keys, wanted))
         if place == len(self._keys) or self._keys[place] != wanted:
@@ -205,7 +207,7 @@ class ContentGraph:
         return self._users[self._user_starts[place] : self._user_starts[place + 1]]
 
     def counts(self, citations: int) -> BaseGraphCounts:
-        """Count the graph's nodes and edges. `citations` is the segment's number of citations."""
+        """Count the graph's nodes and edges. `citations` is the number of citations in the segment."""
         methods = self._kinds[self._uses["name"]] == _METHOD
         flags = self._uses["flags"]
         return BaseGraphCounts(
@@ -220,7 +222,7 @@ class ContentGraph:
             readers=json.loads(self._readers.read_bytes()) if self._readers.is_file() else {},
         )
 
-    def _named(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
+    def _named_content(self, use: tuple[int, int, int, int], text: str) -> NamedContent:
         name, start, length, flags = use
         return NamedContent(
             kind="method" if self._kinds[name] else "concept",

@@ -1,6 +1,6 @@
-"""Names and claims extracted by a language model (readings), stored next to the versions of a corpus in a file with one
-JSON line per paper, identified by the hash of title and abstract. Where a paper has a reading, segments use it instead
-of pattern matching."""
+"""Readings: names and claims that a language model extracted from papers. They are stored next to the corpus's
+versions, in a file with one JSON line per paper. A paper is identified by the hash of its title and abstract. If it has
+a reading, segments use that instead of pattern matching."""
 
 import os
 from collections.abc import Mapping
@@ -27,13 +27,13 @@ class StoredMention(NamedTuple):
 
 
 class ContentReading(Frozen):
-    """Names and claims of one paper. Positions are characters in title and abstract, as joined by
-    `text_with_title`."""
+    """Names and claims in one paper. Positions are character offsets in the text that `text_with_title` makes of title
+    and abstract."""
 
     text: int
-    """Key of the text, as computed by `text_key`."""
+    """Key of the paper's text; see `text_key`."""
     reader: str
-    """Model and version of the prompt."""
+    """Model and prompt version."""
     usd: float | None
     """Cost in US dollars; None if the model has no price."""
     mentions: tuple[StoredMention, ...]
@@ -75,16 +75,16 @@ def text_key(title: str, abstract: str) -> int:
 
 
 class ContentReadings(NamedTuple):
-    """Readings in memory, a few kilobytes per paper, used while a version is built."""
+    """Readings held in memory while a version is built; a few kilobytes per paper."""
 
     by_text: Mapping[int, ContentReading]
 
     @classmethod
     def open(cls, path: Path) -> "ContentReadings":
-        """Read all readings; empty if the file does not exist. Invalid lines, such as a truncated one, are skipped."""
+        """Load all readings; empty if the file does not exist. Invalid lines, such as truncated ones, are skipped."""
         if not path.is_file():
             return NOTHING_READ
-        readings = (_parsed(line) for line in path.read_bytes().splitlines())
+        readings = (_parse_line(line) for line in path.read_bytes().splitlines())
         return cls({item.text: item for item in readings if item is not None})
 
     def of(self, title: str, abstract: str) -> ContentReading | None:
@@ -95,7 +95,7 @@ NOTHING_READ = ContentReadings({})
 
 
 def append_reading(path: Path, reading: ContentReading) -> None:
-    """Append a reading to the file and sync it to disk. Raises OSError."""
+    """Append a reading to the file and sync it to disk. Raises OSError if that fails."""
     with path.open("ab+") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)
@@ -106,7 +106,7 @@ def append_reading(path: Path, reading: ContentReading) -> None:
         os.fsync(file.fileno())
 
 
-def _parsed(line: bytes) -> ContentReading | None:
+def _parse_line(line: bytes) -> ContentReading | None:
     try:
         return ContentReading.model_validate_json(line)
     except ValidationError:

@@ -1,7 +1,7 @@
 """Exact search in GPU memory, where multiplying all vectors is faster than probing an index.
 
-Rows are sorted by date, so the rows before a cutoff are a prefix. Rows excluded by a mask are removed from the results
-afterwards, so more results are fetched than needed."""
+Rows are sorted by date, so the rows before a cutoff are a prefix. Rows that a mask excludes are removed from the
+results afterwards, so more results than needed are fetched."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from assayer.ports import Vectors
 from index.segments.approximate_index import Candidates
-from index.segments.gpus import MOST_SELECTED, GpuMatches, Gpus
+from index.segments.gpus import MAX_SELECTED, GpuMatches, Gpus
 from index.segments.row_filter import RowFilter
 
 _PER_RESULT, _SPARE = 4, 8
-"""Candidates per result, and minimum number of additional candidates, to make up for half precision."""
+"""Number of candidates per result, and minimum number of additional candidates, to make up for half precision."""
 _MORE_THAN_EXPECTED = 1.5
-"""Factor for the number of candidates fetched, because excluded rows are not spread evenly."""
-_FEWEST_ROWS = 131_072
-"""Minimum rows per GPU; multiplying fewer rows is faster than using a second GPU."""
-_MOST_NUMBERS = 2**31 - 1
-"""Maximum number of values in a part, so that positions fit in 32 bits."""
+"""Factor by which more candidates are fetched, because excluded rows are not spread evenly."""
+_MIN_ROWS_PER_GPU = 131_072
+"""Minimum number of rows per GPU. With fewer rows, a single GPU is faster than two."""
+_MAX_VALUES = 2**31 - 1
+"""Maximum number of values in a part, so that their positions fit in 32 bits."""
 _NEXT = count()
-"""Counter that spreads small indexes over the GPUs, which would otherwise all be on the first."""
+"""Counter that spreads small indexes over the GPUs; otherwise all would be on the first."""
 
 
 class _Part(NamedTuple):
@@ -38,13 +38,13 @@ class _Part(NamedTuple):
 
 
 class GpuVectors:
-    """Vectors of an index on GPUs in half precision, divided into contiguous parts, each on a single GPU."""
+    """An index's vectors in GPU memory, in half precision, divided into contiguous parts, each on a single GPU."""
 
     def __init__(
-        self, vectors: Vectors, gpus: Gpus, fewest_rows: int = _FEWEST_ROWS, most_numbers: int = _MOST_NUMBERS
+        self, vectors: Vectors, gpus: Gpus, min_rows: int = _MIN_ROWS_PER_GPU, max_values: int = _MAX_VALUES
     ) -> None:
         """Copy the vectors to the GPUs. Raises ConfigurationError if there is not enough memory."""
-        parts = max(1, min(gpus.count, len(vectors) // fewest_rows), math.ceil(vectors.size / most_numbers))
+        parts = max(1, min(gpus.count, len(vectors) // min_rows), math.ceil(vectors.size / max_values))
         bounds = np.linspace(0, len(vectors), parts + 1).astype(int).tolist()
         first = next(_NEXT)
         self._gpus = gpus
@@ -55,15 +55,15 @@ class GpuVectors:
         ]
 
     def candidates(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates | None:
-        """Return the best allowed rows for each query, best first, and somewhat more than `limit` if there are enough.
-        Return None if so many rows are excluded that a GPU cannot select enough; the CPU index must then be used."""
-        needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MOST_SELECTED)))
+        """Return the best allowed rows for each query, best first: somewhat more than `limit` if there are enough.
+        Returns None if so many rows are excluded that a GPU cannot select enough; the CPU index must then be used."""
+        needed = min(allowed.count, max(limit + _SPARE, min(limit * _PER_RESULT, MAX_SELECTED)))
         if not needed:
             return np.empty((len(queries), 0), np.int64)
         asked = needed
         if allowed.count < allowed.rows:
             asked = math.ceil(needed * _MORE_THAN_EXPECTED * allowed.rows / allowed.count)
-        asked = min(asked, allowed.rows, MOST_SELECTED)
+        asked = min(asked, allowed.rows, MAX_SELECTED)
         if asked < needed:
             return None
         best = self._best(queries, asked, allowed.rows)
@@ -76,7 +76,7 @@ class GpuVectors:
         return np.take_along_axis(best, first, 1)
 
     def _best(self, queries: Vectors, limit: int, rows: int) -> Candidates:
-        """Return the best of the first `rows` rows, best first."""
+        """Return the best among the first `rows` rows, best first."""
         searched = [part for part in self._parts if part.start < rows]
 
         def nearest(part: _Part) -> GpuMatches:
@@ -93,5 +93,5 @@ class GpuVectors:
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Return the threads that use several GPUs at once; FAISS releases the interpreter lock while a GPU works."""
+    """Return the thread pool for using several GPUs at once. FAISS releases the interpreter lock while a GPU works."""
     return ThreadPoolExecutor(thread_name_prefix="gpu")

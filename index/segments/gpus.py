@@ -1,10 +1,12 @@
-"""Use of GPUs through FAISS's GPU build: find the nearest rows in GPU memory, and, while an index is built, the nearest
-centroid of each row.
+"""Use GPUs through FAISS's GPU build: find the nearest rows in GPU memory and, while an index is built, each row's
+nearest centroid.
 
-The GPU build has the same module name as the CPU build and replaces it. It has three pitfalls. Without a driver its
-calls abort the process (SIGABRT), so available GPUs are counted first. A selector for an index on a GPU is silently
-ignored, so none is passed. `faiss.contrib.torch_utils`, with which `knn_gpu` accepts tensors, replaces the `search`
-method of every index by one without parameters, so the kernel of `knn_gpu` (`bfKnn`) is called directly."""
+The GPU build has the same module name as the CPU build and replaces it. It has three pitfalls:
+
+- Without a driver, its calls abort the process (SIGABRT), so available GPUs are counted first.
+- A selector for an index on a GPU is silently ignored, so none is passed.
+- `faiss.contrib.torch_utils`, with which `knn_gpu` accepts tensors, replaces every index's `search` method by one
+without parameters, so `knn_gpu`'s kernel (`bfKnn`) is called directly."""
 
 from functools import cache
 from threading import Lock
@@ -18,34 +20,34 @@ from assayer.ports import Vectors
 from index.faiss_build import faiss_packages, load_faiss
 
 Device = Literal["cpu", "cuda"]
-MOST_SELECTED = 2_048
-"""Maximum results per query that a GPU can select."""
+MAX_SELECTED = 2_048
+"""Maximum number of results per query that a GPU can select."""
 _ROWS_AT_ONCE = 65_536
 """Number of rows copied to a GPU at a time; they are read from disk as they are copied."""
 _ON_THE_CPU = "or set ASSAYER_CORPUS__DEVICE=cpu."
 
 
 class GpuMatches(NamedTuple):
-    """Matches, one line per query, best first."""
+    """Matches with one line per query, best first."""
 
     scores: NDArray[np.float32]
     rows: NDArray[np.int64]
-    """Row numbers, counted from the first searched row."""
+    """Row numbers, counted from the first row that was searched."""
 
 
 class Gpus(Protocol):
-    """Operations on GPUs, as an interface, so that the code that uses them can be tested without a GPU."""
+    """Interface for GPU operations, so that code that uses them can be tested without a GPU."""
 
     count: int
 
     def put(self, gpu: int, rows: Vectors) -> Any:
-        """Copy rows in half precision to the memory of a GPU, and return a handle that keeps them there and can be
-        sliced. Raises ConfigurationError if there is not enough memory."""
+        """Copy rows to a GPU's memory in half precision, and return a handle that keeps them there and can be sliced.
+        Raises ConfigurationError if there is not enough memory."""
         ...
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Return the nearest of the rows stored by `put`, by inner product: `limit`, but at most as many as there are
-        rows and at most `MOST_SELECTED`."""
+        """Return the nearest of the rows stored by `put`, by inner product: up to `limit`, but no more than there are
+        rows, and no more than `MAX_SELECTED`."""
         ...
 
     def assigner(self, dimensions: int) -> Any:
@@ -55,7 +57,7 @@ class Gpus(Protocol):
 
 @cache
 def open_gpus(device: Device) -> Gpus | None:
-    """Return the GPUs of this process, or None for the CPU. Raises ConfigurationError if they cannot be used."""
+    """Return this process's GPUs, or None if `device` is the CPU. Raises ConfigurationError if they cannot be used."""
     if device == "cpu":
         return None
     faiss = load_faiss()
@@ -63,7 +65,8 @@ def open_gpus(device: Device) -> Gpus | None:
     instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]', {_ON_THE_CPU}"
     if len(installed) > 1:
         raise ConfigurationError(
-            f"{' and '.join(installed)} are both installed, but conflict because they contain the same module.", instead
+            f"{' and '.join(installed)} are both installed, but they provide the same module.",
+            instead,
         )
     if not hasattr(faiss, "StandardGpuResources"):
         name = " ".join(installed) or "of unknown origin"
@@ -72,7 +75,7 @@ def open_gpus(device: Device) -> Gpus | None:
 
 
 class FaissGpus:
-    """GPUs used with FAISS; implements `Gpus`. torch stores the rows, because FAISS would copy them for each query."""
+    """Implements `Gpus` with FAISS. torch stores the rows, because FAISS would copy them for each query."""
 
     def __init__(self, faiss: Any) -> None:
         """Open the GPUs. Raises ConfigurationError if there is no GPU, or if torch cannot use it."""
@@ -97,7 +100,8 @@ class FaissGpus:
         self._faiss, self._torch = faiss, torch
         self._resources = [faiss.StandardGpuResources() for _ in range(self.count)]
         self._locks = [Lock() for _ in range(self.count)]
-        """Locks of the GPU resources, which allow one thread at a time, while each open version has its own thread."""
+        """One lock per GPU, because FAISS's resources allow one thread at a time, and each open version has its own
+        thread."""
 
     def put(self, gpu: int, rows: Vectors) -> Any:
         torch = self._torch
@@ -116,19 +120,19 @@ class FaissGpus:
         return there
 
     def device(self, gpu: int) -> str:
-        """Return the name of a GPU in torch."""
+        """Return torch's name for a GPU."""
         return f"cuda:{gpu}"
 
     def nearest(self, gpu: int, queries: Vectors, rows: Any, limit: int) -> GpuMatches:
-        """Return the nearest rows; queries and results are in host memory."""
+        """Return the nearest rows. Queries and results are in host memory."""
         faiss, asked = self._faiss, np.ascontiguousarray(queries, np.float16)
-        matches = _empty_matches(len(asked), min(limit, len(rows), MOST_SELECTED))
+        matches = _empty_matches(len(asked), min(limit, len(rows), MAX_SELECTED))
         wanted = faiss.GpuDistanceParams()
         wanted.metric, wanted.device = faiss.METRIC_INNER_PRODUCT, gpu
         wanted.k, wanted.dims = matches.rows.shape[1], asked.shape[1]
         wanted.vectors, wanted.numVectors = faiss.cast_integer_to_void_ptr(rows.data_ptr()), len(rows)
         wanted.queries, wanted.numQueries = faiss.swig_ptr(asked), len(asked)
-        # The kernel needs both in the same precision.
+        # The kernel needs vectors and queries in the same precision.
         wanted.vectorType = wanted.queryType = faiss.DistanceDataType_F16
         wanted.outDistances, wanted.outIndices = map(faiss.swig_ptr, matches)
         wanted.outIndicesType = faiss.IndicesDataType_I64

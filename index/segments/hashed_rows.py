@@ -1,4 +1,4 @@
-"""Lookup of a segment's rows by 64-bit hash, in two memory-mapped arrays sorted by hash. It is used to find papers by
+"""Look up a segment's rows by 64-bit hash, in two memory-mapped arrays sorted by hash. This is used to find papers by
 id or key, and citing papers by cited work."""
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from index.hashing import Hashes
 
 
 class RowFiles(NamedTuple):
-    """Names of the two files."""
+    """Names of the two files that hold the arrays."""
 
     hashes: str
     rows: str
@@ -32,21 +32,21 @@ class HashedRows:
         return len(self._hashes)
 
     def ranges(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the first entry and the entry after the last for each hash."""
+        """Return the range of entries for each hash, as two arrays: first entry, and entry after the last."""
         return np.searchsorted(self._hashes, hashes, "left"), np.searchsorted(self._hashes, hashes, "right")
 
     def rows(self, wanted: int) -> NDArray[np.uint32]:
-        """Return the rows with a hash, in the order in which they were written."""
+        """Return the rows with a hash, in the order they were written."""
         first, last = self.ranges(np.array([wanted], np.uint64))
         return self._rows[int(first[0]) : int(last[0])]
 
     def candidates(self, hashes: Hashes) -> list[list[int]]:
-        """Return the rows of each hash; several rows can have the same hash."""
+        """Return the rows for each hash; several rows can have the same hash."""
         pairs = zip(*map(np.ndarray.tolist, self.ranges(hashes)), strict=True)
         return [self._rows[start:end].tolist() for start, end in pairs]
 
     def matches(self, hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return all pairs of a position in `hashes` and a row with that hash, as two arrays, ascending by position."""
+        """Return all (position in `hashes`, row with that hash) pairs as two arrays, ascending by position."""
         first, last = self.ranges(hashes)
         counts = last - first
         places = np.repeat(np.arange(len(hashes)), counts)

@@ -1,4 +1,4 @@
-"""Inverted index of a segment's lexical weights: for each token, the rows that contain it and its weight in each.
+"""Inverted index for a segment's lexical weights: for each token, the rows that contain it and its weight in each.
 
 The index is in memory-mapped arrays, so a query reads only the rows of its own tokens. Rows are sorted by publication
 date, so a cutoff is a prefix of each token's rows. All rows that share a token with a query are scored exactly. Sums
@@ -23,17 +23,17 @@ _TOKENS, _OFFSETS, _ROWS, _WEIGHTS = (f"lexical-{name}.npy" for name in ("tokens
 
 
 class LexicalMatches(NamedTuple):
-    """Rows and their scores, best first; equal scores are ordered by row."""
+    """Rows and their scores, best first. Equal scores are ordered by row."""
 
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
 
 
 class LexicalIndex:
-    """Index of lexical weights; its files are opened when they are first needed."""
+    """Index of lexical weights. Its files are opened when they are first needed."""
 
     def __init__(self, directory: Path, rows: int) -> None:
-        """Create the index; `rows` is the number of rows of the segment."""
+        """Create the index. `rows` is the number of rows in the segment."""
         self._directory = directory
         self._count = rows
 
@@ -53,19 +53,19 @@ class LexicalIndex:
         return LexicalMatches(rows[order].astype(np.int64), scores[rows[order]])
 
     def scores(self, query: LexicalWeights, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the scores of the rows, in order; 0 for rows that share no token with the query."""
+        """Return each row's score, in the order of `rows`; 0 for rows that share no token with the query."""
         order = np.argsort(rows)
         scores = np.zeros(len(rows))
-        for first, last, weight in self._asked(query):
+        for first, last, weight in self._known_tokens(query):
             own = self._rows[first:last]
             places = np.searchsorted(own, rows[order])
             there = places < len(own)
             there[there] = own[places[there]] == rows[order][there]
             scores[order[there]] += self._products(first + places[there], weight)
-        return _rounded(scores)
+        return _round(scores)
 
     def by_rows(self) -> LexicalRows:
-        """Return all weights by row. Reads the whole index."""
+        """Return all weights, arranged by row. Reads the whole index."""
         own = np.asarray(self._weights).view(np.int16)  # SciPy does not support half precision; values are only moved
         # Columns are the distinct tokens, in ascending order.
         turned = csc_array((own, self._rows, self._offsets), shape=(self._count, len(self._tokens))).tocsr()
@@ -75,13 +75,14 @@ class LexicalIndex:
     def _all_scores(self, query: LexicalWeights, rows: int) -> NDArray[np.float64]:
         """Return the scores of the first `rows` rows."""
         scores = np.zeros(rows)
-        for first, last, weight in self._asked(query):
+        for first, last, weight in self._known_tokens(query):
             own = slice(first, first + int(np.searchsorted(self._rows[first:last], rows)))
             scores[self._rows[own]] += self._products(own, weight)
-        return _rounded(scores)
+        return _round(scores)
 
-    def _asked(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
-        """Yield the start and end of the rows of each known token of the query, and the token's weight in the query."""
+    def _known_tokens(self, query: LexicalWeights) -> Iterable[tuple[int, int, float]]:
+        """Yield, for each of the query's tokens that is in the index, the start and end of its rows and its weight in
+        the query."""
         places = np.searchsorted(self._tokens, query.tokens)
         for token, place, weight in zip(query.tokens.tolist(), places.tolist(), query.weights.tolist(), strict=True):
             if place < len(self._tokens) and int(self._tokens[place]) == token:
@@ -108,14 +109,14 @@ class LexicalIndex:
         return load_array(self._directory / _WEIGHTS)
 
 
-def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _round(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round scores to six decimals, like cosines."""
     return np.round(scores, 6)
 
 
 def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
-    """Write the index of all rows in the spool, which is read twice, block by block, so that memory use does not grow
-    with the number of rows."""
+    """Write the index for all rows in the spool. The spool is read twice, block by block, so that memory use does not
+    grow with the number of rows."""
     counts: dict[int, int] = {}
     for block in spool.blocks():
         distinct, times = np.unique(block.tokens, return_counts=True)
@@ -128,22 +129,22 @@ def write_lexical_index(directory: Path, spool: LexicalSpool) -> None:
     np.save(directory / _OFFSETS, offsets)
     rows = _empty_file(directory / _ROWS, np.dtype(np.int32), int(offsets[-1]))
     weights = _empty_file(directory / _WEIGHTS, np.dtype(np.float16), int(offsets[-1]))
-    following, start = offsets[:-1].copy(), 0
+    next_free, start = offsets[:-1].copy(), 0
     for block in spool.blocks():
         own = start + np.repeat(np.arange(len(block.offsets) - 1, dtype=np.int32), np.diff(block.offsets))
         columns = np.searchsorted(tokens, block.tokens)
         order = np.argsort(columns, kind="stable")  # rows of a token stay in their order
         columns = columns[order]
         distinct, first, times = np.unique(columns, return_index=True, return_counts=True)
-        places = np.repeat(following[distinct] - first, times) + np.arange(len(columns))
+        places = np.repeat(next_free[distinct] - first, times) + np.arange(len(columns))
         rows[places], weights[places] = own[order], block.weights[order]
-        following[distinct] += times
+        next_free[distinct] += times
         start += len(block.offsets) - 1
 
 
 def _empty_file(path: Path, kind: np.dtype[Any], entries: int) -> NDArray[Any]:
-    """Create a memory-mapped file to be filled. Its disk space is allocated at once, because a full disk while a mapped
-    page is written kills the process."""
+    """Create a memory-mapped file to be filled. Its disk space is allocated at once, because the process is killed if
+    the disk is full when a mapped page is written."""
     if not entries:
         np.save(path, np.empty(0, kind))
         return np.empty(0, kind)

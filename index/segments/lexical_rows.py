@@ -1,4 +1,4 @@
-"""Lexical weights by row, as they are written and as later builds reuse them."""
+"""Lexical weights arranged by row, as they are written and as later builds reuse them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,13 +12,13 @@ from index.arrays import load_array
 
 
 class LexicalRows(NamedTuple):
-    """Lexical weights of several texts. The entries of row r are `offsets[r]` to `offsets[r + 1]` (exclusive), by
-    ascending token."""
+    """Lexical weights for several texts. Row r has the entries `offsets[r]` to `offsets[r + 1]` (exclusive), sorted by
+    token."""
 
     offsets: NDArray[np.int64]
     tokens: NDArray[np.int32]
     weights: NDArray[np.float16]
-    """Weights in half precision, within 0.05% of the model's values."""
+    """Weights in half precision, within 0.05 % of the model's values."""
 
     def row(self, number: int) -> LexicalWeights:
         first, last = int(self.offsets[number]), int(self.offsets[number + 1])
@@ -38,7 +38,7 @@ class LexicalSpool:
     """Temporary file that collects rows, so that memory use does not grow with their number."""
 
     def __init__(self, path: Path) -> None:
-        """Create a spool; its file is created on entering the context and removed on leaving it."""
+        """Create a spool. Its file is created when the context is entered, and removed when it ends."""
         self._path = path
         self._file: IO[bytes] | None = None
 
@@ -54,18 +54,18 @@ class LexicalSpool:
     def append(self, some: Sequence[LexicalWeights]) -> None:
         """Append the next rows, in order."""
         for values in pack_rows(some):
-            np.save(self._opened, values)
+            np.save(self._open_file, values)
 
     def blocks(self) -> Iterator[LexicalRows]:
-        """Yield the rows in the blocks in which they were appended."""
-        file = self._opened
+        """Yield the rows in blocks, as they were appended."""
+        file = self._open_file
         last = file.seek(0, 2)
         file.seek(0)
         while file.tell() < last:
             yield LexicalRows(load_array(file), load_array(file), load_array(file))
 
     @property
-    def _opened(self) -> IO[bytes]:
+    def _open_file(self) -> IO[bytes]:
         if self._file is None:
             raise ValueError("the spool is closed")
         return self._file

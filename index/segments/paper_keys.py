@@ -1,7 +1,7 @@
-"""Hashed keys by which a cited work is matched with a paper of the corpus: DOI, arXiv id, or title and year.
+"""Hashed keys that match a cited work with a paper in the corpus: DOI, arXiv id, or title and year.
 
-Because citing papers store these hashes, a cited paper is found as soon as it is added to the corpus, without rewriting
-the citing papers."""
+Citing papers store these hashes, so a cited paper is found as soon as it is added to the corpus, without rewriting the
+citing papers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,8 +17,8 @@ from index.segments.hashed_rows import RowFiles
 from index.segments.paper_store import PaperStore
 
 PAPER_KEYS = RowFiles("paper-keys.npy", "paper-key-rows.npy")
-_TELLING = 24
-"""Minimum letters of a title for a key; two works are unlikely to share a longer title by chance."""
+_MIN_TITLE_LETTERS = 24
+"""Minimum number of letters that a title needs for a key; works are unlikely to share a longer title by chance."""
 _COLUMNS = ("title", "identifiers", "publication_date")
 KEYS_OF_WORK = 6
 NO_KEY = 0
@@ -26,9 +26,9 @@ NO_KEY = 0
 
 
 def keys_of_work(work: CitedInText) -> NDArray[np.uint64]:
-    """Return keys of shape (6,), most reliable first: corpus id, DOI, arXiv id, and title with the year, the year
-    before and the year after, because a preprint and its publication are often a year apart. Missing keys are
-    `NO_KEY`."""
+    """Return an array of six keys, most reliable first: corpus id, DOI, arXiv id, and the title with three years. These
+    are the work's year, the year before and the year after, because a preprint and its publication are often a year
+    apart. Missing keys are `NO_KEY`."""
     arxiv = work.arxiv or arxiv_id(work.doi)
     years = () if work.year is None else (work.year, work.year - 1, work.year + 1)
     titles = [_title_key(work.title, year) for year in years] or [""] * 3
@@ -54,7 +54,7 @@ def _arxiv_key(name: str) -> str:
 
 def _title_key(title: str, year: int) -> str:
     letters = title_key(title)
-    return f"title {year} {letters}" if len(letters) >= _TELLING else ""
+    return f"title {year} {letters}" if len(letters) >= _MIN_TITLE_LETTERS else ""
 
 
 def write_paper_keys(store: PaperStore, directory: Path) -> None:

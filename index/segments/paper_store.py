@@ -1,4 +1,4 @@
-"""Store of a segment's records in a memory-mapped Arrow file, with lookup by row or id. Opening it reads no data."""
+"""Store for a segment's records, in a memory-mapped Arrow file, with lookup by row or id. Opening it reads no data."""
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _EPOCH = dt.date(1970, 1, 1)
 BATCH = 1024
 """Number of rows in a record batch; only the last batch may have fewer."""
 _REMEMBERED = 8192
-"""Number of Paper objects in the cache."""
+"""Number of Paper objects to cache."""
 
 PAPERS_SCHEMA = pa.schema(
     [
@@ -46,8 +46,8 @@ PAPERS_SCHEMA = pa.schema(
 )
 _CITED = "cited_in_text"
 SORTING_SCHEMA = PAPERS_SCHEMA.append(pa.field(_CITED, pa.string()))
-"""Schema used for sorting, which also has the works cited in the text, as JSON. They are stored in a separate file,
-because few papers have any."""
+"""Schema used for sorting, which also contains the works cited in the text, as JSON. These are stored in a separate
+file, because few papers have any."""
 _PAPER_FIELDS = (
     "id",
     "title",
@@ -65,7 +65,7 @@ _IDS = RowFiles("ids.npy", "id-rows.npy")
 
 
 def record_digest(record: PaperRecord) -> int:
-    """Return the hash of the whole record, by which an update recognises unchanged records. The year is excluded,
+    """Return a hash of the whole record, which updates use to recognise unchanged records. The year is excluded,
     because it is part of the date."""
     unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
     return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
@@ -82,8 +82,8 @@ def _row(record: PaperRecord) -> dict[str, Any]:
 
 
 def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
-    """Write papers. `batches` have the columns of `SORTING_SCHEMA` and `BATCH` rows each (the last can have fewer), and
-    are sorted by date, undated papers last."""
+    """Write papers. `batches` must have the columns of `SORTING_SCHEMA`, contain `BATCH` rows each (the last may have
+    fewer), and be sorted by date, with undated papers last."""
     hashes, days = [np.empty(0, np.uint64)], [np.empty(0, np.int32)]
     with (
         pa.OSFile(str(directory / _FILE), "wb") as file,
@@ -101,13 +101,13 @@ def write_papers(batches: Iterable[pa.RecordBatch], directory: Path) -> None:
 
 
 class PaperStore:
-    """Store of papers by row or id. Rows are sorted by date, undated papers last."""
+    """Papers that can be looked up by row or id. Rows are sorted by date, with undated papers last."""
 
     def __init__(self, directory: Path) -> None:
         reader = pa.ipc.open_file(pa.memory_map(str(directory / _FILE)))
         self._batches: list[Any] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
         self.by_hash = HashedRows(directory, _IDS)
-        """Rows by the hashes of their ids."""
+        """Rows, keyed by the hashes of their ids."""
         self._cited = CitedInTextFile(directory)
         self._days: NDArray[np.int32] = load_array(directory / _DAYS)
         self.paper = lru_cache(_REMEMBERED)(self._paper)
@@ -116,7 +116,7 @@ class PaperStore:
         return len(self.by_hash)
 
     def rows(self, ids: Iterable[PaperId]) -> dict[PaperId, int]:
-        """Return rows by id; unknown ids are left out."""
+        """Look up papers' rows. The result is keyed by id; unknown ids are left out."""
         asked = list(dict.fromkeys(ids))
         candidates = zip(asked, self.by_hash.candidates(hash64(asked)), strict=True)
         return {item: row for item, rows in candidates for row in rows if self.id(row) == item}
@@ -125,7 +125,7 @@ class PaperStore:
         return PaperId(self._value("id", row))
 
     def ids(self, rows: NDArray[np.int64]) -> list[PaperId]:
-        """Return the ids of rows, which must be ascending."""
+        """Return the ids in the given rows, which must be ascending."""
         numbers, places = np.divmod(rows, BATCH)
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         paper_ids: list[PaperId] = []
@@ -147,15 +147,15 @@ class PaperStore:
 
     @property
     def rows_citing_in_text(self) -> NDArray[np.uint32]:
-        """Rows of papers with works cited in their texts, ascending."""
+        """Rows of papers that cite works in their texts, ascending."""
         return self._cited.rows
 
     def cited_in_text(self, row: int) -> tuple[CitedInText, ...]:
-        """Return the works that a paper's record lists as cited in its text."""
+        """Return the works that a paper cites in its text, according to its record."""
         return self._cited.works(row)
 
     def all_indexed_columns(self) -> Iterator[dict[str, Any]]:
-        """Yield, row by row, the columns needed for indexed texts and filters."""
+        """Yield, for each row, the columns needed for indexed texts and filters."""
         for rows in self.batches(_SEARCHED_FIELDS):
             yield from rows
 
@@ -165,7 +165,7 @@ class PaperStore:
             yield batch.select(list(columns)).to_pylist()
 
     def indexed_columns(self, row: int) -> dict[str, Any]:
-        """Return the columns needed for indexed texts and filters, for one row."""
+        """Return the columns of one row that are needed for indexed texts and filters."""
         return {name: self._value(name, row) for name in _SEARCHED_FIELDS}
 
     def column(self, name: str) -> Any:
@@ -173,22 +173,22 @@ class PaperStore:
         return pa.chunked_array([batch[name] for batch in self._batches])
 
     def count_until(self, before: dt.date | None) -> int:
-        """Return the number of rows published on or before this day, which come first; all rows if it is None."""
+        """Return the number of rows published on or before this day (None: all rows). These rows come first."""
         if before is None:
             return len(self)
         return int(np.searchsorted(self._days, (before - _EPOCH).days, side="right"))
 
     def first_row_since(self, after: dt.date | None) -> int:
-        """Return the first row published on this day or later; 0 if it is None. Undated papers count as later."""
+        """Return the first row published on or after this day (None: 0). Undated papers count as later."""
         return 0 if after is None else int(np.searchsorted(self._days, (after - _EPOCH).days, side="left"))
 
     @property
     def dated(self) -> int:
-        """Number of rows with a date, which come first."""
+        """Number of rows that have a date. These rows come first."""
         return len(self._days)
 
     def day_number(self, row: int) -> int:
-        """Return the day of publication in days since 1970; `UNDATED` if it is unknown."""
+        """Return the publication day as days since 1970; `UNDATED` if unknown."""
         return int(self._days[row]) if row < len(self._days) else UNDATED
 
     def day_numbers(self, rows: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -215,7 +215,7 @@ class PaperStore:
         return tuple(Section(**section) for section in self._value("sections", row) or ())
 
     def title_and_abstract(self, row: int) -> tuple[str, str]:
-        """Return the title and abstract of a row."""
+        """Return the title and abstract in a row."""
         return self._value("title", row), self._value("abstract", row)
 
     def _value(self, column: str, row: int) -> Any:

@@ -1,4 +1,4 @@
-"""Works cited in each passage of a segment, as keys in memory-mapped arrays."""
+"""Works that each passage in a segment cites, as keys in memory-mapped arrays."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +21,8 @@ CitedKeys = Sequence[Sequence[int]]
 
 
 def write_passage_citations(store: PaperStore, places: NDArray[np.int32], directory: Path) -> None:
-    """Write the works cited in each passage. `places` are the passage locations, with columns as in PassageLocation,
-    sorted by paper. No file is written if no text cites a work."""
+    """Write the works that each passage cites. `places` must be the passage locations, with the columns of
+    PassageLocation, sorted by paper. If no text cites a work, no file is written."""
     citing = store.rows_citing_in_text
     if not len(citing):
         return
@@ -39,7 +39,8 @@ def write_passage_citations(store: PaperStore, places: NDArray[np.int32], direct
 
 
 def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -> dict[int, list[int]]:
-    """Return, by passage of a paper, the positions in `works` of the works that it cites, in text order."""
+    """Return, for each of a paper's passages that cites any, the positions in `works` of the works that it cites, in
+    text order."""
     starts = [(spot.section, spot.start) for spot in (PassageLocation(*columns) for columns in places.tolist())]
     marks = sorted((tuple(place), number) for number, work in enumerate(works) for place in work.at)
     found: dict[int, dict[int, None]] = {}
@@ -52,7 +53,7 @@ def _works_by_passage(works: Sequence[CitedInText], places: NDArray[np.int32]) -
 
 class PassageCitations:
     def __init__(self, directory: Path) -> None:
-        """Open the passage citations; if the files do not exist, there are none."""
+        """Open the passage citations. If the files do not exist, there are none."""
         self._starts: NDArray[np.int64] | None = None
         if (directory / _STARTS).is_file():
             self._starts = load_array(directory / _STARTS)
@@ -67,13 +68,13 @@ class PassageCitations:
 
 
 def keys_in(passages: Iterable[CitedKeys]) -> set[int]:
-    """Return all keys of the works cited in the passages."""
+    """Return the keys of all works that the passages cite."""
     return {key for works in passages for keys in works for key in keys if key != NO_KEY}
 
 
 def papers_cited(works: CitedKeys, found: Mapping[int, Sequence[PaperId]]) -> tuple[PaperId, ...]:
-    """Return the distinct papers that match the works. Each work is matched by its most reliable key that is in
-    `found`; if several papers have that key, the work matches none."""
+    """Return the distinct papers that match the works. A work is matched by its most reliable key in `found`; if
+    several papers have that key, the work matches none."""
     papers: dict[PaperId, None] = {}
     for keys in works:
         known = next((found[key] for key in keys if key != NO_KEY and found.get(key)), ())

@@ -12,29 +12,30 @@ from index.arrays import load_array
 from index.segments.paper_store import PaperStore
 
 PASSAGE_WORDS = 200
-"""Maximum words per passage, so that it fits into the packaged model's input together with the paper's title."""
+"""Maximum number of words per passage, so that it fits in the packaged model's input together with the paper's
+title."""
 ABSTRACT = -1
-"""Section number of the abstract."""
+"""Section number that stands for the abstract."""
 _LOCATIONS = "places.npy"
 
 
 class TextSpan(NamedTuple):
-    """Characters `start` to `end` (exclusive) of a text."""
+    """Characters `start` to `end` (exclusive) in a text."""
 
     start: int
     end: int
 
 
 def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) -> list[TextSpan]:
-    """Split a text into passages of at most `words` words, in order and without gaps, that end where sentences end.
+    """Split a text into passages of up to `words` words that end where sentences end, in order and without gaps.
 
-    A sentence longer than a passage is split between words. A last passage shorter than `slack` times `words` is joined
-    to the one before it, if both together have at most `words * (1 + slack)` words."""
+    A sentence that is longer than a passage is split between words. If the last passage has fewer than `words * slack`
+    words, it is joined to the one before it, unless both together have more than `words * (1 + slack)` words."""
     if len(text.split()) <= words:
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
     start = end = count = 0
-    for piece in _pieces(text, words):
+    for piece in _sentences(text, words):
         size = len(text[piece.start : piece.end].split())
         if count and count + size > words:
             spans.append(TextSpan(start, end))
@@ -51,16 +52,16 @@ def _words(text: str, span: TextSpan) -> int:
     return len(text[span.start : span.end].split())
 
 
-def _pieces(text: str, words: int) -> Iterator[TextSpan]:
-    """Yield the sentences; sentences longer than a passage are split."""
+def _sentences(text: str, words: int) -> Iterator[TextSpan]:
+    """Yield the sentences in a text; sentences longer than a passage are split."""
     for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:
             yield TextSpan(start, end)
         else:
-            yield from _cut(text, start, end, words)
+            yield from _split_sentence(text, start, end, words)
 
 
-def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
+def _split_sentence(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
     while start < end:
         rest = text[start:end].split(maxsplit=words)
         stop = end - len(rest[words]) if len(rest) > words else end
@@ -69,7 +70,7 @@ def _cut(text: str, start: int, end: int, words: int) -> Iterator[TextSpan]:
 
 
 class PassageLocation(NamedTuple):
-    """Location of a passage: characters `start` to `end` in a section of the paper in row `paper`."""
+    """Location of a passage: characters `start` to `end` (exclusive) in a section of the paper in row `paper`."""
 
     paper: int
     section: int
@@ -78,19 +79,19 @@ class PassageLocation(NamedTuple):
 
 
 def paper_text(title: str, abstract: str) -> str:
-    """Return the text of a paper that is embedded and indexed; it also serves as the first passage of the abstract."""
+    """Return the text that is embedded and indexed for a paper. It also serves as the abstract's first passage."""
     return f"{title}\n{abstract}"
 
 
 def passage_text(title: str, text: str, place: PassageLocation) -> str:
-    """Return the text of a passage that is embedded and indexed: the paper's title followed by the passage. `text` is
-    the abstract or the section that contains it."""
+    """Return the text that is embedded and indexed for a passage: the paper's title followed by the passage. `text` is
+    the abstract or section that contains the passage."""
     return f"{title}\n{text[place.start : place.end].strip()}"
 
 
 def passages_of(row: int, abstract: str, sections: Iterable[str]) -> list[PassageLocation]:
-    """Return the passages of the abstract and the full text, except the abstract's first passage, which the paper's own
-    text covers."""
+    """Return the locations of the passages in the abstract and full text. The abstract's first passage is left out,
+    because the paper's own text covers it."""
     places = [PassageLocation(row, ABSTRACT, *span) for span in split_passages(abstract)[1:]]
     for number, text in enumerate(sections):
         places += [PassageLocation(row, number, *span) for span in split_passages(text)]
@@ -102,14 +103,14 @@ def write_locations(places: NDArray[np.int32], directory: Path) -> None:
 
 
 def read_locations(directory: Path) -> NDArray[np.int32]:
-    """Return the passage locations: one row per passage, columns as in PassageLocation, sorted by paper."""
+    """Return the passage locations: one row per passage, with the columns of PassageLocation, sorted by paper."""
     return load_array(directory / _LOCATIONS)
 
 
 class IndexedText(NamedTuple):
     text: str
     record: Mapping[str, Any]
-    """Columns of the text's paper."""
+    """Columns of the paper that the text belongs to."""
 
 
 def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
@@ -118,8 +119,8 @@ def paper_texts(store: PaperStore) -> Iterator[IndexedText]:
 
 
 def passage_texts(store: PaperStore, places: NDArray[np.int32]) -> Iterator[IndexedText]:
-    """Yield the texts of passages. `places` has columns as in PassageLocation and must be sorted by paper, so that each
-    record is read once."""
+    """Yield the texts of passages. `places` must have the columns of PassageLocation and be sorted by paper, so that
+    each record is read only once."""
     row, record = -1, {}
     for columns in places.tolist():
         spot = PassageLocation(*columns)

@@ -1,5 +1,4 @@
-"""Filter for the rows of a segment that a search can return: those that pass the filters and that the version does not
-hide."""
+"""Filter for a segment's rows. A search can return a row if it passes the filters and the version does not hide it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,25 +13,26 @@ NO_FILTERS = Filters()
 
 
 class RowFilter:
-    """Filter that allows the first `rows` rows, except those that a mask excludes. The mask is stored with eight rows
+    """Filter that allows the first `rows` rows, except those that a mask excludes. The mask is packed, with eight rows
     per byte, because segments cache filters."""
 
     def __init__(self, rows: int, mask: NDArray[np.bool_] | None = None) -> None:
-        """Create a filter. The mask is True for each allowed row; None allows all of the first `rows` rows."""
+        """Create a filter. The mask is True for each allowed row; if it is None, all of the first `rows` rows are
+        allowed."""
         self.rows = rows
         self.bits: NDArray[np.uint8] | None = None if mask is None else np.packbits(mask[:rows], bitorder="little")
-        """Packed mask of the first rows, with the lowest bit of a byte first."""
+        """Packed mask for the first rows, lowest bit of each byte first; None if all are allowed."""
         self.count = rows if mask is None else int(np.count_nonzero(mask[:rows]))
 
     @property
     def mask(self) -> NDArray[np.bool_] | None:
-        """Mask of the first rows, unpacked on every access."""
+        """Mask for the first rows, unpacked on every access; None if all are allowed."""
         if self.bits is None:
             return None
         return np.unpackbits(self.bits, count=self.rows, bitorder="little").view(np.bool_)
 
     def allows(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Return for each of the rows whether it is allowed."""
+        """Return, for each row, whether it is allowed."""
         allowed = rows < self.rows
         if self.bits is not None and self.rows:
             within = np.where(allowed, rows, 0)
@@ -53,7 +53,7 @@ def write_hidden(directory: Path, segment: str, rows: Iterable[int]) -> None:
 
 
 def read_hidden(directory: Path, segment: str) -> NDArray[np.int64]:
-    """Return the hidden rows of a segment, ascending; empty if there are none."""
+    """Return a segment's hidden rows, ascending; empty if there are none."""
     path = _file(directory, segment)
     return load_array(path) if path.is_file() else np.empty(0, np.int64)
 

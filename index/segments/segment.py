@@ -1,4 +1,4 @@
-"""Immutable segment of a corpus: the papers of one build or update, with their vectors, passages, citations and
+"""Immutable segment of a corpus: papers that one build or update wrote, with their vectors, passages, citations and
 contents."""
 
 import datetime as dt
@@ -25,18 +25,18 @@ from index.segments.vector_index import VectorIndex, VectorIndexParameters
 
 _FILTERS_REMEMBERED = 16
 PAPERS_FOLDER = "papers"
-"""Directory of the index over title and abstract, one row per paper."""
+"""Directory of the index over titles and abstracts, with one row per paper."""
 PASSAGES_FOLDER = "passages"
 """Directory of the index over the other passages, in the order of their papers."""
 
 
 class SegmentEntry(Frozen):
-    """Entry of a segment in a manifest."""
+    """A segment's entry in a manifest."""
 
     name: str
     """Name of the segment's directory: a hash of the records and of all settings that affect its files."""
     ordinal: int
-    """Number that identifies the segment in the BM25 index; never reused within a corpus."""
+    """Number that identifies the segment in the BM25 index. It is never reused within a corpus."""
     papers: int
     dated: int
     earliest: dt.date | None
@@ -48,16 +48,17 @@ class SegmentEntry(Frozen):
     passage_index: VectorIndexParameters | None
     """Parameters of the passage index; None if the segment has no passages."""
     graph: BaseGraphCounts
-    """Counts of the content graph."""
+    """Counts for the content graph."""
     lexical: bool = False
-    """True if its texts have lexical weights, next to each vector index."""
+    """True if the segment's texts have lexical weights, which are stored next to each vector index."""
     hidden: int = 0
-    """Number of papers that a later segment replaced, or that were deleted."""
+    """Number of papers that were deleted or replaced by a later segment."""
     files: tuple[FileChecksum, ...]
 
 
 class Segment:
-    """Open segment. Rows of papers are sorted by date, undated last; passages are in the order of their papers."""
+    """Open segment. Paper rows are sorted by date, with undated papers last; passages are in the order of their
+    papers."""
 
     def __init__(self, directory: Path, entry: SegmentEntry, hidden: NDArray[np.int64], exact_up_to: int) -> None:
         self.entry = entry
@@ -72,14 +73,14 @@ class Segment:
             self.passage_locations = read_locations(directory / PASSAGES_FOLDER)
         self.paper_weights: LexicalIndex | None = None
         self.passage_weights: LexicalIndex | None = None
-        """Lexical weights of the passages; also None if the segment has no passages."""
+        """Lexical weights of the passages; None if the segment has no lexical weights or no passages."""
         if entry.lexical:
             self.paper_weights = LexicalIndex(directory / PAPERS_FOLDER, len(self.store))
             if entry.passage_index is not None:
                 self.passage_weights = LexicalIndex(directory / PASSAGES_FOLDER, len(self.passage_locations))
         self.passage_citations = PassageCitations(directory / PASSAGES_FOLDER)
         self.hidden = hidden
-        """Rows that a later segment replaced or that were deleted, ascending."""
+        """Rows of papers that were deleted or replaced by a later segment, ascending."""
         self.row_filter = lru_cache(_FILTERS_REMEMBERED)(self._row_filter)
         self.passage_row_filter = lru_cache(_FILTERS_REMEMBERED)(self._passage_row_filter)
 
@@ -97,20 +98,20 @@ class Segment:
     def contents_at(self, row: int) -> PaperContents:
         return self.contents.contents(row, *self.store.title_and_abstract(row))
 
-    def hides(self, row: int) -> bool:
+    def is_hidden(self, row: int) -> bool:
         if not len(self.hidden):
             return False
         place = int(np.searchsorted(self.hidden, row))
         return place < len(self.hidden) and int(self.hidden[place]) == row
 
     def newest_citing(self, cited: int, limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return the rows of the newest papers that cite the paper with this hash and pass the filters, newest first,
-        undated last, without reading records. The caller applies `without`."""
+        """Return the rows of up to `limit` papers that cite the paper with this hashed id and pass the filters, newest
+        first and undated last. Reads no records. The caller must apply `filters.without`."""
         return self.newest(self.citations.citing(cited), limit, filters)
 
     def newest(self, rows: NDArray[np.uint32], limit: int, filters: Filters) -> NDArray[np.int64]:
-        """Return the rows that pass the filters, newest first, undated last. `rows` must be ascending. The caller
-        applies `without`."""
+        """Return up to `limit` of the rows that pass the filters, newest first and undated last. `rows` must be
+        ascending. The caller must apply `filters.without`."""
         allowed = self.row_filter(filters)
         rows = rows[: np.searchsorted(rows, allowed.rows)]
         rows = rows[allowed.allows(rows)]
@@ -125,7 +126,7 @@ class Segment:
         return np.flatnonzero(wanted[self.passage_locations[:, 0]])
 
     def _row_filter(self, filters: Filters) -> RowFilter:
-        """Return the row filter for papers, except `without`, which the caller applies."""
+        """Return the row filter for papers. It ignores `filters.without`, which the caller must apply."""
         rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
             return RowFilter(rows)
@@ -133,9 +134,9 @@ class Segment:
         mask[self.hidden] = False
         mask[: self.store.first_row_since(filters.window.after)] = False
         if filters.venues:
-            mask &= self._naming_any("venue", filters.venues)
+            mask &= self._names_any("venue", filters.venues)
         if filters.fields:
-            mask &= self._naming_any("fields", filters.fields)
+            mask &= self._names_any("fields", filters.fields)
         if filters.retracted is not None:
             mask &= self.store.column("retracted").to_numpy() == filters.retracted
         return RowFilter(rows, mask)
@@ -145,7 +146,7 @@ class Segment:
         rows = int(np.searchsorted(self.passage_locations[:, 0], papers.rows))
         return RowFilter(rows, None if papers.bits is None else papers.allows(self.passage_locations[:rows, 0]))
 
-    def _naming_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
+    def _names_any(self, column: str, names: frozenset[str]) -> NDArray[np.bool_]:
         wanted = [name.lower() for name in names]
         values = self.store.column(column)
         if column == "fields":

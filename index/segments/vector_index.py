@@ -1,8 +1,8 @@
-"""Nearest-vector search: exact for few rows, otherwise with an approximate index, tuned for recall.
+"""Nearest-vector search: exact for few rows, otherwise with an approximate index that is tuned for recall.
 
-Rows are sorted by publication date, so every cutoff is a prefix of the rows. Other filters, and papers that a later
+Rows are sorted by publication date, so the rows before a cutoff are a prefix. Other filters, and papers that a later
 segment replaced, are passed as a mask; if it leaves few rows, these are searched exactly. With 25,000 rows, an exact
-matrix product takes 1 ms, as long as HNSW or IVF at the same recall."""
+matrix product takes 1 ms, the same as HNSW or IVF at equal recall."""
 
 import math
 import os
@@ -31,12 +31,12 @@ from index.segments.gpus import Gpus
 from index.segments.row_filter import RowFilter
 
 EXACT_UP_TO = 50_000
-"""Number of allowed rows up to which search is exact, even if there is an approximate index."""
+"""Largest number of allowed rows that is searched exactly, even if there is an approximate index."""
 INDEX_FILE = "ivf.faiss"
 _VECTORS = "vectors.npy"
 _QUERIES_AT_ONCE, _SCORED_AT_ONCE = 64, 16_384
 _SPARE = 8
-"""Number of additional candidates, because products of batched queries differ in their last bits from those of single
+"""Number of additional candidates. Products for batched queries differ in their last bits from those for single
 queries, and batching must not affect which papers are returned."""
 _ROWS_AT_ONCE = 65_536
 TARGET_RECALL = 0.998
@@ -44,9 +44,9 @@ TARGET_RECALL = 0.998
 passages, which lie between clusters like queries from another field. On such queries, recall was at least 0.985."""
 _WANTED = 10
 _TUNED_ON = 300
-"""Maximum number of those blends used for tuning."""
-_MOST_RESCORED = 64
-TUNING_CONSTANTS = (TARGET_RECALL, _TUNED_ON, _MOST_RESCORED, INDEX_CONSTANTS)
+"""Maximum number of blends used for tuning."""
+_MAX_RESCORED = 64
+TUNING_CONSTANTS = (TARGET_RECALL, _TUNED_ON, _MAX_RESCORED, INDEX_CONSTANTS)
 """Constants that a built index depends on."""
 
 
@@ -65,11 +65,11 @@ class VectorIndexParameters(Frozen):
     recall_at_10: float | None = None
     """Recall@10 against exact search on the tuning queries; None for an exact index."""
     gpus: int | None = None
-    """Number of GPUs used for training, or None for the CPU. Another number produces a different file."""
+    """Number of GPUs used for training; None for the CPU. A different number produces a different file."""
 
 
 class VectorMatches(NamedTuple):
-    """Rows and their cosines, best first; equal cosines are ordered by row."""
+    """Rows and their cosines, best first. Equal cosines are ordered by row."""
 
     rows: NDArray[np.int64]
     similarities: NDArray[np.float64]
@@ -79,7 +79,7 @@ class VectorIndex:
     """Vector index in a directory. Vectors are memory-mapped."""
 
     def __init__(self, directory: Path, parameters: VectorIndexParameters, exact_up_to: int) -> None:
-        """Open the index; up to `exact_up_to` rows are searched exactly."""
+        """Open the index. Up to `exact_up_to` rows are searched exactly."""
         self.vectors: Vectors = load_array(directory / _VECTORS)
         self._exact_up_to = exact_up_to
         self._probes, self._rescored = parameters.probes or 0, parameters.rescored or 1
@@ -89,7 +89,8 @@ class VectorIndex:
         self._on_gpus: GpuVectors | None = None
 
     def move_to(self, gpus: Gpus) -> None:
-        """Copy the vectors to the GPUs, which then find the candidates whenever possible. Raises ConfigurationError."""
+        """Copy the vectors to the GPUs, which then find the candidates whenever possible. Raises ConfigurationError if
+        they do not fit."""
         self._on_gpus = GpuVectors(self.vectors, gpus)
 
     def __len__(self) -> int:
@@ -104,16 +105,16 @@ class VectorIndex:
             candidates = self._candidates(some, wanted, allowed)
             step = max(1, _SCORED_AT_ONCE // max(1, candidates.shape[1]))
             for first in range(0, len(some), step):
-                matches += self._rescored_best(some[first : first + step], candidates[first : first + step], limit)
+                matches += self._rescore(some[first : first + step], candidates[first : first + step], limit)
         return matches
 
     def similarities(self, query: NDArray[np.float32], rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cosines of a query with the rows, rounded to six decimals and independent of batching."""
+        """Return the cosine between a query and each row, rounded to six decimals and independent of batching."""
         cosines = self.vectors[np.asarray(rows, np.int64)].astype(np.float64) @ query.astype(np.float64)
         return np.round(cosines, 6)
 
-    def _rescored_best(self, queries: Vectors, candidates: Candidates, limit: int) -> list[VectorMatches]:
-        """Return the best of each query's candidates, with the same cosines as `similarities`."""
+    def _rescore(self, queries: Vectors, candidates: Candidates, limit: int) -> list[VectorMatches]:
+        """Return each query's best candidates, with the same cosines as `similarities`."""
         own = self.vectors[candidates].astype(np.float64)  # padding, -1, selects the last row
         cosines = np.einsum("qcd,qd->qc", own, queries.astype(np.float64)).round(6)
         cosines[candidates < 0] = -np.inf
@@ -127,12 +128,12 @@ class VectorIndex:
         if self._on_gpus is not None and (candidates := self._on_gpus.candidates(queries, wanted, allowed)) is not None:
             return candidates
         if self.approximate is None or allowed.count <= self._exact_up_to:
-            return self._exact(queries, wanted + _SPARE, allowed)
+            return self._search_exactly(queries, wanted + _SPARE, allowed)
         # Each list contains fewer allowed rows than tuning assumed, so proportionally more lists are probed.
         probes = math.ceil(self._probes * len(self) / allowed.count)
         return self.approximate.nearest(queries, wanted + _SPARE, wanted * self._rescored, probes, allowed)
 
-    def _exact(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
+    def _search_exactly(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
         if allowed.bits is None:
             return exact_candidates(self._vectors_for_product[: allowed.rows], queries, limit)
         listed = allowed.row_numbers()
@@ -140,17 +141,17 @@ class VectorIndex:
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
-        """Vectors for exact products; if there are few rows, they are converted to single precision once, because
+        """Vectors for exact products. If there are few rows, they are converted to single precision once, because
         converting takes far longer than multiplying."""
         return self.vectors.astype(np.float32) if len(self) <= self._exact_up_to else self.vectors
 
 
 def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
-    """Create a memory-mapped file of vectors to be filled. Half precision halves disk and memory use, and changes
-    cosines of unit vectors by less than 0.0005."""
+    """Create a memory-mapped file of vectors to be filled. Half precision halves disk and memory use, and changes the
+    cosine between unit vectors by less than 0.0005."""
     path = directory / _VECTORS
     file: Vectors = np.lib.format.open_memmap(path, mode="w+", dtype=np.float16, shape=(rows, dimensions))
-    # Allocate the disk space now, because a full disk while a mapped page is written kills the process.
+    # Allocate the disk space now, because the process is killed if the disk is full when a mapped page is written.
     with path.open("r+b") as opened:
         os.posix_fallocate(opened.fileno(), 0, path.stat().st_size)
     return file
@@ -180,16 +181,16 @@ def build_vector_index(
     kind: IndexKind | None = None,
     gpus: Gpus | None = None,
 ) -> VectorIndexParameters:
-    """Build and write the index of `vectors`, which must be in the directory (see `create_vectors_file`). `tuning`
-    are queries for tuning. If `kind` is None, it depends on the number of rows. `gpus` train the index and assign
-    rows to its lists."""
+    """Build and write the index for `vectors`, which must be in the directory (see `create_vectors_file`). `tuning`
+    contains query vectors for tuning. If `kind` is None, it depends on the number of rows. If `gpus` is set, GPUs train
+    the index and assign rows to its lists."""
     chosen = kind or index_kind_for(len(vectors), vectors.shape[1], exact_up_to)
     if chosen == "exact":
         return VectorIndexParameters(kind="exact", rows=len(vectors))
     assigner = gpus.assigner(vectors.shape[1]) if gpus else None
     index, training = build_approximate_index(vectors, directory / INDEX_FILE, chosen, assigner)
     asked = tuning[np.linspace(0, len(tuning) - 1, min(len(tuning), _TUNED_ON)).astype(int)]
-    tuned = _tune(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
+    tuned = _choose_parameters(index, vectors, _blend(asked), RESCORED_PER_RESULT[chosen])
     return VectorIndexParameters(
         kind=chosen,
         rows=len(vectors),
@@ -205,7 +206,7 @@ def build_vector_index(
 
 
 def _blend(queries: Vectors) -> Vectors:
-    """Blend each query with two others and normalize."""
+    """Blend each query with two others, and normalize the result."""
     third = len(queries) // 3
     blended = queries + np.roll(queries, third, axis=0) + np.roll(queries, 2 * third, axis=0)
     normed: Vectors = blended / np.linalg.norm(blended, axis=1, keepdims=True)
@@ -218,16 +219,16 @@ class _Tuned(NamedTuple):
     recall: float
 
 
-def _tune(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
-    """Choose the numbers of rescored candidates and of probed lists. First the number of candidates is doubled until
-    probing all lists reaches the target recall; then the number of probed lists grows in steps of a quarter until
-    recall reaches the target. If it cannot be reached, all lists are probed."""
+def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vectors, rescored: int) -> _Tuned:
+    """Choose how many candidates to rescore and how many lists to probe. First, the number of candidates is doubled
+    until probing all lists reaches the target recall. Then the number of probed lists is increased in steps of a
+    quarter until recall reaches the target. If it cannot be reached, all lists are probed."""
     best = exact_candidates(vectors, queries, _WANTED)
 
     def recall(rescored: int, probes: int) -> float:
         return _recall(best, index.nearest(queries, _WANTED, _WANTED * rescored, probes))
 
-    while rescored < _MOST_RESCORED and recall(rescored, index.lists) < TARGET_RECALL:
+    while rescored < _MAX_RESCORED and recall(rescored, index.lists) < TARGET_RECALL:
         rescored *= 2
     probes, reached = 0, 0.0
     while reached < TARGET_RECALL and probes < index.lists:

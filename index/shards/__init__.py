@@ -1,1 +1,1 @@
-"""Sharded corpus: a single directory, versions of the whole corpus, and merged results."""
+"""Sharded corpora: several shards in one directory, with versions of the whole corpus and merged results."""

@@ -19,14 +19,14 @@ from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shar
 from index.versions.manifest import count_rejections
 
 BuildEachShard = Callable[[Sequence[Path | None], Sequence[Path], BuildOptions], Awaitable[Sequence[BuildSummary]]]
-"""Function that builds every shard from its records (None for a shard without papers) in its directory."""
+"""Function that builds every shard in its directory, from a file of its records (None for a shard without papers)."""
 
 
 class ShardedBuild(Frozen):
     directory: Path
     manifest: ShardedManifest
     already_built: bool
-    """True if sources and model equal those of the current version, so that nothing was done."""
+    """True if nothing was done because the current version was built from the same sources with the same settings."""
     rejections: tuple[RejectedLine, ...] = ()
 
 
@@ -39,8 +39,8 @@ async def build_shards(
     options: BuildOptions | None = None,
     each: BuildEachShard | None = None,
 ) -> ShardedBuild:
-    """Build a sharded corpus as `index.build_corpus` does, shard by shard, or with `each`. Also raises CorpusError if
-    the existing corpus has a different number of shards."""
+    """Build a sharded corpus as `index.build_corpus` does. Shards are built one after another, or by `each` if it is
+    set. Also raises CorpusError if the existing corpus has a different number of shards."""
     shards, chosen = ShardStore(directory), options or BuildOptions()
     if each is None:
         open_gpus(chosen.device)  # fails early if there is no suitable GPU, before the records are distributed
@@ -49,7 +49,7 @@ async def build_shards(
     with explained_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
-        if at_hand and at_hand.built_from(files, embedder.name, chosen.exact_up_to, lexical):
+        if at_hand and at_hand.is_built_from(files, embedder.name, chosen.exact_up_to, lexical):
             shards.prune(chosen.keep)
             return ShardedBuild(directory=directory, manifest=at_hand, already_built=True)
         harvest = RecordReader(sources, None if chosen.embed_anew or lexical else embedder)

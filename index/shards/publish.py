@@ -1,4 +1,5 @@
-"""Publish a version of the whole corpus, which combines versions of its shards; the fit is measured over all shards."""
+"""Publish a version of a whole sharded corpus. It combines one version of each shard; fit is measured over all
+shards."""
 
 import hashlib
 import json
@@ -27,8 +28,8 @@ async def publish_shards(
     rejected: Sequence[RejectionCount] = (),
     changes: CorpusChanges | None = None,
 ) -> ShardedManifest:
-    """Publish `versions`, one version per shard, as the current version of the whole corpus. Must be called within
-    `ShardStore.build_lock`. Raises CorpusError if a shard is damaged or was built with another model."""
+    """Combine `versions`, which names one version per shard, into a new current version of the whole corpus. Must be
+    called within `ShardStore.build_lock`. Raises CorpusError if a shard is damaged or was built with another model."""
     shards = ShardStore(directory)
     places = [VersionStore(shards.shard_path(number)) for number in range(len(versions))]
     manifests = [read_manifest(place.version_path(version)) for place, version in zip(places, versions, strict=True)]
@@ -62,7 +63,7 @@ def _version_name(shards: Sequence[Manifest], fit: FitCalibration | None) -> str
 async def measure_fit_of_shards(
     readers: Sequence[VersionReader], embedder: Embedder, before: FitCalibration | None
 ) -> FitCalibration | None:
-    """Measure the fit as `measure_fit` does, with a reader for each shard."""
+    """Calibrate the fit over all shards, as `measure_fit` does; `readers` has a reader for each shard."""
 
     def search(asked: Vectors, limit: int) -> list[VectorMatches]:
         each = [reader.nearest(asked, limit, NO_FILTERS) for reader in readers]

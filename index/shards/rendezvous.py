@@ -1,8 +1,8 @@
 """Assign shards to processes by rendezvous hashing, which needs only the names of the processes and no communication.
 
-A hash is computed for every pair of process and shard. The process with the highest hash holds the shard; the next ones
-hold its copies and take over in that order. A new process takes its share from all others, and the shards of a removed
-process go to the next process in order. No other shard moves."""
+A hash is computed for every pair of process and shard. The process with the highest hash holds the shard. The next ones
+hold its copies, and take over in that order. A new process takes its share from all others, and a removed process's
+shards go to the next process in order. No other shard moves."""
 
 import hashlib
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ def rendezvous_order(shard: int, processes: Iterable[str]) -> list[str]:
 
 
 def shards_of_process(process: str, count: int, processes: Iterable[str], copies: int) -> list[int]:
-    """Return which of `count` shards the process holds, when each shard is held by `copies` processes."""
+    """Return which of `count` shards the process holds if `copies` processes hold each shard."""
     known = list(processes)
     return [number for number in range(count) if process in rendezvous_order(number, known)[:copies]]
 

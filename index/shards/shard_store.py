@@ -1,4 +1,4 @@
-"""Manage the directory of a sharded corpus: a separate corpus per shard, and versions that name a version of each.
+"""Manage a sharded corpus's directory: a separate corpus per shard, and versions that name a version of each shard.
 
     DIRECTORY/
     ├── current                  current version of the whole corpus; replaced atomically
@@ -6,9 +6,9 @@
     ├── shards/NN/               a corpus like any other, with the papers assigned to it by the hashes of their ids
     └── versions/VERSION/        manifest.json: the version of each shard
 
-Shards are built and updated with the same functions as an unsharded corpus. A shard's own current version is not used
-for queries: a shard version is used once a version of the whole corpus names it. If a nightly update is interrupted
-between two shards, queries are unaffected, and the next update starts from the version in use."""
+Shards are built and updated with the same functions as an unsharded corpus. Queries do not use a shard's own current
+version, but the shard version that the whole corpus's current version names. If a nightly update is interrupted between
+two shards, queries are therefore unaffected, and the next update starts from the version in use."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,13 +36,13 @@ from index.versions.version_store import VersionStore
 
 _LOG = logging.getLogger(__name__)
 KEEP_ALL = 2**31
-"""Value of `BuildOptions.keep` for a shard, because the versions of the whole corpus determine which shard versions are
-needed."""
+"""Value of `BuildOptions.keep` for a shard. The versions of the whole corpus, not the shard's own, determine which
+shard versions are needed."""
 _SHARDS = "shards"
 
 
 def shard_of(ids: Iterable[str], count: int) -> NDArray[np.int64]:
-    """Return the shard number of each paper."""
+    """Return each paper's shard number, in the order of `ids`."""
     return (hash64(ids) % np.uint64(count)).astype(np.int64)
 
 
@@ -61,22 +61,22 @@ class ShardedManifest(SealedManifest):
     dimensions: int
     exact_up_to: int
     lexical: bool = False
-    """True if the shards have the embedder's lexical weights."""
+    """True if the shards store the embedder's lexical weights."""
     fit: FitCalibration | None
-    """Calibration of the whole corpus; None if it is too small to measure."""
+    """Fit calibration for the whole corpus; None if it is too small to measure."""
     shards: tuple[ShardVersion, ...]
     sources: tuple[RecordSource, ...]
     rejected: tuple[RejectionCount, ...]
-    """Counts of rejected lines of the sources, most frequent reason first."""
+    """Counts of rejected lines in the sources, most frequent reason first."""
     changes: CorpusChanges | None
-    """Changes against the previous version; None for a newly built corpus."""
+    """Changes since the previous version; None for a newly built corpus."""
 
     @property
     def papers(self) -> int:
         return sum(shard.papers for shard in self.shards)
 
-    def built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
-        """Return True if the version was built from these inputs and not updated since."""
+    def is_built_from(self, sources: Sequence[RecordSource], embedder: str, exact_up_to: int, lexical: bool) -> bool:
+        """Return whether the version was built from these inputs and has not been updated since."""
         wanted = (tuple(sources), embedder, exact_up_to, lexical, None)
         return (self.sources, self.embedder, self.exact_up_to, self.lexical, self.changes) == wanted
 
@@ -92,17 +92,17 @@ class ShardStore:
         return self.directory / _SHARDS / f"{number:02d}"
 
     def read_manifest(self, version: str | None = None) -> ShardedManifest:
-        """Return the manifest of a version, by default the current version. Raises CorpusError if there is
-        none, or if it has changed since it was written."""
+        """Return a version's manifest, by default the current version's. Raises CorpusError if there is none or it has
+        changed since it was written."""
         directory = self.versions.current_path() if version is None else self.versions.version_path(version)
         return read_sealed(directory, ShardedManifest)
 
     @contextmanager
     def build_lock(self, count: int | None = None) -> Iterator[int]:
-        """Lock the corpus for a build and yield the number of shards; `count` is the number for a new corpus. Sets
-        every shard's current version to the version that the whole corpus names. Raises CorpusError while another
-        process builds here, and for an unsharded corpus or a different number of shards."""
-        self._refuse_other_count(count)
+        """Lock the corpus for a build and yield the number of shards; `count` is the number for a new corpus. Every
+        shard's current version is set to the one that the whole corpus names. Raises CorpusError if another process is
+        building here, if the corpus is not sharded, or if it has a different number of shards."""
+        self._require_shard_count(count)
         with self.versions.build_lock():
             (self.directory / _SHARDS).mkdir(exist_ok=True)
             published = self.read_manifest().shards if self.versions.current_version() else ()
@@ -113,7 +113,7 @@ class ShardStore:
             yield count or len(published)
 
     def publish(self, manifest: ShardedManifest, keep: int) -> None:
-        """Publish the manifest as the current version, then remove old versions."""
+        """Make the manifest the current version, then remove old versions."""
         if self.versions.version_path(manifest.version).is_dir():
             self.versions.set_current(manifest.version)
         else:
@@ -123,7 +123,7 @@ class ShardStore:
         self.prune(keep)
 
     def prune(self, keep: int) -> None:
-        """Keep only the newest versions of the whole corpus, as `keep_only` does. Files that cannot be removed stay
+        """Keep only the newest `keep` versions of the whole corpus; see `keep_only`. Files that cannot be removed stay
         until the next call."""
         try:
             self.keep_only(self.versions.newest_versions(keep))
@@ -131,9 +131,9 @@ class ShardStore:
             _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
     def keep_only(self, versions: Iterable[str]) -> None:
-        """Remove all versions of the whole corpus except these, the current version and versions in use. Then
-        remove, in every shard, versions that no remaining version names and that are not in use. Raises
-        OSError."""
+        """Remove all versions of the whole corpus except these, the current version and versions in use. Then remove,
+        in every shard, versions that no remaining version names and that are not in use. Raises OSError if a file
+        cannot be removed."""
         self.versions.keep_only(versions)
         named = self._readable_manifests()
         for place in sorted((self.directory / _SHARDS).glob("*")) if named else ():
@@ -143,11 +143,11 @@ class ShardStore:
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
-        """Return the manifests of all versions, or none if one cannot be read, because that one may name any version of
-        a shard. A version of another format, such as that of an unsharded corpus previously in this directory, is
+        """Return the manifests of all versions. Returns none if one cannot be read, because it may name any version of
+        a shard. A version in another format, such as one from an unsharded corpus that was in this directory before, is
         removed unless it is current or in use."""
         found, others = [], False
-        for version in self.versions.whole_versions():
+        for version in self.versions.complete_versions():
             try:
                 found.append(self.read_manifest(version))
             except OtherFormatError:
@@ -159,7 +159,7 @@ class ShardStore:
             self.versions.remove_segments()
         return found
 
-    def _refuse_other_count(self, count: int | None) -> None:
+    def _require_shard_count(self, count: int | None) -> None:
         version = self.versions.current_version()
         if not version:
             if count is None:

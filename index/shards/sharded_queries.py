@@ -1,11 +1,11 @@
 """Query a corpus with texts that are already embedded: query all shards concurrently and merge their results. An
 unsharded corpus is treated as a single shard.
 
-A key combines a shard and a unit in it into one number, so that merged results look like those of one reader. Cosines
-are comparable across shards, so nearest-neighbour results are exact. BM25 scores use each shard's own statistics;
-papers are distributed over shards by the hashes of their ids, so the statistics differ no more than those of samples
-from one corpus. Texts are fetched last, and only for the final results. The hash of a paper's id determines its shard,
-and lists of references contain such hashes."""
+A key combines a shard number and a unit within the shard into one number, so that merged results look like one
+reader's. Cosines are comparable across shards, so nearest-neighbour results are exact. BM25 scores use each shard's own
+statistics, which differ no more than those of random samples, because papers are distributed over shards by the hashes
+of their ids. Reference lists contain these hashes too, so a cited paper's shard is known. Texts are fetched last, and
+only for the final results."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,12 +34,12 @@ Of = TypeVar("Of")
 _UNIT_BITS = 40
 _NOTHING = np.empty(0, np.int64), np.empty(0, np.float64)
 _NO_MATCHES = HybridMatches(VectorMatches(*_NOTHING), Bm25Matches(*_NOTHING))
-"""Result of a shard without passages."""
+"""Matches from a shard without passages."""
 _UNWEIGHED = LexicalMatches(*_NOTHING)
 
 
 class CorpusQueries:
-    """Queries the shards of a single version, in their order. `assayer.ports.Literature` documents its methods."""
+    """Queries the shards of a single version. `assayer.ports.Literature` documents its methods."""
 
     def __init__(self, shards: Sequence[ReaderHandle]) -> None:
         self._shards = shards
@@ -47,14 +47,14 @@ class CorpusQueries:
     async def find_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Hit]]:
-        ranked = await self._ranked(queries, vectors, limit, filters, with_passages=False)
+        ranked = await self._rank(queries, vectors, limit, filters, with_passages=False)
         papers = await self._fetch(VersionReader.papers_at, (key for item in ranked for key, _ in item))
         return [[Hit(paper=papers[key], similarity=cosine) for key, cosine in item] for item in ranked]
 
     async def find_passages_embedded(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters
     ) -> list[list[Passage]]:
-        ranked = await self._ranked(queries, vectors, limit, filters, with_passages=True)
+        ranked = await self._rank(queries, vectors, limit, filters, with_passages=True)
         passages = await self._fetch(VersionReader.passages_at, (key for item in ranked for key, _ in item))
         cites = await self._papers_cited(passages)
         return [
@@ -63,7 +63,7 @@ class CorpusQueries:
         ]
 
     async def _papers_cited(self, passages: Mapping[int, Passage]) -> dict[int, tuple[PaperId, ...]]:
-        """Return the papers that passages cite, from any shard."""
+        """Return the papers, from any shard, that each passage cites."""
         cited = await self._fetch(VersionReader.works_cited_at, passages)
         papers = await self._papers_by_key(cited.values())
         return {
@@ -98,8 +98,8 @@ class CorpusQueries:
         }
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return each paper's references in the order of its own list. Papers are missing from the result if no source
-        provided their references."""
+        """Return each paper's references, in the order of its own list. Papers whose references are not known are left
+        out."""
         lists = await self._call_owners(VersionReader.cited_hashes, papers)
         count = len(self._shards)
         hashes = dict.fromkeys(item for some in lists.values() for item in some)
@@ -117,7 +117,7 @@ class CorpusQueries:
     async def _cited_in_texts(
         self, papers: Sequence[PaperId], limit: int, window: Window
     ) -> dict[PaperId, list[Paper]]:
-        """Return the papers cited by papers for which no source lists references."""
+        """Return the papers that papers without a reference list cite in their texts."""
         works = await self._call_owners(VersionReader.works_cited_by, papers)
         by_key = await self._papers_by_key(works.values())
         cited = {paper: papers_cited(some, by_key) for paper, some in works.items()}
@@ -125,7 +125,7 @@ class CorpusQueries:
         return {paper: [passing[item] for item in some if item in passing][:limit] for paper, some in cited.items()}
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the citing papers, undated papers last."""
+        """Return, for each paper, the papers that cite it, newest first and undated papers last."""
         known = list(await self._call_owners(VersionReader.units_of, papers))
         each = await self._call_all(VersionReader.citing_units, known, limit, Filters(window=window))
         newest = {
@@ -155,7 +155,7 @@ class CorpusQueries:
         }
 
     async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
-        """Return the newest papers that name a method or a concept, as recorded in the base graph."""
+        """Return the newest papers that name a method or a concept, according to the base graph."""
         each = await self._call_all(VersionReader.units_naming, name, limit, filters)
         keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)
         newest = [item.unit for item in newest_first(keyed, limit)]
@@ -178,14 +178,14 @@ class CorpusQueries:
     async def count_passing(self, filters: Filters) -> int:
         return sum(await self._call_all(VersionReader.count_passing, filters))
 
-    async def _ranked(
+    async def _rank(
         self, queries: Sequence[Query], vectors: Vectors, limit: int, filters: Filters, with_passages: bool
     ) -> list[list[tuple[int, float]]]:
-        """Return keys and cosines for every query."""
+        """Return the best (key, cosine) pairs for each query."""
         each = await self._call_all(
             VersionReader.candidates, queries, vectors, candidate_depth(limit), filters, with_passages
         )
-        return [rank_candidates(merge_candidates(opinions), limit) for opinions in zip(*each, strict=True)]
+        return [rank_candidates(merge_candidates(candidates), limit) for candidates in zip(*each, strict=True)]
 
     async def _call_all(
         self, function: Callable[Concatenate[VersionReader, P], Out], *args: P.args, **kwargs: P.kwargs
@@ -199,7 +199,7 @@ class CorpusQueries:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> dict[PaperId, Out]:
-        """Call the function on the shards that own the papers. Results are in the order of the requested papers."""
+        """Call the function on the shards that own the papers. Results are in the order the papers were passed."""
         asked = list(dict.fromkeys(papers))
         owners = shard_of(asked, len(self._shards)).tolist()
         return await self._call_grouped(dict(zip(asked, owners, strict=True)), function, *args, **kwargs)
@@ -211,7 +211,7 @@ class CorpusQueries:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> dict[Of, Out]:
-        """Call each shard with the items that it owns."""
+        """Call the function on each shard with the items that it owns."""
         groups: dict[int, list[Of]] = defaultdict(list)
         for item, shard in owners.items():
             groups[shard].append(item)
@@ -240,12 +240,13 @@ def shard_key(shard: int, unit: int) -> int:
 
 
 def split_shard_key(key: int) -> tuple[int, int]:
-    """Split a key into the shard and the unit in it."""
+    """Split a key into the shard number and the unit within the shard."""
     return key >> _UNIT_BITS, key & ((1 << _UNIT_BITS) - 1)
 
 
 def merge_matches(each: Sequence[VectorMatches], limit: int) -> VectorMatches:
-    """Merge the results of all shards for a query and return the best; equal cosines are ordered by shard and unit."""
+    """Merge all shards' matches for a query, and return the best as keys. Equal cosines are ordered by shard and
+    unit."""
     keys = _keys([item.rows for item in each])
     similarities = np.concatenate([item.similarities for item in each])
     order = np.lexsort((keys, -similarities))[:limit]
@@ -253,14 +254,14 @@ def merge_matches(each: Sequence[VectorMatches], limit: int) -> VectorMatches:
 
 
 def merge_candidates(each: Sequence[QueryCandidates]) -> QueryCandidates:
-    """Merge the candidates of all shards for one query."""
+    """Merge all shards' candidates for one query."""
     if len(each) == 1:
         return each[0]
     depth = each[0].depth
-    papers = _merged_hybrid([item.papers for item in each], depth)
+    papers = _merge_hybrid([item.papers for item in each], depth)
     passages = None
     if any(item.passages for item in each):
-        passages = _merged_hybrid([item.passages or _NO_MATCHES for item in each], depth)
+        passages = _merge_hybrid([item.passages or _NO_MATCHES for item in each], depth)
     cosines = {
         shard_key(shard, unit): cosine for shard, item in enumerate(each) for unit, cosine in item.cosines.items()
     }
@@ -275,7 +276,7 @@ def _units_named(matches: HybridMatches) -> set[int]:
     return {*matches.by_vector.rows.tolist(), *matches.by_bm25.documents.tolist(), *lexical}
 
 
-def _merged_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
+def _merge_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
     keys, scores = _best([item.by_bm25.documents for item in each], [item.by_bm25.scores for item in each], depth)
     weighed = [item.by_lexical or _UNWEIGHED for item in each]
     lexical = None
@@ -287,7 +288,7 @@ def _merged_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
 def _best(
     units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Merge a list per shard into keys and scores, highest first; equal scores are ordered by shard and unit."""
+    """Merge the shards' lists into keys and scores, highest first. Equal scores are ordered by shard and unit."""
     keys, all_scores = _keys(units), np.concatenate(scores)
     order = np.lexsort((keys, -all_scores))[:depth]
     return keys[order], all_scores[order]

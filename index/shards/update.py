@@ -19,9 +19,9 @@ from index.versions.manifest import CorpusChanges, count_rejections
 class ShardedUpdate(Frozen):
     manifest: ShardedManifest
     published: bool
-    """False if nothing has changed in any shard and the current version stays."""
+    """False if nothing changed in any shard, so that the current version stays current."""
     changes: CorpusChanges
-    """Total changes in all shards."""
+    """Changes in all shards together."""
 
 
 async def update_shards(
@@ -34,8 +34,8 @@ async def update_shards(
     watch: Stopwatch | None = None,
     read_contents: ReadContents | None = None,
 ) -> ShardedUpdate:
-    """Update a sharded corpus as `index.update_corpus` does, shard by shard. Every shard must pass `accept`, and
-    enough papers must remain in all shards together. Output of an interrupted or rejected update is reused."""
+    """Update a sharded corpus, shard by shard, as `index.update_corpus` does. Every shard must pass `accept`, and
+    enough papers must remain in all shards together. Files written by an interrupted or rejected update are reused."""
     shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = chosen.readings or directory / READINGS_FILE
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
@@ -47,7 +47,7 @@ async def update_shards(
             place = shards.shard_path(number)
             answers = accept.check_answers if accept else None
             done.append(await update_corpus(part, place, embedder, progress, of_shards, answers, watch, read_contents))
-        changes = _summed_changes(before.version, parts, done, watch.seconds)
+        changes = _sum_changes(before.version, parts, done, watch.seconds)
         if not any(item.published for item in done):
             shards.prune(chosen.keep)
             return ShardedUpdate(manifest=before, published=False, changes=changes)
@@ -76,8 +76,8 @@ def split_delta(delta: Delta, count: int) -> list[Delta]:
     ]
 
 
-def _summed_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
-    """Sum the changes of all shards; a shard that was not published had no changes."""
+def _sum_changes(before: str, parts: list[Delta], done: list[UpdateSummary], seconds: float) -> CorpusChanges:
+    """Add up the changes in all shards. A shard that was not published had no changes."""
     published = [item.manifest.changes for item in done if item.published and item.manifest.changes]
     same = [part for part, item in zip(parts, done, strict=True) if not item.published]
     return CorpusChanges(

@@ -1,1 +1,1 @@
-"""Directory of a corpus: manifests, the current version, and verification of files."""
+"""A corpus's directory: manifests, the current version, and verification of files."""

@@ -1,7 +1,7 @@
-"""Read and write manifests, which list the contents of a corpus version, each with its checksum on disk.
+"""Read and write manifests, which list a corpus version's contents.
 
-The checksum is stored next to the manifest, in the format of `sha256sum`. The manifest has the checksums of all other
-files, but nothing else would detect a change to the manifest itself. This guards only against damage and mistakes:
+A manifest contains the checksums of all other files. Its own checksum is stored next to it, in the format of
+`sha256sum`, so that a change to the manifest itself is detected too. This guards only against damage and mistakes:
 anyone with write access to the directory can change both files, so never open a corpus that others can change."""
 
 import datetime as dt
@@ -34,7 +34,7 @@ _CONSTANTS = (
     corpus_fit.SAMPLE_SIZE,
 )
 FORMAT = f"{_CODE}-{hashlib.sha256(repr(_CONSTANTS).encode()).hexdigest()[:12]}"
-"""Format of built files, which changes automatically with the constants."""
+"""Format of built files. It changes automatically if a constant changes."""
 MANIFEST = "manifest.json"
 SEAL_FILE = "manifest.json.sha256"
 
@@ -45,7 +45,7 @@ class RejectionCount(Frozen):
 
 
 class CorpusChanges(Frozen):
-    """Changes of papers compared with the previous version."""
+    """Numbers of papers that changed since the previous version."""
 
     before: str
     """Previous version."""
@@ -54,7 +54,7 @@ class CorpusChanges(Frozen):
     unchanged: int
     removed: int
     unknown: int
-    """Number of deletions of papers that were not in the corpus."""
+    """Number of deletions that named papers not in the corpus."""
     embedded: int
     """Number of texts that had to be embedded; the others kept their vectors."""
     seconds: float
@@ -62,7 +62,8 @@ class CorpusChanges(Frozen):
 
 
 class SealedManifest(Frozen):
-    """Sealed manifest; subclasses have a field `format` that rejects files of other releases."""
+    """Manifest whose own checksum is stored next to it. Subclasses have a field `format` that rejects files from other
+    releases."""
 
     version: str
     """Hash of everything that determines search results; also the name of the version's directory."""
@@ -74,18 +75,18 @@ class Manifest(SealedManifest):
     dimensions: int
     exact_up_to: int
     lexical: bool = False
-    """True if the embedder's lexical weights are stored too, and used in search."""
+    """True if the embedder's lexical weights are stored and used in search."""
     segments: tuple[SegmentEntry, ...]
     """Segments, oldest first."""
     fit: FitCalibration | None
-    """Calibration of the fit; None for a corpus too small to measure."""
+    """Fit calibration; None if the corpus is too small to measure."""
     sources: tuple[RecordSource, ...]
     rejected: tuple[RejectionCount, ...]
     """Counts of rejected lines, most frequent reason first; each line is in `rejected.jsonl`."""
     changes: CorpusChanges | None
-    """Changes against the previous version; None for a newly built corpus."""
+    """Changes since the previous version; None for a newly built corpus."""
     files: tuple[FileChecksum, ...]
-    """Files of the version's own directory; the files of segments are listed with their segments."""
+    """Files in the version's own directory. Segments' files are listed in their entries."""
 
     @field_validator("format")
     @classmethod
@@ -107,7 +108,7 @@ class Manifest(SealedManifest):
         return max((segment.latest for segment in self.segments if segment.latest), default=None)
 
     def total(self, count: str) -> int:
-        """Return the total of a count over all segments, including hidden papers: `dated`, `full_texts`,
+        """Return a count summed over all segments, including hidden papers. `count` is `dated`, `full_texts`,
         `with_references` or `passages`."""
         return sum(getattr(segment, count) for segment in self.segments)
 
@@ -123,13 +124,13 @@ def count_rejections(rejections: Iterable[RejectedLine]) -> tuple[RejectionCount
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read the manifest of a version. Raises CorpusError if it is missing, of another format or version, or has
-    changed since it was written."""
+    """Read the manifest in a version's directory. Raises CorpusError if it is missing, is in another format, belongs to
+    another version, or has changed since it was written."""
     return read_sealed(directory, Manifest)
 
 
 class EmbeddedWith(Protocol):
-    """Manifest, or description of a version that is open elsewhere."""
+    """Manifest, or another description of a version, that names the embedding model."""
 
     @property
     def embedder(self) -> str: ...
@@ -143,7 +144,7 @@ class EmbeddedWith(Protocol):
 
 def check_embedder(manifest: EmbeddedWith, embedder: Embedder, directory: Path) -> None:
     """Check that the corpus was built with the embedder's model. Raises CorpusError if it was not, or if the corpus has
-    lexical weights and the embedder provides none. A corpus without weights accepts any embedder of its model."""
+    lexical weights and the embedder provides none. A corpus without weights accepts any embedder for its model."""
     # Compare the name first, because reading the dimensions may download and load the model.
     if manifest.embedder != embedder.name or manifest.dimensions != embedder.dimensions:
         raise CorpusError(
@@ -163,7 +164,7 @@ OfKind = TypeVar("OfKind", bound=SealedManifest)
 
 
 class OtherFormatError(CorpusError):
-    """The version is from a different release, or is unsharded although a sharded one is expected, or vice versa."""
+    """Raised if a version is from a different release, or is sharded if an unsharded one is expected, or vice versa."""
 
 
 def write_sealed(manifest: SealedManifest, directory: Path) -> None:
@@ -174,8 +175,8 @@ def write_sealed(manifest: SealedManifest, directory: Path) -> None:
 
 
 def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
-    """Read a sealed manifest. Raises OtherFormatError for a manifest of another format, and CorpusError if it is
-    missing, of another version, or has changed since it was written."""
+    """Read a manifest and check its checksum. Raises OtherFormatError if it is in another format, and CorpusError if it
+    is missing, belongs to another version, or has changed since it was written."""
     path = directory / MANIFEST
     try:
         written = path.read_bytes()

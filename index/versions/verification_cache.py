@@ -1,8 +1,8 @@
 """Verify checksums once per machine instead of once per process: later processes trust files that have not changed.
 
 Verified files are recorded with their sizes, modification times and inode numbers, and with the machine's boot id. A
-change that alters none of these is detected after the next boot. Versions share large files through hard links: a file
-verified under one name counts as verified under its other names."""
+change that alters none of these is detected only after the next boot. Versions share large files through hard links, so
+a file that was verified under one name counts as verified under its other names."""
 
 import hashlib
 import os
@@ -40,15 +40,15 @@ class _VerifiedFolder(Frozen):
 
 
 class VerificationCache:
-    """Remembers verified files in a folder that only this user can write. Without a folder, every file is verified
-    each time."""
+    """Records verified files in a folder, which only this user must be able to write. Without a folder, every file is
+    verified each time."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
 
     def verify(self, versions: VersionStore, manifest: Manifest, fresh: Set[str] = frozenset()) -> None:
-        """Verify the files of a version. `fresh` are checksums of files that this process has just written and
-        verified. Raises CorpusError naming the first file that is missing or has changed since it was written."""
+        """Verify a version's files. `fresh` contains the checksums of files that this process has just written and
+        verified. Raises CorpusError, which names the first file that is missing or has changed since it was written."""
         self._verify(manifest.files, versions.version_path(manifest.version), fresh)
         for segment in manifest.segments:
             self._verify(segment.files, versions.segment_path(segment.name), fresh)
@@ -71,24 +71,24 @@ class VerificationCache:
             unknown -= {item.path for item in seen.files if item.identity in known}
         sizes = {item.path: item.bytes for item in seen.files}
         verify_files([item for item in files if item.path in unknown or sizes[item.path] != item.bytes], directory)
-        self._note(seen, place)
+        self._record(seen, place)
 
-    def _note(self, proof: _VerifiedFolder, place: Path) -> None:
+    def _record(self, proof: _VerifiedFolder, place: Path) -> None:
         try:
             place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             for other in place.parent.glob("*.json"):
                 stored = _read(other)
                 if stored is None or not stored.directory.exists():
                     other.unlink(missing_ok=True)
-            following = place.with_suffix(f".{os.getpid()}")
-            following.write_text(proof.model_dump_json(), "utf-8")
-            following.replace(place)
+            temporary = place.with_suffix(f".{os.getpid()}")
+            temporary.write_text(proof.model_dump_json(), "utf-8")
+            temporary.replace(place)
         except OSError:
             return  # the next process verifies again
 
 
 def _state_of(files: Sequence[FileChecksum], directory: Path) -> _VerifiedFolder | None:
-    """Return the state of the files; None if a file is missing."""
+    """Return the files' sizes, times and inodes; None if a file is missing."""
     try:
         stats = [(file, (directory / file.path).stat()) for file in files]
         boot = _BOOT.read_text("ascii").strip()

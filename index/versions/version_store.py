@@ -1,4 +1,4 @@
-"""Manage the directory of a corpus: immutable segments, versions made of them, and the name of the current version.
+"""Manage a corpus's directory: immutable segments, versions made of them, and the name of the current version.
 
     DIRECTORY/
     ├── current                  the current version; replaced atomically
@@ -26,7 +26,7 @@ from index.versions.manifest import MANIFEST, Manifest, OtherFormatError, read_m
 _LOG = logging.getLogger(__name__)
 _UNFINISHED = "unfinished-"
 BM25_FOLDER = "words"
-"""Directory of a version's two BM25 indexes, of papers and of passages."""
+"""Directory of a version's two BM25 indexes, one for papers and one for passages."""
 REJECTED_FILE = "rejected.jsonl"
 
 
@@ -62,15 +62,15 @@ class VersionStore:
         return self.version_path(version)
 
     def verify(self, manifest: Manifest) -> None:
-        """Verify all files of a version. Raises CorpusError naming the first file that is missing or has
+        """Verify all of a version's files. Raises CorpusError, which names the first file that is missing or has
         changed since it was written."""
         verify_files(manifest.files, self.version_path(manifest.version))
         for segment in manifest.segments:
             verify_files(segment.files, self.segment_path(segment.name))
 
     def intact_manifest(self, version: str | None = None) -> Manifest | None:
-        """Return the manifest of a version, by default the current version, if all its files are present and
-        unchanged; else None."""
+        """Return a version's manifest (by default the current version's), or None if any of its files is missing or
+        changed."""
         try:
             manifest = read_manifest(self.current_path() if version is None else self.version_path(version))
             self.verify(manifest)
@@ -80,8 +80,8 @@ class VersionStore:
 
     @contextmanager
     def build_lock(self) -> Iterator[None]:
-        """Lock the corpus for a build and remove leftovers of interrupted builds. Raises CorpusError while
-        another process builds here."""
+        """Lock the corpus for a build, and remove leftovers of interrupted builds. Raises CorpusError if another
+        process is building here."""
         self._versions.mkdir(parents=True, exist_ok=True)
         with (self.directory / "lock").open("w") as lock:
             try:
@@ -97,7 +97,7 @@ class VersionStore:
 
     @contextmanager
     def scratch_directory(self) -> Iterator[Path]:
-        """Yield a directory to build in, removed afterwards unless it was moved into place."""
+        """Yield a directory to build in. It is removed afterwards, unless it was moved into place."""
         path = Path(tempfile.mkdtemp(prefix=_UNFINISHED, dir=self._versions))
         try:
             yield path
@@ -105,7 +105,7 @@ class VersionStore:
             shutil.rmtree(path, ignore_errors=True)
 
     def add_segment(self, finished: Path, segment: str) -> None:
-        """Move a finished segment into place, before a version refers to it."""
+        """Move a finished segment into place. This must happen before a version refers to it."""
         self._segments.mkdir(exist_ok=True)
         self._move(finished, self.segment_path(segment))
 
@@ -115,11 +115,11 @@ class VersionStore:
         self.set_current(version)
 
     def add_version(self, finished: Path, version: str) -> None:
-        """Move a finished version into place, where it can be opened by name."""
+        """Move a finished version into place, so that it can be opened by name."""
         self._move(finished, self.version_path(version))
 
     @contextmanager
-    def removed_on_error(self, version: str) -> Iterator[None]:
+    def remove_on_error(self, version: str) -> Iterator[None]:
         """Remove a new version if an exception is raised."""
         try:
             yield
@@ -143,8 +143,8 @@ class VersionStore:
         _sync(self.directory)
 
     def hold_version(self, version: str) -> int:
-        """Lock a version, which is not removed while the returned file descriptor is open. Raises CorpusError
-        if it has been removed."""
+        """Lock a version, so that it is not removed while the returned file descriptor is open. Raises CorpusError if
+        it has already been removed."""
         gone = CorpusError(f"Version {version} of the corpus in {self.directory} has been removed.")
         try:
             descriptor = os.open(self.version_path(version) / MANIFEST, os.O_RDONLY)
@@ -157,8 +157,8 @@ class VersionStore:
         return descriptor
 
     def prune(self, keep: int) -> None:
-        """Remove all but the newest versions, and the segments that no remaining version uses. The current version and
-        versions in use always stay. Failed removals are retried the next time."""
+        """Remove all but the newest `keep` versions, and the segments that no remaining version uses. The current
+        version and versions in use always stay. Failed removals are retried the next time."""
         try:
             self.keep_only(self.newest_versions(keep))
             self.prune_segments()
@@ -166,18 +166,19 @@ class VersionStore:
             _LOG.warning("old versions of the corpus in %s were not removed: %s", self.directory, error)
 
     def newest_versions(self, count: int) -> list[str]:
-        """Return the current version and the versions published last before it. Raises CorpusError if there is none."""
+        """Return up to `count` versions: the current one, then the others, most recent first. Raises CorpusError if
+        there is no current version."""
         current = self.current_path()
-        others = [self.version_path(name) for name in self.whole_versions() if name != current.name]
+        others = [self.version_path(name) for name in self.complete_versions() if name != current.name]
         others.sort(key=lambda path: path.stat().st_mtime, reverse=True)
         return [path.name for path in [current, *others][:count]]
 
-    def whole_versions(self) -> list[str]:
-        """Return the complete versions, without those whose removal has begun but not finished."""
+    def complete_versions(self) -> list[str]:
+        """Return the complete versions. Versions whose removal has begun but not finished are left out."""
         return sorted(path.parent.name for path in self._versions.glob(f"*/{MANIFEST}"))
 
     def remove(self, version: str) -> bool:
-        """Remove a version; return False if it stays because it is in use."""
+        """Remove a version. Returns False if it stays because it is in use."""
         return _remove_unless_held(self.version_path(version))
 
     def keep_only(self, versions: Iterable[str]) -> None:
@@ -187,15 +188,15 @@ class VersionStore:
             _remove_unless_held(path)
 
     def remove_segments(self) -> None:
-        """Remove all segments; only valid if no version uses any."""
+        """Remove all segments. Must only be called if no version uses any."""
         if self._segments.exists():
             shutil.rmtree(self._segments)
 
     def prune_segments(self) -> None:
-        """Remove the segments that no version uses. Removes none while a version cannot be read, because that version
-        may use any of them."""
+        """Remove the segments that no version uses. If a version cannot be read, none are removed, because it may use
+        any of them."""
         used: set[str] = set()
-        for version in self.whole_versions():
+        for version in self.complete_versions():
             try:
                 used |= {segment.name for segment in read_manifest(self.version_path(version)).segments}
             except CorpusError as error:
@@ -225,7 +226,7 @@ def _remove_unless_held(version: Path) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Flush a path to disk, so that after a power failure the current version's files cannot be missing."""
+    """Flush a path to disk, so that the current version's files are complete even after a power failure."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -234,8 +235,8 @@ def _sync(path: Path) -> None:
 
 
 def _allow_as_umask(folder: Path) -> None:
-    """Give a folder and its content the permissions that the umask allows: temporary folders, and some files of
-    tantivy, can be read by their owner only."""
+    """Give a folder and its contents the permissions that the umask allows, because temporary folders and some of
+    tantivy's files can be read only by their owner."""
     probe = folder / ".umask"
     probe.touch()
     files = stat.S_IMODE(probe.stat().st_mode)

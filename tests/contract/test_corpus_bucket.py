@@ -170,9 +170,9 @@ async def test_file_damaged_on_disk_is_fetched_again(place: str, tmp_path: Path)
     stored = next((origin.copy.directory / "segments").glob("*/papers.arrow"))
     good = checksum(stored)
     stored.write_bytes(stored.read_bytes()[:-1] + b"?")
-    assert origin.mend(version)
+    assert origin.repair(version)
     assert checksum(stored) == good
-    assert not origin.mend(version)
+    assert not origin.repair(version)
 
 
 async def test_file_damaged_in_bucket_is_reported_and_version_not_installed(place: str, tmp_path: Path) -> None:

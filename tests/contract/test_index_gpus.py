@@ -9,7 +9,7 @@ from assayer.errors import ConfigurationError
 from assayer.ports import Vectors
 from index.segments.approximate_index import ApproximateIndexKind
 from index.segments.gpu_search import GpuVectors
-from index.segments.gpus import MOST_SELECTED, Gpus, open_gpus
+from index.segments.gpus import MAX_SELECTED, Gpus, open_gpus
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import (
     TARGET_RECALL,
@@ -76,7 +76,7 @@ def test_nearest_vectors_of_a_prefix_are_sorted_by_inner_product(
 
 def test_number_of_nearest_vectors_is_capped_at_selection_limit(gpus: Gpus, vectors: Vectors, queries: Vectors) -> None:
     there = gpus.put(0, vectors)
-    assert gpus.nearest(0, queries, there, MOST_SELECTED + 1).rows.shape == (len(queries), MOST_SELECTED)
+    assert gpus.nearest(0, queries, there, MAX_SELECTED + 1).rows.shape == (len(queries), MAX_SELECTED)
 
 
 @pytest.mark.parametrize("kept", [1.0, 0.9, 0.3])
@@ -84,7 +84,7 @@ def test_number_of_nearest_vectors_is_capped_at_selection_limit(gpus: Gpus, vect
 def test_gpu_search_matches_cpu_search(gpus: Gpus, folder: Path, queries: Vectors, rows: int, kept: float) -> None:
     mask = np.random.default_rng(2).random(ROWS) < kept if kept < 1 else None
     here, there = (VectorIndex(folder, VectorIndexParameters(kind="exact", rows=ROWS), ROWS) for _ in range(2))
-    there._on_gpus = GpuVectors(there.vectors, gpus, fewest_rows=1_000)
+    there._on_gpus = GpuVectors(there.vectors, gpus, min_rows=1_000)
     allowed = RowFilter(rows, mask)
     for item, other in zip(here.nearest(queries, LIMIT, allowed), there.nearest(queries, LIMIT, allowed), strict=True):
         assert item.rows.tolist() == other.rows.tolist()

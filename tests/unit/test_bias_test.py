@@ -39,7 +39,7 @@ from assayer.models import (
 )
 from assayer.reports.bias_test_page import BiasTestPage, as_bias_test_html, as_bias_test_markdown
 from assayer.reports.json_and_csv import as_json, json_schema
-from assayer.reports.release import released
+from assayer.reports.release import apply_minima
 from tests.unit.proposal_texts import PROPOSAL, PROPOSAL_WITH_BACK_MATTER
 from tests.unit.reports_document import Document
 from tests.unit.reports_fixture import full_report
@@ -288,7 +288,7 @@ def test_bias_test_with_differences_reports_their_size_and_blinding_state() -> N
 def test_incomplete_report_has_absent_scores_with_reason_in_bias_test() -> None:
     plan = BiasTestPlan("scholareval", True, None, ["seniority"], dt.datetime(2026, 1, 2, tzinfo=dt.UTC))
     report = full_report()
-    incomplete = released(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
+    incomplete = apply_minima(report, ReleaseMinima(judged=1, answered=1, quotes_found=1, points_traced=1))
     assert incomplete.release is not None
     assert incomplete.release.state == "incomplete"
     (reference, professor) = variants_of(IDEA, 0, ["seniority"])

@@ -8,7 +8,7 @@ from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.models import Absent, EvidenceReport, FullText, PaperId, ReleaseMinima, Report, Section
 from assayer.plan_review.checklist import reliable_gaps
 from assayer.reports.html import as_html
-from assayer.reports.markdown import MOST_WORDS, as_markdown
+from assayer.reports.markdown import MAX_WORDS, as_markdown
 from assayer.reports.release import measure_release
 from tests.unit.evidence_reports import evidence_report
 from tests.unit.reports_document import Document
@@ -51,7 +51,7 @@ async def test_pages_print_each_passage_once_without_scores() -> None:
     cited = [*(item.paper for item in evidence.closest), *evidence.limitations, *evidence.comparisons]
     plan = " ".join(item.plan for item in evidence.closest)
     text = as_markdown(report)
-    assert len(text.split()) <= MOST_WORDS
+    assert len(text.split()) <= MAX_WORDS
     assert text.count("\n| [P") == len(evidence.closest)
     for page in (Document(as_html(report)).text, text):
         assert sum(page.count(citation.quote or "?") for citation in {item.quote: item for item in cited}.values()) <= (

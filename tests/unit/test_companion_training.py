@@ -43,7 +43,7 @@ def test_policy_learns_from_trajectories_of_the_loop(tmp_path: Path, model: Path
     curve = train_companion(plan, tiny_literature(), FixedClock())
     assert _mean(curve.points[-5:]) - _mean(curve.points[:3]) > 0.1
     page = (plan.folder / CURVE_FILES[0]).read_text("utf-8")
-    assert "Parts of the reward, unweighted" in page
+    assert "Components of the reward, unweighted" in page
     assert curve.judge == "known scores, and the structure of the final graph"
 
 

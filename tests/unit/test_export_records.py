@@ -124,11 +124,11 @@ def test_record_of_another_service_is_read_by_the_usual_names_of_its_fields(serv
 
 
 WITHOUT_ABSTRACT = {
-    "Europe PMC": "a record of Europe PMC",
-    "DataCite": "a record of DataCite's API",
-    "ADS": "a record of NASA's ADS",
-    "CORD-19": "a row of CORD-19's metadata",
-    "HAL": "a record of HAL",
+    "Europe PMC": "a record from Europe PMC",
+    "DataCite": "a record from DataCite's API",
+    "ADS": "a record from NASA's ADS",
+    "CORD-19": "a row from CORD-19's metadata",
+    "HAL": "a record from HAL",
 }
 
 
@@ -157,7 +157,7 @@ def test_optional_fields_of_a_record_in_our_format_are_kept_without_authors(tmp_
             "corpus ingest openalex",
         ),
         ({"corpusid": 1, "title": "T", "externalids": None}, "corpus ingest s2"),
-        ({"status": "ok", "message": {"items": []}}, "a complete response of Crossref's API"),
+        ({"status": "ok", "message": {"items": []}}, "a complete response from Crossref's API"),
         ({"id": "a", "title": "T", "abstract": "A", "authors": "Ada"}, "authors is a string instead of a list"),
         ({"id": "a", "title": "T"}, "Line 1: abstract is missing."),
     ],

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assayer.models import OPEN, Window
 from assayer.ports import Vectors
-from index.corpus_fit import FEWEST_PAPERS, calibrate_fit, fit_passages, judge_fit, mean_nearness, neighbours_for
+from index.corpus_fit import MIN_PAPERS, calibrate_fit, fit_passages, judge_fit, mean_nearness, neighbours_for
 from index.segments.vector_index import VectorMatches
 
 
@@ -39,7 +39,7 @@ def test_calibration_thresholds_stay_near_median_despite_outliers() -> None:
     assert calibration.partial_from == pytest.approx(0.39)
 
 
-@given(st.lists(st.floats(0, 1), min_size=FEWEST_PAPERS, max_size=60), st.floats(-1, 1))
+@given(st.lists(st.floats(0, 1), min_size=MIN_PAPERS, max_size=60), st.floats(-1, 1))
 def test_fit_level_follows_ordered_thresholds(values: list[float], value: float) -> None:
     calibration = calibrate_fit(values, neighbours=3, papers=100)
     assert calibration.partial_from <= calibration.good_from
@@ -63,7 +63,7 @@ def test_fit_criterion_states_paper_count_thresholds_and_cutoff() -> None:
 
 
 def test_fit_is_poor_when_there_are_too_few_papers() -> None:
-    calibration = calibrate_fit([0.5] * FEWEST_PAPERS, neighbours=1, papers=100)
+    calibration = calibrate_fit([0.5] * MIN_PAPERS, neighbours=1, papers=100)
     for fit in (
         judge_fit(0.9, None, papers=4, window=OPEN),
         judge_fit(0.9, calibration, papers=3, window=Window(before=dt.date(2010, 1, 1))),

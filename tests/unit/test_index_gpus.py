@@ -32,7 +32,7 @@ from index.search import local_reader
 from index.segments import gpus
 from index.segments.approximate_index import ApproximateIndexKind
 from index.segments.gpu_search import GpuVectors
-from index.segments.gpus import MOST_SELECTED, Device, FaissGpus, GpuMatches, Gpus, open_gpus
+from index.segments.gpus import MAX_SELECTED, Device, FaissGpus, GpuMatches, Gpus, open_gpus
 from index.segments.row_filter import RowFilter
 from index.segments.vector_index import (
     INDEX_FILE,
@@ -126,7 +126,7 @@ def test_gpu_answers_match_exact_search_with_hidden_row_ranges(
 def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> None:
     vectors = unit_vectors(ROWS, seed=5)
     nearness = vectors.astype(np.float32) @ QUERIES[0]
-    mask = nearness < np.sort(nearness)[-MOST_SELECTED]
+    mask = nearness < np.sort(nearness)[-MAX_SELECTED]
     there = GpuVectors(vectors, GpuStandIn())
     assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS, mask)) is None
     assert there.candidates(QUERIES[:1], LIMIT, RowFilter(ROWS)) is not None
@@ -135,10 +135,10 @@ def test_query_with_all_nearest_rows_hidden_falls_back_to_cpu(folder: Path) -> N
 
 def test_limit_beyond_gpu_selection_falls_back_to_cpu() -> None:
     there = GpuVectors(unit_vectors(ROWS, seed=5), GpuStandIn())
-    assert there.candidates(QUERIES, MOST_SELECTED, RowFilter(ROWS)) is None
-    found = there.candidates(QUERIES, MOST_SELECTED - 8, RowFilter(ROWS))
+    assert there.candidates(QUERIES, MAX_SELECTED, RowFilter(ROWS)) is None
+    found = there.candidates(QUERIES, MAX_SELECTED - 8, RowFilter(ROWS))
     assert found is not None
-    assert found.shape == (len(QUERIES), MOST_SELECTED)
+    assert found.shape == (len(QUERIES), MAX_SELECTED)
 
 
 def test_rows_are_spread_evenly_and_cutoff_queries_only_relevant_gpus() -> None:
@@ -160,7 +160,7 @@ def test_small_arrays_are_placed_on_successive_gpus() -> None:
 def test_gpu_blocks_stay_within_the_size_limit(folder: Path) -> None:
     cards = _Counted(2)
     here, there = exact_index(folder), exact_index(folder)
-    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, most_numbers=1_999 * DIMENSIONS)
+    there._on_gpus = GpuVectors(there.vectors, cards, FEWEST, max_values=1_999 * DIMENSIONS)
     assert sorted(cards.given) == [(0, 1_500), (0, 1_500), (1, 1_500), (1, 1_500)]
     (one, *_), (other, *_) = (each.nearest(QUERIES, LIMIT, RowFilter(4_000)) for each in (here, there))
     assert one.rows.tolist() == other.rows.tolist()

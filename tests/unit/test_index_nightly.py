@@ -134,7 +134,7 @@ async def test_nightly_update_without_corpus_records_nothing(tmp_path: Path) -> 
 
 async def test_acceptance_rejects_version_still_returning_removed_papers(directory: Path) -> None:
     manifest = read_manifest(VersionStore(directory).current_path())
-    with pytest.raises(CorpusError, match=r"still contains removed papers \(1, the first is bee-03\)"):
+    with pytest.raises(CorpusError, match=r"still contains removed papers \(1, for example bee-03\)"):
         await Acceptance(EMBEDDER, 14, [PaperId("bee-03"), PaperId("nobody")])(directory, manifest)
 
 

@@ -22,7 +22,7 @@ def test_key_is_new_only_the_first_time(batches: list[list[int]], longest: int) 
 
 
 def test_runs_stay_few_and_use_eight_bytes_per_key() -> None:
-    seen = SeenKeys(longest=1 << 14)
+    seen = SeenKeys(max_run_keys=1 << 14)
     drawn = np.random.default_rng(3).integers(0, 2**63, 100_000, dtype=np.uint64)
     for batch in np.array_split(drawn, 500):
         seen.add(batch)

@@ -116,7 +116,7 @@ async def test_reader_keeps_its_version_through_updates(directory: Path) -> None
 @given(st.lists(st.tuples(st.integers(1, 500), st.floats(0, 1)), max_size=12), st.integers(1, 300))
 def test_update_rewrites_segments_with_many_hidden_papers(parts: list[tuple[int, float]], coming: int) -> None:
     sizes = [SegmentSize(papers, int(papers * share)) for papers, share in parts]
-    again = segments_to_rewrite(sizes, coming, most=1000)
+    again = segments_to_rewrite(sizes, coming, max_papers=1000)
     kept = [size for number, size in enumerate(sizes) if number not in again]
     assert all(size.live and size.hidden <= 0.3 * size.papers for size in kept)
 
@@ -125,7 +125,7 @@ def test_many_small_updates_leave_few_segments() -> None:
     sizes: list[SegmentSize] = [SegmentSize(100_000, 0)]
     written = 0
     for _ in range(365):
-        again = segments_to_rewrite(sizes, 100, most=1_000_000)
+        again = segments_to_rewrite(sizes, 100, max_papers=1_000_000)
         written += (new := 100 + sum(sizes[number].live for number in again))
         sizes = [*(size for number, size in enumerate(sizes) if number not in again), SegmentSize(new, 0)]
     assert len(sizes) <= 10
@@ -135,13 +135,13 @@ def test_many_small_updates_leave_few_segments() -> None:
 
 def test_empty_invalid_or_contradictory_delta_is_rejected(tmp_path: Path) -> None:
     source, ids = write_jsonl(tmp_path / "papers.jsonl", RECORDS), tmp_path / "ids.txt"
-    with pytest.raises(InputError, match="The update has no input"):
+    with pytest.raises(InputError, match="There is nothing to update"):
         read_delta([])
     ids.write_text("\n \n")
     with pytest.raises(InputError, match="contains no ids"):
         read_delta([source], ids)
     ids.write_text("nobody\nbee-03\n")
-    with pytest.raises(InputError, match=r"removal are also in the records .*the first is bee-03"):
+    with pytest.raises(InputError, match=r"removal are also in the records to add .*for example bee-03"):
         read_delta([source], ids)
     ids.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="not UTF-8"):

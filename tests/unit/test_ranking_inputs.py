@@ -9,7 +9,7 @@ from assayer.errors import ConfigurationError, InputError
 from assayer.models import Absent, ReleaseMinima, Report
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.release import released
+from assayer.reports.release import apply_minima
 from assayer.reports.scores import score_of
 from assayer_client.comparisons import Comparison, DimensionVerdict
 from cluster.cli.rank import rank as command
@@ -78,7 +78,7 @@ def test_scores_are_read_by_idea_and_non_reports_are_ignored(tmp_path: Path) -> 
     report = full_report()
     (tmp_path / "one.json").write_text(as_json(report), "utf-8")
     (tmp_path / "two.json").write_text(as_json(_without_scores(report)), "utf-8")
-    incomplete = released(report, ReleaseMinima(quotes_found=1))
+    incomplete = apply_minima(report, ReleaseMinima(quotes_found=1))
     (tmp_path / "three.json").write_text(as_json(incomplete), "utf-8")
     (tmp_path / "ranking.json").write_text('{"id": "rk_1"}', "utf-8")
     scores, absent = read_scores(tmp_path)

@@ -12,7 +12,7 @@ import pytest
 
 from assayer.models import ReleaseMinima
 from assayer.reports.json_and_csv import as_json
-from assayer.reports.release import released
+from assayer.reports.release import apply_minima
 from benchmarks.quality import check_reports, corpus_records, quotations
 from benchmarks.quality.check_reports import check, main
 from benchmarks.quality.quotations import stands_in
@@ -75,7 +75,7 @@ def test_further_quotes_without_verified_first_quote_are_a_violation() -> None:
 
 
 def _released(minima: ReleaseMinima) -> Json:
-    report: Json = json.loads(as_json(released(full_report(), minima)))
+    report: Json = json.loads(as_json(apply_minima(full_report(), minima)))
     return report
 
 

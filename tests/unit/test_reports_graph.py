@@ -22,7 +22,7 @@ async def test_every_node_and_edge_is_drawn_once_and_only_in_its_frames() -> Non
     drawing = graph_drawing(graph)
     assert drawing is not None
     assert [node.node.key for node in drawing.nodes] == [node.key for node in graph.nodes]
-    assert [tie.edge.key for tie in drawing.ties] == [edge.key for edge in graph.edges]
+    assert [tie.edge.key for tie in drawing.edges] == [edge.key for edge in graph.edges]
     deleted = next(node for node in drawing.nodes if node.node.key not in graph.steps[-1].nodes)
     assert "in-3" not in deleted.frames.split()
     assert len({(node.x, node.y) for node in drawing.nodes}) == len(drawing.nodes)

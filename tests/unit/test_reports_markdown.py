@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from assayer.models import Report
 from assayer.reports.escaping import one_line
-from assayer.reports.markdown import MOST_WORDS, as_markdown, escape
+from assayer.reports.markdown import MAX_WORDS, as_markdown, escape
 from tests.unit.reports_document import Document, words
 from tests.unit.reports_fixture import full_report
 from tests.unit.reports_hostile import hostile_report
@@ -99,7 +99,7 @@ def _long_report() -> Report:
 
 def test_long_report_stays_within_word_limit_and_counts_omitted_points() -> None:
     text = as_markdown(_long_report())
-    assert len(text.split()) <= MOST_WORDS
+    assert len(text.split()) <= MAX_WORDS
     assert "more points in the HTML and JSON reports" in text
     assert "### Method 13" in text
     short = as_markdown(full_report())

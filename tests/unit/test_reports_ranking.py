@@ -71,7 +71,7 @@ async def test_page_shows_every_idea_its_interval_the_cut_and_the_three_bands() 
     assert 'x1="33.33%" x2="33.33%"' in html
     for band in ("Clearly in", "Needs a human decision", "Clearly out"):
         assert band in page.text
-    assert "random answers would make 25 %" in page.text
+    assert "random answers would give 25 %" in page.text
     assert "No baseline" in page.text
     assert {link[1:] for link in page.links} <= set(page.ids)
 
@@ -143,7 +143,7 @@ async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None
     ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
     (met,) = head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
     assert met.winner is None
-    assert met.contradicted
+    assert met.is_contradictory
     assert (
         "the winner changed when the order was swapped"
         in Document(as_ranking_html(ranked.ranking, ranked.comparisons)).text

@@ -22,7 +22,7 @@ from assayer.reports.brief import BRIEF_SIZES, brief_of
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
 from assayer.reports.markdown import as_markdown
-from assayer.reports.release import measure_release, released
+from assayer.reports.release import apply_minima, measure_release
 from assayer.reports.scores import score_of
 from cluster.cli.evaluation_summary import SummaryRow, show_summary
 from tests.unit.board_reports import DECISION, board_report
@@ -53,11 +53,11 @@ def failed(report: Report, minima: ReleaseMinima = MINIMA) -> list[MinimumName]:
 
 
 def poorly_quoted() -> Report:
-    return released(covering(full_report(), quotes_verified=3, quotes_unverified=7), MINIMA)
+    return apply_minima(covering(full_report(), quotes_verified=3, quotes_unverified=7), MINIMA)
 
 
 def test_report_above_every_minimum_keeps_its_totals() -> None:
-    report = released(full_report(), MINIMA)
+    report = apply_minima(full_report(), MINIMA)
     assert report.release is not None
     assert report.release.state == "complete"
     assert report.parts == full_report().parts
@@ -72,13 +72,13 @@ def test_field_without_search_coverage_fails_corpus_fit_minimum(searched: str | 
 
 def test_panel_review_keeps_scores_when_corpus_fit_is_poor() -> None:
     poor = CorpusFit(level="poor", value=0.2, criterion="mean cosine")
-    report = released(covering(review_report(), corpus_fit=poor, field_covered="poor", llm_calls_lost=90), MINIMA)
+    report = apply_minima(covering(review_report(), corpus_fit=poor, field_covered="poor", llm_calls_lost=90), MINIMA)
     assert failed(report) == ["answered"]
     assert report.parts == review_report().parts
 
 
 def test_incomplete_panel_review_is_said_to_keep_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
-    report = released(covering(review_report(), llm_calls_lost=90), MINIMA)
+    report = apply_minima(covering(review_report(), llm_calls_lost=90), MINIMA)
     show_summary(report)
     brief = " ".join(line.text for line in brief_of(report, BRIEF_SIZES[-1]).warnings)
     for text in (as_html(report), as_markdown(report), brief, capsys.readouterr().out):
@@ -181,30 +181,30 @@ async def test_incomplete_board_has_neither_score_nor_interval_nor_decision() ->
     report = await board_report(BoardOptions(board=3))
     assert report.board is not None
     decided = report.model_copy(update={"board": report.board.model_copy(update={"decision": DECISION})})
-    board = released(covering(decided, llm_calls_lost=1_000), MINIMA).board
+    board = apply_minima(covering(decided, llm_calls_lost=1_000), MINIMA).board
     assert board is not None
     withheld = Absent(reason="the report is incomplete (too low: questions answered), so no total is given.")
     assert (board.score, board.interval, board.decision) == (withheld,) * 3
     assert (board.agreement, board.meta_review) == (report.board.agreement, report.board.meta_review)
-    assert released(covering(report, llm_calls_lost=1_000), MINIMA).board == board.model_copy(
+    assert apply_minima(covering(report, llm_calls_lost=1_000), MINIMA).board == board.model_copy(
         update={"decision": report.board.decision}
     )
 
 
 def test_incomplete_report_withholds_verdict_but_keeps_abstention_reason() -> None:
     report = full_report().model_copy(update={"parts": (), "verdict": VERDICT})
-    assert released(report, MINIMA) == report.model_copy(update={"release": measure_release(report, MINIMA)})
+    assert apply_minima(report, MINIMA) == report.model_copy(update={"release": measure_release(report, MINIMA)})
     lossy = covering(report, llm_calls=1, llm_calls_lost=9)
-    verdict = released(lossy, MINIMA).verdict
+    verdict = apply_minima(lossy, MINIMA).verdict
     assert verdict is not None
     assert not isinstance(verdict, Absent)
     assert isinstance(verdict.decision, Absent)
     assert verdict.probabilities == ()
     assert verdict.evidence == VERDICT.evidence
-    assert "Probabilities of the outcomes" not in as_markdown(released(lossy, MINIMA))
-    assert isinstance(score_of(released(lossy, MINIMA)), Absent)
+    assert "Probabilities of the outcomes" not in as_markdown(apply_minima(lossy, MINIMA))
+    assert isinstance(score_of(apply_minima(lossy, MINIMA)), Absent)
     abstained = VERDICT.model_copy(update={"decision": Absent(reason="undecided.")})
-    assert released(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained.model_copy(
+    assert apply_minima(lossy.model_copy(update={"verdict": abstained}), MINIMA).verdict == abstained.model_copy(
         update={"probabilities": ()}
     )
 

@@ -1,1 +1,1 @@
-"""Templates and the style sheet of the reports."""
+"""Templates and style sheets for the reports."""

@@ -160,7 +160,9 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.blinding.remaining_names.known_names_remain": lambda text: remaining_names.known_names_remain(
         text, _PEOPLE
     ),
-    "assayer.blinding.remaining_names.verbatim": lambda text: list(remaining_names.verbatim(text, text.split()[:9])),
+    "assayer.blinding.remaining_names.find_exact": lambda text: list(
+        remaining_names.find_exact(text, text.split()[:9])
+    ),
     "assayer.blinding.remaining_names.names_may_remain": lambda text: remaining_names.names_may_remain(
         "A title", text, _PEOPLE
     ),

@@ -107,7 +107,7 @@ async def test_report_without_a_model_states_no_strengths_and_no_prompts(service
         await look_over(page, "proposal-without-model", _SCREEN)
         await page.get_by_role("link", name="Explanation for the applicant").click()
         await page.get_by_text("No language model: the program compared texts").wait_for()
-        assert await page.get_by_text("Which prompts it used").count() == 0
+        assert await page.get_by_text("Which prompts were used").count() == 0
 
 
 @pytest.mark.slow  # each step has a quicker test: tags, tabs, sign-off and dossier of the API, and the empty queue
