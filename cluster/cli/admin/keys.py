@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, day, validated
+from cluster.cli.options import WithJson, day, validate
 from cluster.cli.terminal import Outcome, print_json, remark, show_table
 from cluster.database import with_database
 
@@ -44,7 +44,7 @@ def create_key(
     if until is not None and until <= dt.datetime.now(dt.UTC):
         raise InputError(f"The expiry {expires} is in the past.", "Pass a later day.")
     fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
-    plan = validated(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
+    plan = validate(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
     drawn, by = generate_key(), _operator()
     made = with_database(lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, validated
+from cluster.cli.options import WithJson, validate
 from cluster.cli.terminal import print_json, say, show_table
 from cluster.database import with_database
 
@@ -41,7 +41,7 @@ def create_tenant(
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
-    plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
+    plan = validate(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
     _check_id(tenant)
     created = with_database(lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if created is None:
@@ -77,7 +77,7 @@ def set_tenant(
         if before is None:
             return None
         agreed = before.model_dump(include=set(TenantPlan.model_fields)) | changes
-        return await store.update(before.id, validated(TenantPlan, agreed))
+        return await store.update(before.id, validate(TenantPlan, agreed))
 
     changed = with_database(change)
     if changed is None:
