@@ -98,7 +98,7 @@ def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
         + (", with lexical weights" if parts[0].lexical else ""),
         "Index": kinds if not recalls else f"{kinds}, recall@10 {min(recalls):.3f}",
-        "Segments": f"{len(segments):,}, {sum(item.hidden for item in segments):,} papers in them replaced or removed since",
+        "Segments": f"{len(segments):,}, {sum(item.hidden for item in segments):,} papers in them replaced or removed",
     }
 
 

@@ -137,9 +137,7 @@ COMMANDS = (
         _SERVICE,
     ),
     LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
-    LazyCommand(
-        "admin", "Manage the tenants, keys, members and database of a service, and check its audit log.", _SERVICE
-    ),
+    LazyCommand("admin", "Manage a service's tenants, keys, members and database, and check its audit log.", _SERVICE),
 )
 """Commands in the order in which the help shows them."""
 

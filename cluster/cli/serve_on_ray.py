@@ -44,11 +44,11 @@ def serve_on_ray(
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
                 port = listener.getsockname()[1]
-        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
+        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_metrics
 
         folder = stack.enter_context(private_environment()) if place.address is None else None
         if folder is not None and own_api:
-            stack.enter_context(shared_figures(folder))
+            stack.enter_context(shared_metrics(folder))
         # Imported only now, because the metrics library chooses its storage when it is imported.
         from cluster.database import open_database
         from cluster.service import create_first_key

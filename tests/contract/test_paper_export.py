@@ -106,7 +106,7 @@ def test_failures_are_reported_individually_and_other_papers_saved(
     assert "'whatever' is not a PDF file, a TEI file, a URL, an arXiv id or a DOI." in err
     monkeypatch.setenv("ASSAYER_FULL_TEXTS__FETCH", "false")
     code, _, err = run("2401.01234")
-    assert (code, "would have to be downloaded, but downloading full texts is disabled" in err) == (2, True)
+    assert (code, "cannot be downloaded, because downloading full texts is disabled" in err) == (2, True)
 
 
 def test_papers_with_the_same_file_name_do_not_overwrite_each_other(configured_world: OutsideWorld) -> None:

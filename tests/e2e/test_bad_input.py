@@ -160,7 +160,7 @@ def test_unusable_model_option_is_rejected_with_reason(
 
 def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> None:
     said = _refused(program.having(LLM__MODLE="m"))
-    assert said == "There is no setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
+    assert said == "Unknown setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:

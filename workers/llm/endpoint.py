@@ -51,7 +51,7 @@ REACH_SECONDS = 15.0
 PROBE_SECONDS = 20.0
 _PROBE_TOKENS = 16
 _SHORTEST_SECRET = 8
-MOST_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20
 """Maximum bytes of one response, far more than the longest answer of any model."""
 
 
@@ -127,7 +127,7 @@ class LlmEndpoint:
         most_bytes: int | None = None,
     ) -> bytes:
         """Send a request other than a chat completion, and return the response body, of at most `most_bytes` (default:
-        `MOST_BYTES`).
+        `MAX_BYTES`).
 
         Raises TransientLlmFailure or PermanentLlmFailure."""
         response = await self._exchange(method, path, seconds, body, most_bytes)
@@ -248,7 +248,7 @@ class LlmEndpoint:
         model: str = "",
     ) -> HttpResponse:
         url = self._address_of(path) if isinstance(path, str) else path
-        request = HttpRequest(url, self._headers, seconds, most_bytes or MOST_BYTES, body, method, redirects=True)
+        request = HttpRequest(url, self._headers, seconds, most_bytes or MAX_BYTES, body, method, redirects=True)
         status = "none"
         try:
             response = await self._http.send(request)

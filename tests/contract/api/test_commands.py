@@ -305,7 +305,7 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     tagged = await program.run("batch", "list", "--tag", "energy", COLUMNS="200")
     assert batch in tagged.out
     assert "#spring #energy" in tagged.out
-    assert "No batch carries the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
+    assert "No batch has the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
     for _ in range(2):
         await service.finish()
     async with service.client(program.key, program.url) as client:
