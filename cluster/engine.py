@@ -29,7 +29,7 @@ from assayer_client.resources import DEFAULT_METHOD
 from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
-from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
+from cluster.engine_components import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedComponents
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
 from cluster.language_model import open_llm
 from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
@@ -272,7 +272,7 @@ async def open_engine(
     methods: Sequence[str] = (DEFAULT_METHOD,),
     database: Database | None = None,
     for_service: bool = False,
-    parts: SharedParts = NOTHING_SHARED,
+    components: SharedComponents = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
     """Open an engine for these methods. It opens its own database and components unless they are passed. Set
@@ -289,8 +289,8 @@ async def open_engine(
         unavailable.check(lambda method: llm_settings.require_prices(*method.models(settings)))
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = parts.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
-        corpora = await _corpora(settings, embedder, parts, unavailable, stack)
+        embedder = components.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
+        corpora = await _corpora(settings, embedder, components, unavailable, stack)
         running = Counter[str]()
         if isinstance(embedder, LocalEmbedder):
             embedder.share_processors(lambda: running.total() < 2)
@@ -299,7 +299,9 @@ async def open_engine(
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
-        literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
+        literature = await stack.enter_async_context(
+            open_literature(settings, database, clock, beyond_papers, components)
+        )
         no_papers = empty_corpus(embedder)
         llm = await open_llm(
             settings,
@@ -316,7 +318,7 @@ async def open_engine(
                 literature=no_papers,
                 full_texts=CorpusFullTexts(no_papers),
                 embedder=embedder,
-                reranker=parts.reranker or _reranker(settings, unavailable, stack),
+                reranker=components.reranker or _reranker(settings, unavailable, stack),
             ),
             literature=literature,
             evaluations=PgReports(database),
@@ -366,12 +368,16 @@ def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: Async
 
 
 async def _corpora(
-    settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
+    settings: Settings,
+    embedder: Embedder,
+    components: SharedComponents,
+    unavailable: _UnavailableMethods,
+    stack: AsyncExitStack,
 ) -> CorpusVersions:
     """Open the corpus versions. Raises CorpusError if a method needs a corpus, there is none, and errors are not being
     collected."""
-    if parts.corpora is not None:
-        return parts.corpora(embedder)
+    if components.corpora is not None:
+        return components.corpora(embedder)
     corpora = corpus_versions(settings, embedder)
     stack.push_async_callback(corpora.aclose)
     if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):

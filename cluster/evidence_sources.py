@@ -11,7 +11,7 @@ from assayer.backends import Backends
 from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
 from assayer.ports import Clock, Code, Datasets, FullTexts, Web
 from assayer.run.run import Run
-from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedParts
+from cluster.engine_components import NOTHING_SHARED, CorpusWithFullTexts, SharedComponents
 from cluster.settings import Settings
 from index import CorpusFullTexts
 from orchestrator.store import Database, PgClaims, PgResponseCache, PgSharedState
@@ -190,13 +190,13 @@ async def open_literature(
     database: Database,
     clock: Clock,
     beyond_papers: bool = False,
-    parts: SharedParts = NOTHING_SHARED,
+    components: SharedComponents = NOTHING_SHARED,
 ) -> AsyncIterator[LiteratureFactory]:
     """Open the literature sources and, with `beyond_papers`, the web, code and data sets. Raises ConfigurationError if
     a component is missing or its settings are invalid, and StorageError."""
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
-        gateway = parts.remote if on else None
+        gateway = components.remote if on else None
         if on and gateway is None:
             from workers.outbound.source_gateway import SourceGateway
 
@@ -214,7 +214,7 @@ async def open_literature(
             sources=records,
             settings=settings.literature,
             full_texts=await _full_texts(
-                settings, locators, PgSharedState(database), PgClaims(database), clock, stack, parts.documents
+                settings, locators, PgSharedState(database), PgClaims(database), clock, stack, components.documents
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,

@@ -20,7 +20,7 @@ from assayer.ranking.comparison import judging_now
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
-from cluster.engine_parts import NOTHING_SHARED, SharedParts
+from cluster.engine_components import NOTHING_SHARED, SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.mail import mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS, METHODS
@@ -161,14 +161,14 @@ class Service:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
+async def open_service(settings: Settings, components: SharedComponents = NOTHING_SHARED) -> AsyncIterator[Service]:
     """Open the service. Raises ConfigurationError or StorageError if it cannot start. Other components may be
     unavailable; jobs that need them fail with the reason."""
     clock = SystemClock()
     async with (
         open_database(settings) as database,
         NotificationListener(database) as listener,
-        open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts) as engine,
+        open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, components=components) as engine,
     ):
 
         async def ready() -> list[Check]:

@@ -1,4 +1,4 @@
-"""Responses of the tools: short, typed, and with the limitations of every result."""
+"""The tools' responses: short, typed, and with the limitations of every result."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -22,7 +22,7 @@ _WAYS = {
     "co-cited": "cited together with “{}”",
 }
 _LONGEST = 600
-"""Maximum characters of one sentence from a report; the report contains the full text."""
+"""Maximum length of a sentence from a report, in characters. The report itself contains the full text."""
 
 
 class ToolAnswer(BaseModel):
@@ -160,7 +160,7 @@ def report_piece(
 
 
 def papers_found(search: CorpusSearch) -> PapersFound:
-    """Return the papers found by a search with one query."""
+    """Convert a search with one query to the papers that it found."""
     (answer,) = search.answers
     papers = tuple(FoundPaper.model_validate(hit.model_dump() | {"similarity": hit.score}) for hit in answer.hits)
     passages = tuple(FoundPassage.model_validate(passage.model_dump()) for passage in answer.passages or ())
@@ -234,8 +234,8 @@ def _injection_suspected(report: Report) -> bool:
 
 
 def job_fields(job: JobResource, status: str, done: str) -> dict[str, Any]:
-    """Return the fields that the answers about jobs have in common. `status` is the tool that returns the job's state;
-    `done` is the next step once it has succeeded."""
+    """Return the fields common to all answers about jobs. `status` is the tool that returns the job's state; `done` is
+    the next step after it has succeeded."""
     problem, step = job.problem, done
     if job.state in ("queued", "running"):
         step = f"It continues in the background: call {status} with this id in a minute. Do not submit it again."

@@ -1,4 +1,4 @@
-"""Parameters shared by several tools, with the descriptions that a model sees."""
+"""Parameters shared by several tools, with the descriptions that models see."""
 
 from typing import Annotated
 
@@ -7,9 +7,9 @@ from pydantic import Field
 from assayer_client.resources import Limits
 
 LONGEST_WAIT = 600.0
-"""Maximum wait in seconds within one call."""
+"""Maximum seconds to wait within one call."""
 USUAL_WAIT = 45.0
-"""Default wait in seconds, shorter than the minute after which most clients abandon a call."""
+"""Default seconds to wait within one call, less than the minute after which most clients give up."""
 
 Wait = Annotated[
     float,
@@ -35,6 +35,6 @@ RequestKey = Annotated[
 
 
 def job_limits(max_usd: float | None) -> dict[str, Limits]:
-    """Return the `limits` member of a request body; empty if `max_usd` is None, so that the service's own limits
+    """Return the `limits` field for a request body; empty if `max_usd` is None, so that the service's own limits
     apply."""
     return {} if max_usd is None else {"limits": Limits(max_usd=max_usd)}

@@ -1,4 +1,4 @@
-"""Rewards as tools: does each idea match the methodology of a reference? The texts are sent to models."""
+"""Reward tools, which judge whether ideas match the methodology of a reference. The texts are sent to models."""
 
 from typing import Annotated
 
@@ -11,13 +11,13 @@ from assayer_client.rewards import RewardOutcome, RewardsResource
 from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shortened
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
-from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
+from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
 _MOST_ITEMS = 50
 
 
 class RewardQuestion(BaseModel):
-    """Idea, and the reference with which it is compared."""
+    """An idea, and the reference with which to compare it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,7 +42,7 @@ RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`r
 
 
 class RewardTools:
-    """Reward tools, each of which sends a request or two to the service with the caller's key."""
+    """Reward tools. Each sends one or two requests to the service with the caller's key."""
 
     def __init__(self, service: ClientOpener, server: ServerState) -> None:
         self._service = service
@@ -78,7 +78,7 @@ class RewardTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.rewards.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.rewards.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.rewards.cancel(job), self._server):
                 return _answer(await wait_for_job(lambda: client.rewards.get(job), wait_seconds, context))
 
     async def reward_status(self, context: ToolContext, id: RewardsId, wait_seconds: Wait = 0.0) -> RewardsAnswer:

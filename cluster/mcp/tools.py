@@ -1,6 +1,6 @@
-"""Tools, with descriptions from which a model that does not know assayer decides when to use them.
+"""Tools, with descriptions from which a model that does not know assayer can tell when to use them.
 
-Docstrings and field descriptions here are sent to models: they are the interface."""
+The docstrings and field descriptions here are sent to models, so they are part of the interface."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ from cluster.mcp.answers import (
 )
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
-from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
+from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
 _PIECE, _LONGEST_PIECE = 20_000, 60_000
 
@@ -43,7 +43,7 @@ ComparisonId = Annotated[str, Field(pattern=r"^cp_[0-9a-z]{1,64}$", description=
 
 
 class AssayerTools:
-    """Tools, each of which sends a request or two to the service with the caller's key."""
+    """Tools. Each sends one or two requests to the service with the caller's key."""
 
     def __init__(self, service: ClientOpener, server: ServerState) -> None:
         self._service = service
@@ -95,7 +95,7 @@ class AssayerTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.evaluations.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.evaluations.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.evaluations.cancel(job), self._server):
                 evaluation = await wait_for_job(lambda: client.evaluations.get(job), wait_seconds, context)
                 return await _with_summary(client, evaluation)
 
@@ -211,7 +211,7 @@ class AssayerTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):
                 job = (await client.comparisons.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.comparisons.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.comparisons.cancel(job), self._server):
                 return comparison_answer(await wait_for_job(lambda: client.comparisons.get(job), wait_seconds, context))
 
     async def comparison_status(

@@ -31,7 +31,7 @@ class CorpusVersions(Protocol):
 
 
 @dataclass(frozen=True)
-class SharedParts:
+class SharedComponents:
     """Engine components supplied by the caller. The engine creates each component that is None."""
 
     embedder: Embedder | None = None
@@ -42,4 +42,4 @@ class SharedParts:
     documents: "Documents | None" = None
 
 
-NOTHING_SHARED = SharedParts()
+NOTHING_SHARED = SharedComponents()
