@@ -9,7 +9,7 @@ from pydantic import AfterValidator, RootModel
 
 from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
-from workers.code.commits import Commit, checked_repository_name, is_sha
+from workers.code.commits import Commit, is_sha, validate_repository_name
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
@@ -102,7 +102,7 @@ class GitHub:
         if the repository does not exist."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
-            self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
+            self.name, "code", f"repos/{validate_repository_name(name)}/commits", (*until, ("per_page", "1"))
         )
         log = await fetch_json(self._remote, request, context, _Log)
         if log is None or not log.root:

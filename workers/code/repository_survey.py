@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from assayer.errors import Unreadable
 from assayer.models import Codebase, Definition, Frozen, SourceFile, UnreadableCause
 from assayer.text.sanitise import clean_text, sanitise
-from workers.code.commits import Commit, checked_repository_name
+from workers.code.commits import Commit, validate_repository_name
 from workers.code.settings import CodeSettings
 from workers.fetching.content_types import ContentKind
 from workers.fetching.downloader import Downloader
@@ -42,7 +42,7 @@ class RepositorySurveyor:
     async def survey(self, name: str, commit: Commit) -> Codebase:
         """Return the survey of a commit. Raises FullTextError, and InputError for an invalid name."""
         settings = self._settings
-        url = f"{settings.archive_url}/{checked_repository_name(name)}/tar.gz/{commit.sha}"
+        url = f"{settings.archive_url}/{validate_repository_name(name)}/tar.gz/{commit.sha}"
         async with self._slots:
             _, archive = await self._downloader.read(url, _WANTED, settings.download)
             try:
