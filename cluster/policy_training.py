@@ -17,7 +17,7 @@ from workers.policy_training import (
     AnyTraining,
     CompanionTraining,
     PolicyTraining,
-    plan_of,
+    parse_plan,
     train_companion,
     train_policy,
 )
@@ -80,4 +80,4 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
 
 
 def _trained(plan: str) -> str:
-    return train_here(plan_of(json.loads(plan))).model_dump_json()
+    return train_here(parse_plan(json.loads(plan))).model_dump_json()
