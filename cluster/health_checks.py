@@ -65,7 +65,7 @@ class Finding(NamedTuple):
 
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
-    """Run the local checks in sequence, then those of the remote services concurrently. If a check itself fails, that
+    """Run the checks one after another, then those of the remote sources concurrently. If a check itself fails, that
     becomes a finding, and the other checks continue."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
     yield await _guarded("data directory", asyncio.to_thread(_data_directory, settings))

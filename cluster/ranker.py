@@ -39,7 +39,7 @@ class RankingInputs:
     outcomes: tuple[str, ...] = ()
     """The labelled ideas' outcomes, from worst to best."""
     calls_per_idea: float | None = None
-    """Maximum number of comparisons per idea; None uses the value in the settings."""
+    """Number of LLM requests for comparisons per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
     """Evidence from reports, for some or all of the ideas. If None, ideas are compared only by their own texts."""
 

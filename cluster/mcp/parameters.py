@@ -16,20 +16,20 @@ Wait = Annotated[
     Field(
         ge=0,
         le=LONGEST_WAIT,
-        description="Seconds this call may wait for the end. Keep it below your client's timeout; 0 returns at once.",
+        description="Seconds to wait for the result. Keep this below your client's timeout; 0 returns immediately.",
     ),
 ]
 MaxUsd = Annotated[
     float | None,
-    Field(gt=0, description="The most US dollars this job may spend. Left out: the service's own limit."),
+    Field(gt=0, description="Maximum cost of this job in US dollars. If omitted, the service's own limit applies."),
 ]
 RequestKey = Annotated[
     str | None,
     Field(
         min_length=1,
         max_length=200,
-        description="Any unique text of yours. The same key with the same arguments within a day gives the same job "
-        "instead of a second one: use it where you may have to repeat a call.",
+        description="Idempotency key: any unique text. Repeating a call with the same key and arguments within a day "
+        "returns the same job instead of starting another. Use it if you may have to repeat a call.",
     ),
 ]
 

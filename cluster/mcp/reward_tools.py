@@ -22,23 +22,25 @@ class RewardQuestion(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1, description="The research question that the idea answers.")
-    idea: str = Field(description="The idea. An empty one earns 0.")
+    idea: str = Field(description="The idea. An empty idea earns 0.")
     abstract: str = Field(min_length=1, description="Abstract of the reference work with the known methodology.")
 
 
 class RewardOfItem(ToolAnswer):
-    item: int = Field(description="Its place in `items`, from 0.")
-    reward: int | None = Field(description="1 match, 0 no match, null: no verdict (`reason` says why), never zero.")
+    item: int = Field(description="Its position in `items`, from 0.")
+    reward: int | None = Field(
+        description="1: match; 0: no match; null: no verdict (`reason` says why), which is not zero."
+    )
     reason: str
     leakage: bool = Field(default=False, description="The idea repeats the reference's own words, which earns nothing.")
 
 
 class RewardsAnswer(JobAnswer):
-    judged: tuple[RewardOfItem, ...] = Field(description="Those that are there so far.")
-    asked: int | None = Field(description="How many items were sent in.")
+    judged: tuple[RewardOfItem, ...] = Field(description="Rewards available so far.")
+    asked: int | None = Field(description="Number of submitted items.")
 
 
-RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as `reward` gave it.")]
+RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as returned by `reward`.")]
 
 
 class RewardTools:
@@ -56,7 +58,8 @@ class RewardTools:
             Field(min_length=1, max_length=_MOST_ITEMS, description="Ideas, each with its reference."),
         ],
         judge: Annotated[
-            str | None, Field(description="Name of a judge. Leave it out for the service's own debate of models.")
+            str | None,
+            Field(description="Name of a judge. Omit it for the service's default, a debate between models."),
         ] = None,
         max_usd: MaxUsd = None,
         wait_seconds: Wait = USUAL_WAIT,

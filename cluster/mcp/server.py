@@ -25,7 +25,7 @@ from cluster.mcp.waiting import ServerState
 
 PATH = "/mcp"
 _INSTRUCTIONS = (
-    "assayer evaluates research ideas against the published literature and gives cited reports. Usual order: "
+    "assayer evaluates research ideas against the published literature and returns cited reports. Usual order: "
     "search_papers (free) to look around, evaluate (costs money and minutes) for one idea, evaluation_status while it "
     "runs, fetch_report for reviews and sources; suggest_references (free) for "
     "papers that an idea should cite; compare for two ideas side by side; reward for training generators "
