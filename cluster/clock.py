@@ -1,11 +1,11 @@
-"""System clock. It has its own module so that processes that need only the clock do not import the engine."""
+"""System clock, in its own module so that processes that need only the clock do not import the engine."""
 
 import datetime as dt
 import time
 
 
 class SystemClock:
-    """Implement `assayer.ports.Clock` with the clocks of the operating system."""
+    """Implementation of `assayer.ports.Clock` by the operating system's clocks."""
 
     def now(self) -> dt.datetime:
         return dt.datetime.now(dt.UTC)

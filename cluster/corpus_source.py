@@ -22,7 +22,8 @@ from index.versions.verification_cache import VerificationCache
 
 
 def followed_bucket(settings: Settings) -> FollowedBucket | None:
-    """Return the bucket from which new versions are pulled; None if no source is set. Raises ConfigurationError."""
+    """Return the bucket from which new versions are pulled; None if no source is set. Raises ConfigurationError if its
+    settings are invalid."""
     source = settings.corpus.source
     return None if source is None else FollowedBucket(source, settings.corpus.look_seconds)
 
@@ -34,20 +35,21 @@ def bucket_origin(
 
 
 def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
-    """Return where the configured corpus comes from. Raises ConfigurationError."""
+    """Return where the configured corpus comes from. Raises ConfigurationError if its settings are invalid."""
     bucket = followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
 
 
 def corpus_versions(settings: Settings, embedder: Embedder) -> CorpusVersionCache:
-    """Return a cache that opens corpus versions on demand. Raises ConfigurationError."""
+    """Return a cache that opens corpus versions on demand. Raises ConfigurationError if the settings are invalid."""
     verified = VerificationCache(settings.verified_path)
     origin = corpus_origin(settings, verified)
     return CorpusVersionCache(settings.corpus_path, embedder, verified, device=settings.corpus.device, origin=origin)
 
 
 def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
-    """Open the newest version, after pulling it if a source is configured. Raises CorpusError or ConfigurationError."""
+    """Open the newest version, after pulling it if a source is configured. Raises CorpusError if there is no usable
+    version, ConfigurationError if the settings are invalid."""
     verified = VerificationCache(settings.verified_path)
 
     def opened(version: str) -> Corpus:
@@ -57,16 +59,15 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
 
 
 class CorpusRelease:
-    """Publish the result of a build or update to the URL from which readers pull it. If two releases start from the
-    same version, the second one to publish is refused, so that they do not overwrite each other."""
+    """Publishes the result of a build or update to the URL from which readers pull it. If two releases start from the
+    same version, the second one to publish is refused, so that neither overwrites the other."""
 
     def __init__(self, settings: Settings, keep: int = 3, address: str | None = None) -> None:
-        """Create a release; `address` overrides the configured source. Raises ConfigurationError if there is
-        neither."""
+        """Create a release; `address` overrides the configured source. Raises ConfigurationError if neither is set."""
         source = address or settings.corpus.source
         if source is None:
             raise ConfigurationError(
-                "No address to publish the corpus to.",
+                "There is no address to publish the corpus to.",
                 "Pass --to s3://bucket/corpus, or set ASSAYER_CORPUS__SOURCE.",
             )
         self.address = source
@@ -80,17 +81,18 @@ class CorpusRelease:
 
     @classmethod
     def configured(cls, settings: Settings, keep: int = 3) -> "CorpusRelease | None":
-        """Return a release to the configured source, or None if no source is set."""
+        """Return a release for the configured source, or None if no source is set."""
         return None if settings.corpus.source is None else cls(settings, keep)
 
     def begin(self) -> None:
-        """Start a build from scratch, after noting the number of the newest publication. Raises CorpusError."""
+        """Record the number of the newest publication, before a build from scratch. Raises CorpusError if it cannot be
+        read."""
         self._after = self._publisher.number()
 
     def begin_update(self, *, repeats: bool = False) -> PullSummary | None:
-        """Pull the newest published version for updating, unless the local version is an update of it. Set `repeats` to
-        discard a local version that was never published and is not based on the published one; otherwise, CorpusError
-        is raised for it. Returns None if nothing was pulled."""
+        """Pull the newest published version for updating, unless the local version is an update of it. Returns None if
+        nothing was pulled. A local version that was never published and is not based on the published one is discarded
+        if `repeats` is set; otherwise, it raises CorpusError."""
         newest = self._publisher.log.newest()
         self._after = newest.number if newest else 0
         if newest is None:
@@ -101,7 +103,7 @@ class CorpusRelease:
                 return None
             if not (repeats or self._was_published(local, newest)):
                 raise CorpusError(
-                    f"Version {local} in {self._directory} was built here and never published; meanwhile, "
+                    f"Version {local} in {self._directory} was built here and never published. In the meantime, "
                     f"version {newest.current.version} was published in {self.address}.",
                     "To replace it with yours, run assayer corpus publish. Otherwise, set ASSAYER_CORPUS__PATH to an "
                     "empty directory.",
@@ -110,9 +112,9 @@ class CorpusRelease:
         return LocalCopy(self._directory, self._verified, self._keep).pull(inventory, self._publisher.log.storage)
 
     def publish(self, *, force: bool = False) -> PublishSummary:
-        """Publish the local version. If neither `begin` nor `begin_update` was called, a version that was already
-        published and replaced is refused unless `force` is set. Raises CorpusError, or its subclass
-        PublishedMeanwhile."""
+        """Publish the local version. Unless `begin` or `begin_update` was called, a version that was published earlier
+        and has since been replaced is refused, except with `force`. Raises CorpusError, or its subclass
+        PublishedMeanwhile if another version has been published since this release began."""
         if self._after is None and not force:
             self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)
@@ -120,14 +122,14 @@ class CorpusRelease:
         return summary
 
     def _refuse_older(self) -> None:
-        """Check that the local version is not older than the published one. Raises CorpusError."""
+        """Raise CorpusError if the local version was published earlier and has since been replaced."""
         newest, local = self._publisher.log.newest(), VersionStore(self._directory).current_version()
         if newest is None or not local or local == newest.current.version:
             return
         if self._was_published(local, newest) and not self._is_based_on(newest.current.version):
             raise CorpusError(
                 f"Version {local} in {self._directory} was already published in {self.address} and replaced by version "
-                f"{newest.current.version}: publishing it again would move every reader back to it.",
+                f"{newest.current.version}: publishing it again would take every reader back to it.",
                 "To continue from the published version, run assayer corpus pull. "
                 "To overwrite it deliberately, run assayer corpus publish --force.",
             )
@@ -138,7 +140,7 @@ class CorpusRelease:
         return known or log.names(version)
 
     def _is_based_on(self, version: str) -> bool:
-        """Return whether the current local version is an update of `version`, directly or through other updates."""
+        """Return whether the local version is an update of `version`, directly or through other updates."""
         changes = _changes(self._directory, None)
         while changes is not None:
             if changes.before == version:

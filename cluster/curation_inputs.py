@@ -1,4 +1,4 @@
-"""Readers for files of papers and of research questions, with one JSON value per line. Unusable lines are reported."""
+"""Readers for JSON Lines files of papers and of research questions. Unusable lines are reported."""
 
 from collections.abc import Callable
 from functools import partial
@@ -18,22 +18,22 @@ Line = TypeVar("Line", SourcePaper, ResearchQuestion)
 
 
 class LinesRead(NamedTuple, Generic[Line]):
-    """Lines read from a file; both lists are in line order."""
+    """Lines read from a file, and messages about unusable lines, both in line order."""
 
     found: list[Line]
     rejected: list[str]
-    """Lines that cannot be used, each with its file, line number and reason."""
+    """Messages about lines that cannot be used, each with file, line number and reason."""
 
 
 def read_papers(path: Path, abstract_chars: int) -> LinesRead[SourcePaper]:
-    """Read papers: objects with `title` and `abstract`, and optionally an `id`. Raises InputError if the file
-    cannot be read or has no lines."""
+    """Read papers: objects with `title` and `abstract`, and optionally an `id`. Raises InputError if the file cannot be
+    read or has no lines."""
     return _read(path, partial(_paper, abstract_chars))
 
 
 def read_questions(path: Path) -> LinesRead[ResearchQuestion]:
-    """Read questions: strings, or objects with a `question`, as `assayer curate` writes them; lines that state why a
-    paper yielded no question are skipped. Raises InputError if the file cannot be read or has no lines."""
+    """Read questions: strings, or objects with a `question`, as written by `assayer curate`. Lines that say why a paper
+    yielded no question are skipped. Raises InputError if the file cannot be read or has no lines."""
     return _read(path, question_of_record)
 
 
@@ -60,11 +60,11 @@ def _read(path: Path, parse: Callable[[Any, str], Line | None]) -> LinesRead[Lin
 
 def _json(line: bytes, source: str) -> Any:
     if len(line) > _MAX_LINE_BYTES:
-        raise InputError(f"The line {source} is longer than {_MAX_LINE_BYTES / 1e6:g} MB.")
+        raise InputError(f"{source}: the line is longer than {_MAX_LINE_BYTES / 1e6:g} MB.")
     return decode_json(decode_text(line, source), source)
 
 
 def _require_new(identity: str, source: str, first_places: dict[str, str]) -> None:
     earlier = first_places.setdefault(identity, source)
     if earlier != source:
-        raise InputError(f"{source} has the same id as {earlier}: {identity!r}.", "Give each line a different id.")
+        raise InputError(f"{source} has the same id {identity!r} as {earlier}.", "Give each line a different id.")

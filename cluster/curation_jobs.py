@@ -1,4 +1,4 @@
-"""Jobs that curate papers, propose ideas or score ideas, item by item, with one outcome per item."""
+"""Jobs that curate papers, propose ideas or score ideas, one by one, with one outcome per item."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
@@ -35,12 +35,12 @@ Item = TypeVar("Item", SourcePaper, ResearchQuestion, IdeaToScore)
 Ended = TypeVar("Ended", bound=PaidOutcome)
 
 _JOB_ERRORS = (LlmRejected, LlmUnavailable)
-"""Errors that affect all items and end the job; a restarted job continues from the stored answers."""
+"""Errors that affect all items and therefore end the job. A restarted job continues from the stored answers."""
 
 
 @dataclass(frozen=True)
 class CurationJobs:
-    """Job performer for curation, proposal and score jobs."""
+    """Job performer for curation, proposal and scoring jobs."""
 
     curator: Curator
     database: Database
@@ -52,9 +52,11 @@ class CurationJobs:
         progress: Progress,
         run_request: RunRequest,
     ) -> ItemsResult:
-        """Run a job; a restarted job continues from the stored answers. Raises ConfigurationError if there is no
-        language model, or if a budget in dollars is set and prices are unknown; InputError for an unusable dimensions
-        file; LlmRejected, LlmUnavailable, StorageError and LeaseLost."""
+        """Run a job. A restarted job continues from the stored answers.
+
+        Raises ConfigurationError if no language model is configured or if a dollar budget is set and prices are
+        unknown; InputError if the dimensions file is unusable; LlmRejected or LlmUnavailable if the endpoint fails;
+        StorageError; LeaseLost if another process has taken over the job."""
         require_llm(self.curator.settings, "Curation")
         each = partial(self._each, lease, progress, run_request)
         ended: Sequence[PaidOutcome]
@@ -71,7 +73,7 @@ class CurationJobs:
                 stage = CurationStage(**(vars(questions) | {"work": propose}))
                 ended = await each(stage, lambda item: item.text, ProposalOutcome, "proposal")
             case ScoreRequest():
-                ideas = await asyncio.to_thread(_masked, request.items) if run_request.blind else request.items
+                ideas = await asyncio.to_thread(_mask_ideas, request.items) if run_request.blind else request.items
                 scores = self.curator.scoring(ideas)
                 ended = await each(scores, lambda item: (item.idea.judged_id, item.question), ScoreOutcome, "scores")
             case _:
@@ -88,7 +90,7 @@ class CurationJobs:
         outcomes: type[Ended],
         field: str,
     ) -> tuple[Ended, ...]:
-        """Run a stage item by item and return the outcomes. The result of an item is stored in the outcome's field
+        """Run a stage item by item and return the outcomes. Each result is stored in its outcome's field named
         `field`."""
 
         def outcome(ending: Ending[Any]) -> Ended:
@@ -102,14 +104,14 @@ class CurationJobs:
         )
 
 
-def _masked(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
+def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
     return tuple(idea.model_copy(update={"idea": masked_idea(idea.idea)}) for idea in ideas)
 
 
 def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
     lost = [MissingCandidate(number=number, reason=str(error)) for number, error in made.lost.items()]
     repeats = [
-        MissingCandidate(number=number, reason="It repeats an earlier candidate.", same_as=first)
+        MissingCandidate(number=number, reason="It duplicates an earlier candidate.", same_as=first)
         for number, first in made.repeats.items()
     ]
     return Proposal(
@@ -121,7 +123,7 @@ def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
 
 
 def _common_fields(ending: Ending[Any]) -> dict[str, Any]:
-    """Return the fields that every outcome has in addition to its result."""
+    """Return the fields that every outcome has besides its result."""
     calls = ending.journal.calls
     return {
         "item": ending.item,

@@ -1,4 +1,4 @@
-"""Curation of papers, proposal of candidate ideas and scoring of ideas in a single process, without Ray or a server."""
+"""Curate papers, propose candidate ideas and score ideas in a single process, without Ray or a server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -41,32 +41,32 @@ class CurationWork(NamedTuple, Generic[Out]):
     prompt_tokens: int
     completion_tokens: int
     cost_usd: float | Absent
-    """Cost of all answers used, including those of earlier executions."""
+    """Cost of all answers used, including answers paid for by earlier executions."""
     models: tuple[str, ...]
-    """Models that answered, sorted."""
+    """Names of the models that answered, sorted."""
     prompts: tuple[PromptVersion, ...]
 
 
 @dataclass(frozen=True)
 class CurationStage(Generic[In, Out]):
-    """A curation, proposal or scoring stage with its items: a command runs it as a whole, a service job item by
-    item."""
+    """A stage (curation, proposal or scoring) together with its items. A command runs it as a whole, a service job item
+    by item."""
 
     prefix: str
     """Prefix of the run id."""
     name: str
-    """Name of the items, as shown in progress."""
+    """Plural noun for the items, shown in progress."""
     items: Sequence[In]
     asked: Mapping[str, object]
-    """Values of the request that determine the results."""
+    """The request's values that determine the results."""
     options: CurationSettings
     work: Callable[[In, Run], Awaitable[Out]]
 
 
 @dataclass(frozen=True)
 class Curator:
-    """Curation with a language model. All async methods raise ConfigurationError if there is no model, LlmRejected,
-    LlmUnavailable and StorageError. Repeated calls continue from the stored answers."""
+    """Curation with a language model. Repeated calls continue from the stored answers. All async methods raise
+    ConfigurationError if there is no model, LlmRejected or LlmUnavailable if the endpoint fails, and StorageError."""
 
     settings: Settings
     llm: Llm
@@ -84,7 +84,7 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[ProposedCandidates]:
-        """Propose candidate ideas for the questions, with ranks if `best_by` is set."""
+        """Propose candidate ideas for the questions, ranked if `best_by` is set."""
         return await self._each(self.proposal(questions, best_by), progress, run_request)
 
     async def score(
@@ -94,8 +94,8 @@ class Curator:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> CurationWork[IdeaScores]:
-        """Score ideas without masking them; for blind judging, mask them first. Raises InputError for an unusable
-        dimensions file."""
+        """Score ideas without masking them; for blind scoring, mask them first. Raises InputError if the dimensions
+        file is unusable."""
         return await self._each(
             self.scoring([IdeaToScore(idea=idea, question=question) for idea in ideas]), progress, run_request
         )
@@ -111,7 +111,7 @@ class Curator:
     def proposal(
         self, questions: Sequence[ResearchQuestion], best_by: BestBy | None, candidates: int | None = None
     ) -> CurationStage[ResearchQuestion, ProposedCandidates]:
-        """Return the proposal stage; `candidates` is the number for each question, overriding the settings."""
+        """Return the proposal stage; `candidates` overrides the configured number of candidates per question."""
         own = self.settings.curation
         options = own if candidates is None else own.model_copy(update={"candidates": candidates})
         dimensions = score_dimensions(options.score_dimensions)
@@ -128,8 +128,8 @@ class Curator:
         return CurationStage("pr", "questions", questions, asked, options, one)
 
     def scoring(self, asked: Sequence[IdeaToScore]) -> CurationStage[IdeaToScore, IdeaScores]:
-        """Return the scoring stage, which does not mask the ideas. Raises InputError for an unusable dimensions
-        file."""
+        """Return the scoring stage, which does not mask the ideas. Raises InputError if the dimensions file is
+        unusable."""
         options = self.settings.curation
         dimensions = score_dimensions(options.score_dimensions)
 
@@ -143,7 +143,7 @@ class Curator:
         return CurationStage("sc", "ideas", asked, determining, options, one)
 
     async def begin(self, stage: CurationStage[In, Out], progress: Progress, run_request: RunRequest) -> Run:
-        """Start a run that all items of the stage share, with one budget."""
+        """Start a run with one budget, shared by all items in the stage."""
         llm = self.settings.llm
         inputs = result_inputs(
             {

@@ -16,15 +16,16 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
-    """Open the configured server, or the embedded server, after migrating it or, if the settings say so, after waiting
-    until it has been migrated. Raises StorageError or ConfigurationError."""
+    """Open the configured server or the embedded server. The database is migrated first or, if the settings say so,
+    this waits until another process has migrated it. Raises StorageError if it cannot be used, ConfigurationError if
+    its settings are invalid."""
     async with AsyncExitStack() as stack:
         ensure_running = None
         if not settings.database.url:
             if not settings.serving.one_machine:
                 raise ConfigurationError(
-                    "The nodes of a cluster need a common database.",
-                    "Set ASSAYER_DATABASE__URL on the head and on every node of the evaluators and the API.",
+                    "All nodes of a cluster must share one database.",
+                    "Set ASSAYER_DATABASE__URL on the head and on every node that runs evaluators or the API.",
                 )
             server = EmbeddedPostgres(settings.home / "postgres")
             ensure_running = (await stack.enter_async_context(server)).ensure

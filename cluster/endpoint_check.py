@@ -1,5 +1,5 @@
-"""Test request to the language model for `assayer doctor`: how JSON is requested, whether the answer is valid, and how
-fast it is."""
+"""Test request to the language model for `assayer doctor`, which shows how JSON was requested, whether the answer is
+valid, and how fast it is."""
 
 from typing import NamedTuple
 
@@ -33,15 +33,15 @@ _FORMS: dict[StructuredMode, str] = {
 
 class StructuredAnswer(NamedTuple):
     structured: StructuredMode
-    """Way in which JSON was requested, after fallbacks."""
+    """Way in which JSON was requested, after any fallbacks."""
     fault: Fault | None
-    """Fault of the answer; None if it is valid."""
+    """Fault in the answer; None if it is valid."""
     tokens: int
     """Number of tokens in the answer."""
     seconds: float
     context: int | None
-    """Context window in tokens, as stated by the settings, the endpoint or the provider's documents; None if unknown.
-    """
+    """Context window in tokens, as stated by the settings, the endpoint or the provider's documentation; None if
+    unknown."""
 
     def __str__(self) -> str:
         fits = "is valid" if self.fault is None else f"is invalid ({self.fault.detail}) and would be rejected"
@@ -56,8 +56,8 @@ class StructuredAnswer(NamedTuple):
 
 
 async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
-    """Send a request whose answer schema is the largest of all tasks to the strong-tier model. Raises LlmRejected or
-    LlmUnavailable."""
+    """Send the strong-tier model a request with the largest answer schema of all tasks. Raises LlmRejected if the
+    endpoint rejects it, LlmUnavailable if the endpoint does not respond."""
     output = _largest_output()
     schema = answer_schema(output).text
     question = ChatMessage("user", _QUESTION)

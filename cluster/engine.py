@@ -1,4 +1,4 @@
-"""Engine in a single process: takes settings and provides the backends that methods use, without Ray or a server."""
+"""Engine that runs evaluation methods in a single process, built from the settings, without Ray or a server."""
 
 import asyncio
 import datetime as dt
@@ -29,7 +29,7 @@ from assayer_client.resources import DEFAULT_METHOD
 from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
-from cluster.engine_parts import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedParts
+from cluster.engine_components import NOTHING_SHARED, CorpusVersions, CorpusWithFullTexts, SharedComponents
 from cluster.evidence_sources import BeyondPapersFactory, LiteratureFactory, open_literature
 from cluster.language_model import open_llm
 from cluster.methods import METHODS, EvaluationMethod, MethodInputs, with_board
@@ -47,7 +47,7 @@ _CORPUS_VERSION_GONE = (
     "start of the evaluation",
     "the corpus version is no longer available; restarted with the current one",
 )
-"""Step and reason listed in a report if the corpus version is no longer available."""
+"""Step and reason shown in a report if the corpus version was no longer available."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,14 @@ class Engine:
     evaluations: PgReports
     clock: SystemClock
     judge: GraphJudge | Absent
-    """Judge based on the graph of labelled ideas, or the reason why there is none."""
+    """Judge based on the graph of labelled ideas, or why there is none."""
     methods: Mapping[str, AssayerError | None]
-    """Methods that the engine was opened for, each with the reason why it cannot run here with any corpus, or None if
-    it can."""
+    """Methods for which the engine was opened, each with the error that prevents it from running here with any corpus,
+    or None if it can run."""
     corpora: CorpusVersions
     _slots: asyncio.Semaphore
     _overnight_slots: asyncio.Semaphore
-    """Slots for overnight evaluations, which mostly wait for the provider's batches."""
+    """Slots for overnight evaluations, which spend most of their time waiting for the provider's batches."""
     _running: Counter[str]
     """Number of running evaluations by method."""
     bibliography: GrobidBibliography | None = None
@@ -81,8 +81,9 @@ class Engine:
         progress: Progress,
         run_request: RunRequest = LOCAL_REQUEST,
     ) -> EvaluationResult:
-        """Evaluate an idea and store the report. The earlier of `cutoff` and the idea's own cutoff applies. The idea is
-        blinded if the request says so. Raises AssayerError. Cancellation takes effect immediately."""
+        """Evaluate an idea and store the report. The idea is blinded if the request says so. The earlier of `cutoff`
+        and the idea's own cutoff applies. Raises AssayerError if no report can be written. Cancellation takes effect
+        immediately."""
         if run_request.board is not None or run_request.board_models:
             settings = with_board(self.settings, run_request.board, run_request.board_models)
             without_board = replace(run_request, board=None, board_models=())
@@ -119,7 +120,7 @@ class Engine:
                 evaluation = await self._evaluate(entry, idea, run, inputs)
             except AssayerError:
                 raise
-            except Exception as error:  # a bug in assayer fails this evaluation only
+            except Exception as error:  # a bug in assayer must fail only this evaluation
                 _LOG.exception("evaluation %s of %s", run.id, idea.source)
                 message = f"An internal error occurred while evaluating this idea: {type(error).__name__}: {error}."
                 raise Defect(message, "Please report it.") from error
@@ -129,7 +130,7 @@ class Engine:
             return evaluation
 
     async def _evaluate(self, method: EvaluationMethod, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-        """Evaluate an idea. If the method reads literature, the idea's own references are checked at the same time."""
+        """Evaluate an idea. If the method reads literature, check the idea's own references concurrently."""
         if not method.reads_literature:
             return await method.evaluate(idea, run, inputs)
         backends, options = inputs.backends, self.settings.own_references
@@ -142,7 +143,7 @@ class Engine:
             await asyncio.gather(task, return_exceptions=True)
 
     async def reach(self) -> None:
-        """Check that the LLM endpoint is reachable. Raises LlmUnavailable if it is not."""
+        """Raise LlmUnavailable if the LLM endpoint is not reachable."""
         if self.settings.llm is None:
             return
         from workers.llm.gateway import LlmGateway
@@ -151,7 +152,7 @@ class Engine:
             await self.backends.llm.reach()
 
     async def unavailable_methods(self) -> dict[str, AssayerError | None]:
-        """Return why each method cannot run here at present; None for methods that can."""
+        """Return each method with the error that prevents it from running here now; None if it can run."""
         reasons = dict(self.methods)
         if any(METHODS[name].reads_literature and why is None for name, why in reasons.items()):
             try:
@@ -170,14 +171,14 @@ class Engine:
             raise copy(unavailable)
 
     def _check_prices(self, method: EvaluationMethod, run_request: RunRequest) -> None:
-        """Check that all models of the method have prices, before any cost is incurred."""
+        """Check that prices are known for all of the method's models, before any cost is incurred."""
         llm = self.settings.llm
         if method.asks_llm and llm is not None and run_request.budget(self.settings.evaluation).max_usd is not None:
             llm.require_prices(*llm.models, *method.models(self.settings))
 
     async def _corpus_of(self, method: EvaluationMethod, began_with: str) -> CorpusWithFullTexts:
-        """Return the corpus version with which the evaluation started, or the current version if it is gone.
-        Returns an empty corpus for a method that reads no literature. Raises CorpusError."""
+        """Return the corpus version with which the evaluation started, or the current version if that one is gone. For
+        a method that reads no literature, return an empty corpus. Raises CorpusError if there is no corpus."""
         if not method.reads_literature:
             return empty_corpus(self.backends.embedder)
         if began_with:
@@ -190,7 +191,8 @@ class Engine:
         return await self.corpora.current()
 
     def _inputs_of(self, method: EvaluationMethod, run: Run, corpus: CorpusWithFullTexts) -> MethodInputs:
-        """Return the inputs of one run of a method; parts that the method does not use are replaced by empty ones."""
+        """Return the inputs for one run of a method. Components that the method does not use are replaced by empty
+        ones."""
         if method.reads_literature:
             backends = self._literature_of(method).backends(self.backends, run, corpus)
         else:
@@ -239,12 +241,12 @@ class Engine:
         )
 
     def _reference_check(self, idea: Idea) -> object:
-        """Return everything that determines the result of checking an idea's references, except the idea's text."""
+        """Return everything except the idea's text that determines the result of checking its references."""
         listed = [work.model_dump() for work in idea.references]
         return [self.settings.own_references.model_dump(), idea.references_reader, listed]
 
     def _graph(self) -> object:
-        """Return everything that determines a verdict based on labelled ideas, except the idea."""
+        """Return everything except the idea that determines a verdict based on labelled ideas."""
         if isinstance(self.judge, Absent):
             return self.judge.reason
         calibration = self.judge.calibration
@@ -258,7 +260,7 @@ class Engine:
 
 
 def check_request(method: str, cutoff: dt.date | None, today: dt.date) -> None:
-    """Check the method and the cutoff; raise InputError if the method does not exist or the cutoff is in the future."""
+    """Raise InputError if the method does not exist or the cutoff is in the future."""
     if method not in METHODS:
         raise InputError(f"Unknown method {method!r}.", f"Methods: {', '.join(METHODS)}.")
     check_cutoff(cutoff, today)
@@ -270,15 +272,15 @@ async def open_engine(
     methods: Sequence[str] = (DEFAULT_METHOD,),
     database: Database | None = None,
     for_service: bool = False,
-    parts: SharedParts = NOTHING_SHARED,
+    components: SharedComponents = NOTHING_SHARED,
     beside_others: bool = False,
 ) -> AsyncIterator[Engine]:
-    """Open an engine for these methods. It opens its own database and parts unless they are passed. Set `beside_others`
-    if engines in other processes use the same LLM endpoint, so that all share one rate limit.
+    """Open an engine for these methods. It opens its own database and components unless they are passed. Set
+    `beside_others` if engines in other processes use the same LLM endpoint, so that all of them share one rate limit.
 
     Raises ConfigurationError, CorpusError, StorageError or LlmUnavailable, and NoFallback or InputError if a method
-    needs a language model or a graph that is missing. With `for_service`, missing parts and an unreachable endpoint are
-    not errors: evaluations that need them report the reason, and the endpoint may recover."""
+    needs a language model or a graph that is missing. With `for_service`, missing components and an unreachable
+    endpoint are not errors: evaluations that need them report the reason, and the endpoint may recover."""
     unavailable = _UnavailableMethods(methods, for_service)
     if settings.llm is None:
         unavailable.note(no_reviewers_error(), lambda method: method.needs_llm)
@@ -287,8 +289,8 @@ async def open_engine(
         unavailable.check(lambda method: llm_settings.require_prices(*method.models(settings)))
     clock = SystemClock()
     async with AsyncExitStack() as stack:
-        embedder = parts.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
-        corpora = await _corpora(settings, embedder, parts, unavailable, stack)
+        embedder = components.embedder or stack.enter_context(closing(local_embedder(settings.embedder)))
+        corpora = await _corpora(settings, embedder, components, unavailable, stack)
         running = Counter[str]()
         if isinstance(embedder, LocalEmbedder):
             embedder.share_processors(lambda: running.total() < 2)
@@ -297,7 +299,9 @@ async def open_engine(
         if database is None:
             database = await stack.enter_async_context(open_database(settings))
         beyond_papers = any(METHODS[method].beyond_papers for method in methods)
-        literature = await stack.enter_async_context(open_literature(settings, database, clock, beyond_papers, parts))
+        literature = await stack.enter_async_context(
+            open_literature(settings, database, clock, beyond_papers, components)
+        )
         no_papers = empty_corpus(embedder)
         llm = await open_llm(
             settings,
@@ -314,7 +318,7 @@ async def open_engine(
                 literature=no_papers,
                 full_texts=CorpusFullTexts(no_papers),
                 embedder=embedder,
-                reranker=parts.reranker or _reranker(settings, unavailable, stack),
+                reranker=components.reranker or _reranker(settings, unavailable, stack),
             ),
             literature=literature,
             evaluations=PgReports(database),
@@ -330,7 +334,7 @@ async def open_engine(
 
 
 class _UnavailableMethods:
-    """Reasons why methods are unavailable here: collected if `keep` is set, otherwise raised immediately."""
+    """Reasons why methods are unavailable here. They are collected if `keep` is set, otherwise raised immediately."""
 
     def __init__(self, methods: Sequence[str], keep: bool) -> None:
         self.of: dict[str, AssayerError | None] = dict.fromkeys(methods)
@@ -364,12 +368,16 @@ def _reranker(settings: Settings, unavailable: _UnavailableMethods, stack: Async
 
 
 async def _corpora(
-    settings: Settings, embedder: Embedder, parts: SharedParts, unavailable: _UnavailableMethods, stack: AsyncExitStack
+    settings: Settings,
+    embedder: Embedder,
+    components: SharedComponents,
+    unavailable: _UnavailableMethods,
+    stack: AsyncExitStack,
 ) -> CorpusVersions:
-    """Open the corpus versions. Raises CorpusError if a method needs a corpus, there is none, and errors are not
+    """Open the corpus versions. Raises CorpusError if a method needs a corpus, there is none, and errors are not being
     collected."""
-    if parts.corpora is not None:
-        return parts.corpora(embedder)
+    if components.corpora is not None:
+        return components.corpora(embedder)
     corpora = corpus_versions(settings, embedder)
     stack.push_async_callback(corpora.aclose)
     if not unavailable.keep and unavailable.any(lambda method: method.reads_literature):
@@ -378,7 +386,7 @@ async def _corpora(
 
 
 async def _judge(settings: Settings, database: Database, unavailable: _UnavailableMethods) -> GraphJudge | Absent:
-    """Open the graph judge; return Absent with the reason if no method needs it or it cannot be opened."""
+    """Open the graph judge, or return why it cannot be opened or is not needed."""
     if not unavailable.any(lambda method: method.needs_graph):
         return Absent(reason="no method needs labelled ideas.")
     try:

@@ -1,8 +1,8 @@
-"""Evaluation of ideas in one process or in several, because a Python process computes on only one core, and an idea
-takes half a second of computation.
+"""Evaluate ideas in one or several processes. A Python process uses only one core, and an idea takes half a second of
+computation.
 
-Each process has its own engine. All processes share the database, which holds cached answers, reports and the rate
-limits of the LLM endpoint."""
+Each process has its own engine. All processes share the database, which holds cached answers, reports and the LLM
+endpoint's rate limits."""
 
 import asyncio
 import contextlib
@@ -35,18 +35,18 @@ Out = TypeVar("Out")
 Out_co = TypeVar("Out_co", covariant=True)
 
 _MIN_IDEAS_PER_PROCESS = 24
-"""Minimum number of ideas per process; with fewer, starting a process (2 to 4 seconds of processor time) does not pay
-off."""
+"""Minimum number of ideas per process. With fewer ideas, starting a process (2 to 4 seconds of processor time) is not
+worthwhile."""
 _MAX_DEFAULT_PROCESSES = 8
-"""Maximum number of processes if their number is not configured; each uses 0.5 GB of memory with the packaged embedding
+"""Maximum number of processes if the number is not configured. Each uses 0.5 GB of memory with the packaged embedding
 model, more with a larger one."""
 _CANCEL_SECONDS = 10.0
 _MAX_POOLS = 2
-"""Maximum number of pools started: a pool that breaks is replaced once."""
+"""Maximum number of pools started: a broken pool is replaced once."""
 
 
 class EngineWork(Protocol[Out_co]):
-    """Work for an engine. It is pickled, so it must consist of plain values and come from an importable module."""
+    """Work item for an engine. It is pickled, so it must consist of plain values and come from an importable module."""
 
     def __call__(self, engine: Engine, progress: Progress) -> Coroutine[Any, Any, Out_co]: ...
 
@@ -58,10 +58,10 @@ async def evaluate_in_processes(
     progress: Progress,
     ended: Callable[[], None],
 ) -> SideBySide[Out]:
-    """Run all work items, in this process or, if there are enough, in several; call `ended` after each.
+    """Run all work items in this process or, if there are enough, in several. Calls `ended` after each.
 
-    If a process dies, its pool is replaced once and runs the work items that had not ended; answers already received
-    are reused from the database. Raises the errors of `open_engine`."""
+    If a process dies, its pool is replaced once, and the new pool runs the work items that had not ended. Answers
+    already received are reused from the database. Raises the errors of `open_engine`."""
     processes = process_count(settings, len(works))
     if processes == 1:
         async with open_engine(settings, methods) as engine:
@@ -69,7 +69,7 @@ async def evaluate_in_processes(
                 [partial(_run_work, work, engine, progress, ended) for work in works], engine.reach
             )
     done: dict[int, Out | AssayerError] = {}
-    # Keeps the embedded database running, already migrated, until the last process has ended.
+    # Keep the embedded database running, already migrated, until the last process has ended.
     async with open_database(settings):
         for _ in range(_MAX_POOLS):
             remaining = {number: work for number, work in enumerate(works) if number not in done}
@@ -82,8 +82,8 @@ async def evaluate_in_processes(
 
 
 def process_count(settings: Settings, ideas: int) -> int:
-    """Return the configured number of processes, otherwise at most one per usable core, limited by the number of ideas.
-    Raises ConfigurationError if several processes would use one metrics port."""
+    """Return the number of processes to use: the configured number or, by default, at most one per usable core, limited
+    by the number of ideas. Raises ConfigurationError if several processes would use one metrics port."""
     configured = settings.evaluation.processes
     if settings.metrics.port is not None:
         if configured is not None and configured > 1:
@@ -107,12 +107,12 @@ async def _run_work(work: EngineWork[Out], engine: Engine, progress: Progress, e
 class _Ended(NamedTuple):
     number: int
     result: Any
-    """Result of the work, or the AssayerError it raised."""
+    """Result of the work, or the AssayerError that it raised."""
 
 
 @dataclass(frozen=True)
 class _Pool:
-    """Pool of processes, each of which runs a share of the work items. They send events through one pipe; closing a
+    """Pool of processes, each of which runs a share of the work items. They send events through one pipe. Closing a
     second pipe stops them."""
 
     settings: Settings
@@ -124,8 +124,8 @@ class _Pool:
 
     async def run(self, works: Mapping[int, EngineWork[Any]]) -> AssayerError | None:
         """Run the work items; return the error that stopped all of them, if any. Raises BrokenProcessPool if a process
-        died."""
-        context = multiprocessing.get_context("spawn")  # fork is unsafe: threads and an event loop run here
+        dies."""
+        context = multiprocessing.get_context("spawn")  # fork is unsafe, because threads and an event loop run here
         events, sender = context.Pipe(duplex=False)
         stop, running = context.Pipe(duplex=False)
         listener = threading.Thread(target=self._listen, args=(events, asyncio.get_running_loop()), daemon=True)
@@ -166,7 +166,7 @@ class _Pool:
 
 @dataclass
 class _Parent:
-    """Connections of a child process to its parent. Implements the Progress port."""
+    """A child process's connections to its parent. Implements the Progress port."""
 
     events: Connection
     lock: Lock
@@ -175,12 +175,12 @@ class _Parent:
     """Function that cancels the share in progress."""
 
     def report(self, event: ProgressEvent | _Ended) -> None:
-        """Send an event to the parent, if the parent is still running."""
+        """Send an event to the parent, if it is still running."""
         with contextlib.suppress(OSError), self.lock:
             self.events.send(event)
 
     def wait_for_stop(self) -> None:
-        """End this process when the parent closes its end of the pipe or dies; try a clean cancellation first."""
+        """End this process when the parent closes its end of the pipe or dies; first try to cancel cleanly."""
         with contextlib.suppress(EOFError, OSError):
             self.stop.recv()
         with contextlib.suppress(RuntimeError):  # the loop is closed

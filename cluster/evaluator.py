@@ -1,4 +1,4 @@
-"""Evaluator process: leases jobs, runs them with its engine, delivers webhooks and mails, and does housekeeping."""
+"""Evaluator process: leases and runs jobs, delivers webhooks and emails, and does housekeeping."""
 
 import asyncio
 import datetime as dt
@@ -28,19 +28,19 @@ from orchestrator.store.webhooks import PgWebhooks
 
 @dataclass(frozen=True)
 class Evaluator:
-    """Run leased jobs, deliveries and housekeeping chores. Any number of evaluators in different processes can share
+    """Runs leased jobs, deliveries and housekeeping chores. Any number of evaluators, in different processes, can share
     one database."""
 
     worker: Worker
     overnight: Worker
-    """Worker with its own concurrency slots for overnight jobs, which spend most of their time waiting."""
+    """Worker with its own concurrency slots, for overnight jobs, which spend most of their time waiting."""
     deliverer: WebhookDeliverer
     mail: MailDeliverer | None
-    """Deliverer of mails, or None if the service sends no mails."""
+    """Email deliverer; None if the service sends no email."""
     chores: tuple[Chore, ...]
     lock: ChoreLock
     longest_pause: float
-    """Maximum pause in seconds between two attempts while the database is unreachable."""
+    """Maximum delay in seconds between two attempts while the database is unreachable."""
 
     async def run(self) -> None:
         """Run until cancelled; call `drain` before cancelling."""
@@ -54,12 +54,12 @@ class Evaluator:
 
     @property
     def in_hand(self) -> int:
-        """Number of jobs running here, not counting overnight jobs, which a drain returns to the queue immediately."""
+        """Number of jobs running here, excluding overnight jobs, which a drain returns to the queue immediately."""
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:
         """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue. Overnight jobs
-        are returned immediately, because waiting for a batch would take hours."""
+        are returned immediately, because waiting for their batch would take hours."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.worker.drain(seconds))
             group.create_task(self.overnight.drain(0))
@@ -75,7 +75,7 @@ async def open_evaluator(
     clock: Clock,
     batch_only: bool = False,
 ) -> AsyncIterator[Evaluator]:
-    """Open an evaluator; with `batch_only` it leases no interactive jobs."""
+    """Open an evaluator. With `batch_only`, it leases no interactive jobs."""
     keep_days = settings.batches.document_days
     jobs = PgJobs(database, document_days=keep_days)
     leases = PgLeases(database, settings.queue, keep_documents=keep_days != 0)

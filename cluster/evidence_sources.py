@@ -1,5 +1,5 @@
-"""Evidence sources of evaluations, built from the settings: corpus, remote literature sources, full texts, the web,
-code and data sets. Modules that only remote sources need are imported where a source is opened."""
+"""Evidence sources for evaluations, built from the settings: the corpus, remote literature sources, full texts, the
+web, code and data sets. Modules that only remote sources need are imported when a source is opened."""
 
 import datetime as dt
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from assayer.backends import Backends
 from assayer.models import Absent, Codebase, FullText, Operation, Paper, PaperId, WebPage, Window
 from assayer.ports import Clock, Code, Datasets, FullTexts, Web
 from assayer.run.run import Run
-from cluster.engine_parts import NOTHING_SHARED, CorpusWithFullTexts, SharedParts
+from cluster.engine_components import NOTHING_SHARED, CorpusWithFullTexts, SharedComponents
 from cluster.settings import Settings
 from index import CorpusFullTexts
 from orchestrator.store import Database, PgClaims, PgResponseCache, PgSharedState
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BeyondPapersFactory:
-    """Factory for access to the web, code and data sets. It is created once and makes separate adapters for every
+    """Factory for access to the web, code and data sets. It is created once and makes separate adapters for each
     evaluation."""
 
     web: Callable[[Run], Web] | None = None
@@ -48,15 +48,15 @@ class BeyondPapersFactory:
 
     @property
     def version(self) -> list[str]:
-        """Names of the sources that may be queried, as recorded among the inputs of a report."""
+        """Names of the sources that may be queried, recorded among a report's inputs."""
         return [*(name for name, item in (("web", self.web), ("code", self.code)) if item is not None), *self.datasets]
 
 
 async def open_beyond_papers(
     settings: Settings, gateway: SourceFetcher, clock: Clock, stack: AsyncExitStack
 ) -> BeyondPapersFactory:
-    """Open the sources for the web, code and data sets. Raises ConfigurationError if the installation lacks a
-    configured component."""
+    """Open the sources for the web, code and data sets. Raises ConfigurationError if a configured component is not
+    installed."""
     storage = FileStorage(settings.full_texts.store or str(settings.home / "documents"))
 
     def on(name: str) -> bool:
@@ -86,7 +86,7 @@ def _web(
     reader = PageReader(downloader, settings.pages, clock)
     cache = FileCache(storage, "pages", WebPage, clock, settings.pages.keep, settings.pages.retry)
     return lambda run: WebAdapter(
-        WebSearch(JournalledFetcher(gateway, run.journal)), reader, cache, _ask(settings, run)
+        WebSearch(JournalledFetcher(gateway, run.journal)), reader, cache, _request_context(settings, run)
     )
 
 
@@ -99,22 +99,22 @@ def _code(
     surveyor = RepositorySurveyor(downloader, settings.code)
     cache = FileCache(storage, "code", Codebase, clock, dt.timedelta.max, settings.code.retry)
     return lambda run: CodeAdapter(
-        JournalledFetcher(gateway, run.journal), surveyor, cache, settings.code, _ask(settings, run)
+        JournalledFetcher(gateway, run.journal), surveyor, cache, settings.code, _request_context(settings, run)
     )
 
 
 def _datasets(
     settings: Settings, gateway: SourceFetcher, kind: Callable[[SourceFetcher], DatasetSource]
 ) -> Callable[[Run], Datasets]:
-    return lambda run: DatasetsAdapter(kind(JournalledFetcher(gateway, run.journal)), _ask(settings, run))
+    return lambda run: DatasetsAdapter(kind(JournalledFetcher(gateway, run.journal)), _request_context(settings, run))
 
 
-def _ask(settings: Settings, run: Run) -> RequestContext:
+def _request_context(settings: Settings, run: Run) -> RequestContext:
     return RequestContext(run.id, settings.literature.patience_seconds)
 
 
 DATASET_SOURCES: Mapping[str, Callable[[SourceFetcher], DatasetSource]] = {"kaggle": Kaggle, "datacite": DataCite}
-"""Data set catalogues, keyed by the name of their settings."""
+"""Data set catalogues, keyed by the name of their settings section."""
 
 Made = TypeVar("Made")
 
@@ -125,16 +125,16 @@ RECORD_SOURCES: Mapping[str, Callable[[SourceFetcher], LiteratureSource]] = {
     "arxiv": Arxiv,
     "google_scholar": GoogleScholar,
 }
-"""Sources of paper records, keyed by the name of their settings, in the order in which they are queried if one source
-is enough."""
+"""Sources of paper records, keyed by the name of their settings section. If one source is enough, they are queried in
+this order."""
 PDF_LOCATORS: Mapping[str, Callable[[SourceFetcher], LocatesPdfs]] = {"unpaywall": Unpaywall, "openalex": OpenAlex}
-"""Sources queried, in this order, for the location of a free PDF. Semantic Scholar is not included, because its rate
-limit is too low and its records already contain the location."""
+"""Sources queried, in this order, for the location of a free PDF. Semantic Scholar is excluded, because its rate limit
+is too low and its records already contain the location."""
 
 
 @dataclass(frozen=True)
 class JournalledCorpusTexts:
-    """Full texts from the corpus records, whose use is recorded in the run's journal."""
+    """Full texts from corpus records. Each use is recorded in the run's journal."""
 
     corpus: CorpusWithFullTexts
     run: Run
@@ -148,8 +148,8 @@ class JournalledCorpusTexts:
 
 @dataclass(frozen=True)
 class LiteratureFactory:
-    """Factory for literature access. It is created once; every evaluation gets its own access, with the corpus version
-    that the evaluation started with."""
+    """Factory for literature access. It is created once; each evaluation gets its own access, with the corpus version
+    with which the evaluation started."""
 
     sources: Mapping[str, Callable[[Run], LiteratureSource]]
     settings: LiteratureSettings
@@ -157,12 +157,12 @@ class LiteratureFactory:
     reading: Mapping[str, object]
     """Settings that determine which full texts are read."""
     own_references: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """Literature sources for looking up an idea's own references; their requests are journalled separately."""
+    """Literature sources for looking up an idea's own references. Their requests are journalled separately."""
     beyond_papers: BeyondPapersFactory = field(default_factory=BeyondPapersFactory)
     """Access to the web, code and data sets, for methods that search them."""
 
     def backends(self, backends: Backends, run: Run, corpus: CorpusWithFullTexts) -> Backends:
-        """Return the backends of one evaluation: `backends` with access to literature, the web, code and data sets."""
+        """Return `backends` with one evaluation's access to literature, the web, code and data sets added."""
         return replace(
             backends,
             literature=self._federations(corpus).for_run(run),
@@ -174,7 +174,7 @@ class LiteratureFactory:
         )
 
     def version(self, corpus: CorpusWithFullTexts) -> dict[str, object]:
-        """Return the sources and settings that determine the answers, with their versions where they have any."""
+        """Return the sources and settings that determine the answers, with versions where they exist."""
         options = self.settings.model_dump() if self.sources else {}
         beyond = {"outside": self.beyond_papers.version} if self.beyond_papers.version else {}
         literature = self._federations(corpus).version
@@ -190,13 +190,13 @@ async def open_literature(
     database: Database,
     clock: Clock,
     beyond_papers: bool = False,
-    parts: SharedParts = NOTHING_SHARED,
+    components: SharedComponents = NOTHING_SHARED,
 ) -> AsyncIterator[LiteratureFactory]:
-    """Open the literature sources, and the web, code and data sets if `beyond_papers` is set. Raises
-    ConfigurationError or StorageError."""
+    """Open the literature sources and, with `beyond_papers`, the web, code and data sets. Raises ConfigurationError if
+    a component is missing or its settings are invalid, and StorageError."""
     on = {name: source for name, source in settings.sources.items() if source.on}
     async with AsyncExitStack() as stack:
-        gateway = parts.remote if on else None
+        gateway = components.remote if on else None
         if on and gateway is None:
             from workers.outbound.source_gateway import SourceGateway
 
@@ -214,7 +214,7 @@ async def open_literature(
             sources=records,
             settings=settings.literature,
             full_texts=await _full_texts(
-                settings, locators, PgSharedState(database), PgClaims(database), clock, stack, parts.documents
+                settings, locators, PgSharedState(database), PgClaims(database), clock, stack, components.documents
             ),
             reading={"fetch": settings.full_texts.fetch, "grobid": bool(settings.grobid.urls)},
             own_references=own_references,
@@ -257,7 +257,7 @@ async def _full_texts(
 
 
 def document_store_url(settings: Settings) -> str:
-    """Return the fsspec URL of the document store."""
+    """Return the document store's fsspec URL."""
     return settings.full_texts.store or str(settings.home / "documents")
 
 

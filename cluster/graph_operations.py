@@ -37,7 +37,7 @@ from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
 
 ReportStage = Callable[[str, int, int], None]
-"""Progress callback that receives a stage name, the number done and the total."""
+"""Progress callback, called with a stage name, the number done and the total."""
 
 
 class LabelledFiles(NamedTuple):
@@ -52,7 +52,7 @@ class LabelledFiles(NamedTuple):
 class BatchCheck(NamedTuple):
     ideas: int
     found: dict[str, list[Resemblance]]
-    """Resemblances found within the batch itself, and with the graph if there is one."""
+    """Resemblances within the batch itself and, if there is a graph, with the graph."""
     names: dict[IdeaId, str]
     rejected: list[str]
 
@@ -66,17 +66,17 @@ class _GraphResources(NamedTuple):
     def graph(self, name: str | None) -> StoredGraph:
         return stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
 
-    async def prepared(
+    async def prepare(
         self, ideas: Sequence[LabelledIdea], plan: GraphPlan, report_stage: ReportStage
     ) -> list[PreparedIdea]:
         run = Run(id=EvaluationId("graph"), cutoff=None, clock=SystemClock(), progress=NoProgress())
         run.budget.max_usd = self.settings.evaluation.max_usd
         most, characters = self.settings.grapheval.viewpoints, self.settings.grapheval.idea_chars
 
-        def prepared(done: int, total: int) -> None:
+        def report_ideas(done: int, total: int) -> None:
             report_stage("Ideas", done, total)
 
-        return await prepare_ideas(ideas, plan, self.embedder, self.llm, run, most, characters, prepared)
+        return await prepare_ideas(ideas, plan, self.embedder, self.llm, run, most, characters, report_ideas)
 
 
 @asynccontextmanager
@@ -100,7 +100,7 @@ async def build_graph(
     async with _open_resources(settings) as resources:
         if (by_model or relations) and not resources.llm.models:
             raise ConfigurationError(
-                "Viewpoints or relations by a language model were requested, but no language model is configured.",
+                "A language model was requested for viewpoints or relations, but none is configured.",
                 "Set ASSAYER_LLM__MODEL, or use --viewpoints splitter.",
             )
         plan = _plan(resources, name, outcomes, bool(classes), by_model, relations)
@@ -109,7 +109,7 @@ async def build_graph(
         if present is not None:
             check_same_plan(present, plan)
         await _check_early(graph, plan, ideas, present is not None)
-        new = await resources.prepared(ideas, plan, report_stage)
+        new = await resources.prepare(ideas, plan, report_stage)
         if replace:
             await graph.store.remove()
         await graph.store.create(plan)
@@ -149,13 +149,13 @@ async def add_ideas(
         graph = resources.graph(name)
         plan = await _extensible_plan(graph, resources, name)
         await _check_early(graph, plan, ideas, grows=True)
-        new = await resources.prepared(ideas, plan, report_stage)
+        new = await resources.prepare(ideas, plan, report_stage)
         return await graph.add(new)
 
 
 async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[LabelledIdea], grows: bool) -> None:
-    """Raise the errors for contradictory ideas that the graph would raise later, before time is spent on splitting and
-    embedding ideas."""
+    """Raise errors about contradictory ideas early, before time is spent on splitting and embedding. The graph itself
+    would raise them only later."""
     known = await graph.store.standing([idea.id for idea in ideas]) if grows else {}
     check_for_contradictions(plan, known, ideas)
 
@@ -174,8 +174,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
 
 
 async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
-    """Return the plan of a graph. Raises an error if there is no such graph or if it was built with a different
-    embedder."""
+    """Return a graph's plan. Raises an error if the graph does not exist or was built with a different embedder."""
     plan = await graph.plan()
     if plan is None:
         raise missing_graph_error(name or resources.settings.grapheval.graph)
@@ -206,7 +205,7 @@ async def check_batch(
     share: float | None,
     report_stage: ReportStage,
 ) -> BatchCheck:
-    """Compare each idea with the rest of the batch and, if a graph exists or is requested by name, with the graph."""
+    """Compare each idea with the rest of the batch and with the graph, if one exists or is requested by name."""
     ideas, rejected = await read_ideas(paths)
     async with _open_resources(settings) as resources:
         limits = _limits(resources.embedder.name, cosine, share)
@@ -226,8 +225,8 @@ async def check_batch(
 
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
-    """Return the requested thresholds, otherwise those fitted for the packaged embedding model. Raises InputError for
-    other embedding models, which have no fitted thresholds."""
+    """Return the requested thresholds or, by default, those fitted for the packaged embedding model. Raises InputError
+    for other embedding models, which have no fitted thresholds."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(
@@ -244,7 +243,7 @@ def _limits(embedder: str, cosine: float | None, share: float | None) -> Plagiar
 async def _batch_viewpoints(
     ideas: Sequence[Idea], resources: _GraphResources, report_stage: ReportStage
 ) -> list[IdeaViewpoints]:
-    """Split the ideas into viewpoints and embed them. The splitter is always used, never a language model, because
+    """Split the ideas into viewpoints and embed them. This always uses the splitter, never a language model, because
     copies are detected by their wording."""
     options = resources.settings.grapheval
     batch = []

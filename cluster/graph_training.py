@@ -1,5 +1,5 @@
-"""Implementation of `assayer graph train`: scores held-out ideas, fits a calibration on the scores, and trains the
-network if it is the scorer."""
+"""Implementation of `assayer graph train`: score held-out ideas, fit a calibration on the scores and, if the network is
+the scorer, train it."""
 
 import datetime as dt
 from collections.abc import Callable
@@ -42,18 +42,18 @@ _ROUNDS = 500
 """Number of bootstrap rounds."""
 
 ReportStage = Callable[[str, int, int], None]
-"""Progress callback that receives a stage name, the number done and the total."""
+"""Progress callback, called with a stage name, the number done and the total."""
 
 
 class NetworkEffort(NamedTuple):
-    """Training effort for a network; a field that is None keeps the network's default."""
+    """Number of networks to train, and for how long. A field that is None keeps the network's default."""
 
     epochs: int | None = None
     members: int | None = None
 
 
 class Holdout(NamedTuple):
-    """Rule for holding out ideas: all ideas, fold by fold, or only ideas dated after a given day."""
+    """Rule for holding out ideas: all of them, fold by fold, or only those dated after a given day."""
 
     folds: int = 5
     after: dt.date | None = None
@@ -78,16 +78,16 @@ class HeldOutMeasures(NamedTuple):
 
 class TrainingResult(NamedTuple):
     calibration: ProbabilityCalibration
-    """Final calibration, fitted on all held-out ideas. The measures come from cross-fitted calibrations, each fitted on
-    nine tenths of those ideas and tested on the remaining tenth."""
+    """Final calibration, fitted on all held-out ideas. The measures, however, come from cross-fitted calibrations: each
+    is fitted on nine tenths of those ideas and tested on the remaining tenth."""
     scorer: HeldOutMeasures
     auroc: Estimate
     """AUROC of the calibrated scorer."""
     usual: HeldOutMeasures
-    """Measures of the baseline that always predicts the class frequencies, and so the most common outcome."""
+    """Measures for the baseline that always predicts the class frequencies, and so the most frequent outcome."""
     ideas: int
     choice: ScorerChoice | None
-    """Choice of the scorer, or None if the scorer was set explicitly."""
+    """Comparison by which the scorer was chosen; None if it was set explicitly."""
 
     @property
     def commonest(self) -> str:
@@ -104,7 +104,7 @@ def train(
     now: dt.datetime,
     progress: ReportStage,
 ) -> TrainingResult:
-    """Train the scorer and save it for verdicts: its files replace those of an earlier training in the graph's folder.
+    """Train the scorer and save it for verdicts, replacing the files of an earlier training in the graph's folder.
     Raises InputError if there are too few labelled ideas."""
     arrays = contents.arrays
     parts = holdout.parts(arrays)
@@ -131,9 +131,9 @@ def train(
     separation = bootstrap(auroc, truth, [probabilities], _ROUNDS, holdout.seed)
     return TrainingResult(
         calibration,
-        _measured(truth, probabilities, holdout.seed),
+        _measure(truth, probabilities, holdout.seed),
         separation,
-        _measured(truth, usual, holdout.seed),
+        _measure(truth, usual, holdout.seed),
         len(rows),
         chosen.choice if chosen else None,
     )
@@ -142,7 +142,7 @@ def train(
 def _write_files(
     folder: Path, calibration: ProbabilityCalibration, model: VerdictModel | None, checkpoint: "Checkpoint | None"
 ) -> None:
-    """Write the files of a training run and remove those of an earlier run, so that verdicts use the last one."""
+    """Write a training run's files and remove those of earlier runs, so that verdicts use the latest."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (MODEL_FILE, CALIBRATION_FILE, NETWORK_FILE):
         (folder / name).unlink(missing_ok=True)
@@ -156,7 +156,7 @@ def _write_files(
         write_whole(folder / CALIBRATION_FILE, calibration.model_dump_json(indent=1) + "\n")
 
 
-def _measured(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
+def _measure(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed: int) -> HeldOutMeasures:
     error, squared = (bootstrap(item, truth, [probabilities], _ROUNDS, seed) for item in (calibration_error, brier))
     return HeldOutMeasures(accuracy(truth, probabilities), error, squared)
 
@@ -164,7 +164,7 @@ def _measured(truth: NDArray[np.int16], probabilities: NDArray[np.float64], seed
 class _Chosen(NamedTuple):
     choice: ScorerChoice
     scores: NDArray[np.float64]
-    """Scores (ideas, classes) from the chosen scorer alone, for each idea while it was held out."""
+    """The chosen scorer's scores (ideas, classes). Each idea was scored while it was held out."""
 
 
 _REGRESSIONS: dict[str, FeatureKind] = {TFIDF: "words", MEAN_VIEWPOINT: "mean viewpoint"}
@@ -241,9 +241,9 @@ def _network(
     effort: NetworkEffort,
     report_stage: ReportStage,
 ) -> tuple[str, NDArray[np.float64], "Checkpoint"]:
-    """Train one network per held-out part, whose scores the calibration needs, and one on all labels. Returns the
-    scorer's name, the held-out scores (ideas, classes) and the network trained on all labels. Raises InputError if no
-    idea has a label."""
+    """Train one network per held-out part, to get the scores that the calibration needs, and one on all labels. Returns
+    the scorer's name, the held-out scores (ideas, classes) and the network trained on all labels. Raises InputError if
+    no idea has a label."""
     from workers.viewpoint_network import (
         FreshNetwork,
         NetworkScorer,

@@ -1,4 +1,4 @@
-"""Checks of `assayer doctor`: what is configured, what responds, what is missing.
+"""Checks for `assayer doctor`: what is configured, what responds, what is missing.
 
 Each configured remote service is sent one cheap request, through the same client as in evaluations."""
 
@@ -65,28 +65,28 @@ class Finding(NamedTuple):
 
 
 async def run_health_checks(settings: Settings) -> AsyncIterator[Finding]:
-    """Run the checks in sequence, then check the remote services concurrently at the end. A check that fails for any
-    reason yields a finding, and the other checks continue."""
+    """Run the checks one after another, then those of the remote sources concurrently. If a check itself fails, that
+    becomes a finding, and the other checks continue."""
     yield Finding("assayer", "ok", f"{__version__}, Python {platform.python_version()}, {os.cpu_count()} cores.")
-    yield await _checked("data directory", asyncio.to_thread(_data_directory, settings))
-    yield await _checked("database", _database(settings))
+    yield await _guarded("data directory", asyncio.to_thread(_data_directory, settings))
+    yield await _guarded("database", _database(settings))
     for finding in _flag_embedding(settings):
         yield finding
-    yield await _checked("corpus", asyncio.to_thread(_corpus, settings))
-    yield await _checked("FAISS", asyncio.to_thread(_faiss, settings))
-    yield (answers := await _checked("language model", _language_model(settings)))
+    yield await _guarded("corpus", asyncio.to_thread(_corpus, settings))
+    yield await _guarded("FAISS", asyncio.to_thread(_faiss, settings))
+    yield (answers := await _guarded("language model", _language_model(settings)))
     if settings.llm is not None and answers.state == "ok":
-        yield await _checked("structured answers", _structured_answer(settings.llm))
+        yield await _guarded("structured answers", _structured_answer(settings.llm))
     if settings.llm is not None and settings.llm.batch.enabled:
-        yield await _checked("batches of the language model", _batches(settings.llm))
+        yield await _guarded("batches of the language model", _batches(settings.llm))
     yield _webhooks(settings)
-    yield await _checked("mail", _mail(settings))
+    yield await _guarded("mail", _mail(settings))
     for finding in await check_remote_services(settings):
         yield finding
 
 
-async def _checked(subject: str, check: Awaitable[Finding]) -> Finding:
-    """Return the finding of a check; an unexpected error becomes a finding too."""
+async def _guarded(subject: str, check: Awaitable[Finding]) -> Finding:
+    """Return a check's finding; an unexpected error becomes a finding too."""
     try:
         return await check
     except ModuleNotFoundError as error:
@@ -102,7 +102,7 @@ def _data_directory(settings: Settings) -> Finding:
     try:
         settings.home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        text = f"{settings.home} cannot be used: {error.strerror}. Set ASSAYER_HOME to a writable folder."
+        text = f"{settings.home} is not usable: {error.strerror}. Set ASSAYER_HOME to a writable folder."
         return Finding("data directory", "broken", text)
     writable = os.access(settings.home, os.W_OK)
     text = f"{settings.home} (ASSAYER_HOME)" + ("." if writable else " is not writable.")
@@ -118,7 +118,7 @@ async def _database(settings: Settings) -> Finding:
     if health.problem:
         return Finding("database", "broken", health.problem)
     number = re.search(r"\d+", health.server or "")
-    old = " Versions before 16 are not tested." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
+    old = " assayer is not tested with versions before 16." if number and int(number[0]) < _OLDEST_POSTGRESQL else ""
     return Finding("database", "ok", f"{health.server}, {health.address}.{old}")
 
 
@@ -160,13 +160,13 @@ def _faiss(settings: Settings) -> Finding:
     where = "the CPU" if gpus is None else f"{gpus.count} GPU{'s' * (gpus.count > 1)}"
     installed = faiss_packages()
     if len(installed) > 1:
-        text = f"{' and '.join(installed)} are all installed and provide the same module. Uninstall all but one."
+        text = f"{' and '.join(installed)} are installed but provide the same module. Uninstall all but one."
         return Finding("FAISS", "broken", text)
     return Finding("FAISS", "ok", f"{' '.join(installed) or 'faiss'} {module.__version__}, searches on {where}.")
 
 
 def _published_corpus(settings: Settings) -> Finding:
-    """Check the published corpus that this machine pulls, without pulling it."""
+    """Check the published corpus from which this machine pulls, without pulling it."""
     verified = VerificationCache(settings.verified_path)
     try:
         bucket = followed_bucket(settings)
@@ -204,7 +204,7 @@ async def _language_model(settings: Settings) -> Finding:
 
 
 async def _structured_answer(settings: LlmSettings) -> Finding:
-    """Send a real request with the largest answer schema, which takes as long as the model needs to answer."""
+    """Send a real request with the largest answer schema. This takes as long as the model needs to answer."""
     clock = SystemClock()
     endpoint = LlmEndpoint(settings, clock)
     try:
@@ -216,13 +216,13 @@ async def _structured_answer(settings: LlmSettings) -> Finding:
 
 
 async def _batches(settings: LlmSettings) -> Finding:
-    """Check the endpoint's batch API, for overnight jobs."""
+    """Check the endpoint's batch API, which overnight jobs use."""
     endpoint = LlmEndpoint(settings, SystemClock())
     try:
         await RemoteBatches(endpoint, settings.batch.window, settings.batch.most_bytes).reach()
     except (TransientLlmFailure, PermanentLlmFailure) as failure:
         text = (
-            f"the batch API of {endpoint.address} cannot be used: {failure}. "
+            f"the batch API of {endpoint.address} is not usable: {failure}. "
             "Overnight jobs would send live requests at full price."
         )
         return Finding("batches of the language model", "broken", text)
@@ -241,9 +241,9 @@ def _webhooks(settings: Settings) -> Finding:
 
 
 async def _mail(settings: Settings) -> Finding:
-    """Connect to the mail server and sign in; nothing is sent."""
+    """Connect to the mail server and sign in, without sending anything."""
     if settings.mail.host is None:
-        text = "not configured; no mail is sent. Set ASSAYER_MAIL__HOST and __SENDER."
+        text = "not configured; no email is sent. Set ASSAYER_MAIL__HOST and __SENDER."
         return Finding("mail", "absent", text)
     try:
         sender = mail_sender(settings)
@@ -255,37 +255,37 @@ async def _mail(settings: Settings) -> Finding:
         return Finding("mail", "broken", str(error))
     except ImportError as error:
         return Finding("mail", "broken", f"{error.name} is not installed: pip install 'assayer-research[api]'.")
-    return Finding("mail", "ok", f"{answer} Mails are sent from {sender.addr_spec}.")
+    return Finding("mail", "ok", f"{answer} Emails are sent from {sender.addr_spec}.")
 
 
 _PROBED_PAPER = Identifiers(doi="10.18653/v1/n19-1423", arxiv="1810.04805")
-"""Paper to look up in the probes (BERT). A source that does not know it still responds."""
+"""Paper that the probes look up (BERT). A source that does not know it still responds."""
 _PATIENCE_SECONDS = 20.0
 
 Probe = Callable[[SourceFetcher, RequestContext], Awaitable[object]]
 
 
-def _resolves_paper(kind: Callable[[SourceFetcher], ResolvesIdentifiers]) -> Probe:
+def _resolve_paper(kind: Callable[[SourceFetcher], ResolvesIdentifiers]) -> Probe:
     return lambda remote, context: kind(remote).resolve([_PROBED_PAPER], context)
 
 
-async def _finds_copies(remote: SourceFetcher, context: RequestContext) -> object:
+async def _find_copies(remote: SourceFetcher, context: RequestContext) -> object:
     return await Unpaywall(remote).pdf_urls(_PROBED_PAPER, context)
 
 
-async def _searches_scholar(remote: SourceFetcher, context: RequestContext) -> object:
+async def _search_scholar(remote: SourceFetcher, context: RequestContext) -> object:
     return await GoogleScholar(remote).search("research idea evaluation", 1, Window(), context)
 
 
-async def _searches_web(remote: SourceFetcher, context: RequestContext) -> object:
+async def _search_web(remote: SourceFetcher, context: RequestContext) -> object:
     return await WebSearch(remote).search("research idea evaluation", 1, Window(), context)
 
 
-def _searches_datasets(kind: Callable[[SourceFetcher], DatasetSource]) -> Probe:
+def _search_datasets(kind: Callable[[SourceFetcher], DatasetSource]) -> Probe:
     return lambda remote, context: kind(remote).search("temperature", 1, Window(), context)
 
 
-async def _reads_rate_limit(remote: SourceFetcher, context: RequestContext) -> object:
+async def _read_rate_limit(remote: SourceFetcher, context: RequestContext) -> object:
     return await remote.fetch(SourceRequest("github", "code", "rate_limit"), context)
 
 
@@ -298,16 +298,16 @@ class _RemoteService(NamedTuple):
 
 
 _REMOTE_SERVICES = (
-    _RemoteService("Semantic Scholar", "semantic_scholar", "S2", _resolves_paper(SemanticScholar)),
-    _RemoteService("arXiv", "arxiv", "ARXIV", _resolves_paper(Arxiv)),
-    _RemoteService("OpenAlex", "openalex", "OPENALEX", _resolves_paper(OpenAlex)),
-    _RemoteService("Crossref", "crossref", "CROSSREF", _resolves_paper(Crossref)),
-    _RemoteService("Unpaywall", "unpaywall", "UNPAYWALL", _finds_copies),
-    _RemoteService("Google Scholar", "google_scholar", "GOOGLE_SCHOLAR", _searches_scholar),
-    _RemoteService("web search", "web", "WEB", _searches_web),
-    _RemoteService("GitHub", "github", "GITHUB", _reads_rate_limit),
-    _RemoteService("Kaggle", "kaggle", "KAGGLE", _searches_datasets(Kaggle)),
-    _RemoteService("DataCite", "datacite", "DATACITE", _searches_datasets(DataCite)),
+    _RemoteService("Semantic Scholar", "semantic_scholar", "S2", _resolve_paper(SemanticScholar)),
+    _RemoteService("arXiv", "arxiv", "ARXIV", _resolve_paper(Arxiv)),
+    _RemoteService("OpenAlex", "openalex", "OPENALEX", _resolve_paper(OpenAlex)),
+    _RemoteService("Crossref", "crossref", "CROSSREF", _resolve_paper(Crossref)),
+    _RemoteService("Unpaywall", "unpaywall", "UNPAYWALL", _find_copies),
+    _RemoteService("Google Scholar", "google_scholar", "GOOGLE_SCHOLAR", _search_scholar),
+    _RemoteService("web search", "web", "WEB", _search_web),
+    _RemoteService("GitHub", "github", "GITHUB", _read_rate_limit),
+    _RemoteService("Kaggle", "kaggle", "KAGGLE", _search_datasets(Kaggle)),
+    _RemoteService("DataCite", "datacite", "DATACITE", _search_datasets(DataCite)),
 )
 
 
@@ -319,14 +319,14 @@ async def check_remote_services(settings: Settings) -> Sequence[Finding]:
     }
     cache, state = InMemoryResponseCache(clock), InMemorySharedState(clock)
     async with SourceGateway(single_attempt, cache, state, clock) as gateway:
-        services = [_checked(service.name, _check_service(service, settings, gateway)) for service in _REMOTE_SERVICES]
-        return await asyncio.gather(*services, _checked("GROBID", _grobid(settings.grobid)))
+        services = [_guarded(service.name, _check_service(service, settings, gateway)) for service in _REMOTE_SERVICES]
+        return await asyncio.gather(*services, _guarded("GROBID", _grobid(settings.grobid)))
 
 
 async def _check_service(service: _RemoteService, settings: Settings, gateway: SourceGateway) -> Finding:
     own = settings.sources[service.source]
     if own.base_url is None:
-        text = f"not configured (ASSAYER_{service.setting}__BASE_URL, or --profile online)."
+        text = f"not configured (set ASSAYER_{service.setting}__BASE_URL, or use --profile online)."
         return Finding(service.name, "absent", text)
     if own.lacks:
         text = f"{own.base_url} is not used without ASSAYER_{service.setting}__{own.lacks.upper()}."
@@ -354,7 +354,7 @@ async def _grobid(settings: GrobidSettings) -> Finding:
 
 
 async def _grobid_version(session: ClientSession, url: str, seconds: float) -> str | None:
-    """Return the server's version, or None if the server is not alive."""
+    """Return the server's version, or None if the server does not respond."""
     if not await is_alive(session, url, seconds):
         return None
     return await server_version(session, url, seconds) or "unknown"

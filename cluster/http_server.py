@@ -1,4 +1,4 @@
-"""HTTP server that runs an application until a stop signal: the first signal drains it, the second stops it
+"""HTTP server that runs an application until a stop signal. The first signal drains it; the second stops it
 immediately."""
 
 import asyncio
@@ -13,10 +13,12 @@ from starlette.applications import Starlette
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SWITCH_SECONDS = 0.0005
-"""Thread switch interval in seconds: how long the event loop waits for a thread that reads an upload or writes a
-report. With Python's default of 5 ms, every database response that arrives in the meantime would wait that long."""
+"""Thread switch interval in seconds. It bounds how long the event loop waits for a thread that reads an upload or
+writes a report. With Python's default of 5 ms, every database response that arrives in the meantime would wait that
+long."""
 _CLOSING_SECONDS = 5
-"""Timeout in seconds for responses in flight when the server closes; clients resume event streams on another server."""
+"""Seconds that responses in flight have to finish when the server closes. Clients resume event streams on another
+server."""
 
 
 class _Server(uvicorn.Server):
@@ -33,9 +35,9 @@ async def serve_http(
     run: Callable[[], Awaitable[object]],
     drain: Callable[[], Awaitable[None]],
 ) -> None:
-    """Serve the app until a stop signal or until `run`, which runs alongside, ends; raises the error that `run` ends
-    with. On the first SIGTERM or SIGINT, await `drain` while still answering requests; the second signal cancels the
-    caller."""
+    """Serve the app until a stop signal arrives or until `run`, which runs concurrently, ends; errors from `run` are
+    raised. On the first SIGTERM or SIGINT, `drain` is awaited while requests are still answered. The second signal
+    cancels the caller."""
     sys.setswitchinterval(_SWITCH_SECONDS)
     config = uvicorn.Config(
         app,
@@ -67,8 +69,8 @@ async def serve_http(
 
 @contextmanager
 def _stop_event() -> Iterator[asyncio.Event]:
-    """Yield an event that is set by the first stop signal; the second signal cancels the task inside the context. The
-    previous signal handlers are restored afterwards."""
+    """Yield an event that the first stop signal sets. The second signal cancels the task inside the context.
+    Afterwards, the previous signal handlers are restored."""
     stopping = asyncio.Event()
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     loop, task = asyncio.get_running_loop(), asyncio.current_task()

@@ -1,4 +1,4 @@
-"""Calibrations of InnoEval's decisions, fitted on reports of labelled ideas and stored by name in the data
+"""Calibrations of InnoEval's decisions. They are fitted on reports about labelled ideas and stored by name in the data
 directory."""
 
 import datetime as dt
@@ -25,7 +25,7 @@ from cluster.settings import Settings
 from cluster.whole_files import read_whole_text
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-_LONGEST_SOURCE = 600
+_MAX_SOURCE_LENGTH = 600
 
 
 class LabelledOutcomes(NamedTuple):
@@ -35,8 +35,8 @@ class LabelledOutcomes(NamedTuple):
 
 
 def read_labels(path: Path, field: str) -> LabelledOutcomes:
-    """Read outcomes from the JSON Lines file of the evaluated ideas. Raises InputError for the first line that cannot
-    be used or that contradicts an earlier outcome of the same idea."""
+    """Read outcomes from the JSON Lines file of evaluated ideas. Raises InputError for the first line that is unusable
+    or contradicts an earlier outcome of the same idea."""
     text = read_whole_text(path)
     outcomes: dict[IdeaId, str] = {}
     for number, line in enumerate(text.split("\n"), start=1):
@@ -47,7 +47,7 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
         idea = idea_of_record(record, place).id
         outcome = record.get(field) if isinstance(record, dict) else None
         if not isinstance(outcome, str | int) or isinstance(outcome, bool) or not str(outcome).strip():
-            raise InputError(f"{place} has no outcome in {field!r}.", "Pass the name of the field with --label-field.")
+            raise InputError(f"{place} has no outcome in {field!r}.", "Name the field with --label-field.")
         if outcomes.setdefault(idea, str(outcome).strip()) != str(outcome).strip():
             raise InputError(f"{place} contradicts an earlier line, which gives a different outcome for the same idea.")
     if not outcomes:
@@ -60,10 +60,10 @@ def read_labels(path: Path, field: str) -> LabelledOutcomes:
 def fit_calibration(
     name: str, made_on: dt.date, labels: LabelledOutcomes, source: str, reports: Path, classes: Sequence[str], seed: int
 ) -> DecisionCalibration:
-    """Return decision thresholds fitted on the final scores in a folder of reports; `source` states where the labels
-    come from.
+    """Return decision thresholds fitted on the final scores in a folder of reports; `source` describes who made the
+    decisions.
 
-    Raises InputError for an invalid name, for reports made with different settings, and for data that cannot be
+    Raises InputError if the name is invalid, the reports were made with different settings, or the data cannot be
     fitted."""
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -71,10 +71,10 @@ def fit_calibration(
             "Use a-z, 0-9, - and _, starting with a letter or digit.",
         )
     origin = source.strip().rstrip(".")
-    if not 0 < len(origin) <= _LONGEST_SOURCE:
+    if not 0 < len(origin) <= _MAX_SOURCE_LENGTH:
         raise InputError(
-            f"The source of the labels has {len(origin):,} characters.",
-            f"State whose decisions these are in 1 to {_LONGEST_SOURCE} characters.",
+            f"The label source is {len(origin):,} characters long; it must be 1 to {_MAX_SOURCE_LENGTH}.",
+            'Describe who made these decisions, for example --source "Panel A, 2023".',
         )
     boards = _boards(reports, labels)
     scored = [
@@ -90,8 +90,8 @@ def fit_calibration(
 
 
 def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
-    """Save a calibration under its name. Raises InputError if a different calibration has that name, because reports
-    refer to calibrations by name."""
+    """Save a calibration under its name. Raises InputError if a different calibration already has that name, because
+    reports refer to calibrations by name."""
     path = home / "calibrations" / f"{calibration.name}.json"
     text = calibration.model_dump_json(indent=2) + "\n"
     try:
@@ -109,7 +109,7 @@ def save_calibration(home: Path, calibration: DecisionCalibration) -> Path:
 
 
 def _write_new(path: Path, text: str) -> None:
-    """Write a new file; if this fails, delete the partial file, so that the name can be used again."""
+    """Write a new file. If this fails, delete the partial file, so that the name can be used again."""
     with path.open("x", encoding="utf-8") as file:
         try:
             file.write(text)
@@ -121,8 +121,8 @@ def _write_new(path: Path, text: str) -> None:
 
 
 def find_calibration(home: Path, given: Path) -> Path:
-    """Return the path of an existing file unchanged, or resolve a bare name to a calibration in the data directory.
-    Raises InputError."""
+    """Resolve a calibration's name to its file in the data directory; the path of an existing file is returned
+    unchanged. Raises InputError if there is no such calibration."""
     name = str(given)
     if given.is_file() or not _NAME.fullmatch(name):
         return given
@@ -137,7 +137,8 @@ def find_calibration(home: Path, given: Path) -> Path:
 
 
 def innoeval_options(settings: Settings) -> InnoEvalOptions:
-    """Return the options with the path of the calibration file filled in. Raises InputError for an unknown name."""
+    """Return the options with the path of the calibration file filled in. Raises InputError if the calibration is
+    unknown."""
     options = settings.innoeval
     if options.board.calibration is None:
         return options
@@ -146,7 +147,7 @@ def innoeval_options(settings: Settings) -> InnoEvalOptions:
 
 
 def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord]:
-    """Return the board records of the labelled ideas. Raises InputError if there are none, or several for one idea."""
+    """Return the labelled ideas' board records. Raises InputError if there are none, or several for one idea."""
     from cluster.ranking_inputs import read_reports
 
     boards: dict[IdeaId, BoardRecord] = {}
@@ -157,13 +158,13 @@ def _boards(reports: Path, labels: LabelledOutcomes) -> dict[IdeaId, BoardRecord
         elif report.idea.id not in labels.outcomes:
             others["an idea without a label"] += 1
         elif report.idea.id in boards:
-            raise InputError(f"{reports} contains several reports on {report.idea.source}.", "Keep one of them.")
+            raise InputError(f"{reports} contains several reports about {report.idea.source}.", "Keep one of them.")
         else:
             boards[report.idea.id] = report.board
     if not boards:
         other_counts = "; ".join(f"{count} of {setting}" for setting, count in others.items()) or "none"
         raise InputError(
-            f"{reports} contains no {METHOD} report on an idea in {labels.file}; other reports: {other_counts}.",
+            f"{reports} contains no {METHOD} report about an idea in {labels.file}; other reports: {other_counts}.",
             f"Create them with: assayer evaluate {labels.file} --method {METHOD} --format json --out {reports}",
         )
     return boards
@@ -173,8 +174,8 @@ def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> Calibrat
     first, *others = dict.fromkeys(map(CalibrationConditions.of, boards.values()))
     for other in others:
         raise InputError(
-            f"The reports in {reports} were made with different {' and '.join(differing_conditions(first, other))}: no "
-            "thresholds hold for all of them.",
+            f"The reports in {reports} were made with different {' and '.join(differing_conditions(first, other))}, "
+            "so no thresholds apply to all of them.",
             "Evaluate all labelled ideas with the same settings.",
         )
     return first

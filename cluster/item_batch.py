@@ -1,4 +1,4 @@
-"""Concurrent processing of many items: equal items are processed once, and each result or problem is reported and
+"""Process many items concurrently. Equal items are processed only once, and each result or problem is reported and
 stored as it arrives."""
 
 import asyncio
@@ -29,11 +29,11 @@ KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
 """Callback that receives outcomes as they arrive, never concurrently. If it raises an exception, the work ends."""
 
 _FATAL_ERRORS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
-"""Errors that would also affect every other item; they end the work, which can be restarted."""
+"""Errors that would affect every other item too. They end the work, which can be restarted."""
 
 
 class Ending(NamedTuple, Generic[Made]):
-    """Result of processing an item, from which its outcome is built."""
+    """Result of processing an item: the values from which its outcome is built."""
 
     item: int
     id: str
@@ -46,20 +46,20 @@ class Ending(NamedTuple, Generic[Made]):
 
 @dataclass(frozen=True)
 class ItemWork(Generic[Item, Made, Ended]):
-    """Definition of the work done with each item."""
+    """Definition of how to process each item."""
 
     stage: str
     """Stage name shown in progress, for example `rewards`."""
     words: Callable[[Item], Hashable]
-    """Key with everything that determines the result; items with equal keys are processed once."""
+    """Function that returns everything that determines the result. Items with equal keys are processed once."""
     name: Callable[[Item], str]
-    """Name that the caller uses for an item."""
+    """Function that returns the caller's name for an item."""
     do: Callable[[Item, Run], Awaitable[Made]]
-    """Function that processes an item. It raises AssayerError if there is no result; partial failures are marked absent
-    in the result."""
+    """Function that processes an item. It raises AssayerError if there is no result; partial failures are marked as
+    absent in the result."""
     outcome: Callable[[Ending[Made]], Ended]
     ends_all: tuple[type[AssayerError], ...] = ()
-    """Additional errors that affect all items."""
+    """Errors, besides the usual ones, that affect all items."""
     without_result: tuple[str, str] = ("no-result", "The item could not be processed")
     """Type and title of the problem reported for a failed item."""
 
@@ -72,8 +72,8 @@ async def do_items_of_job(
     concurrency: int,
     outcomes: PgItemOutcomes[Ended],
 ) -> tuple[Ended, ...]:
-    """Process a job's items and return all outcomes in the order of the items. Items with stored outcomes are skipped;
-    new outcomes are stored as they arrive. Raises LeaseLost."""
+    """Process a job's items and return all outcomes in item order. Items with stored outcomes are skipped; new outcomes
+    are stored as they arrive. Raises LeaseLost if another process has taken over the job."""
     known = {outcome.item: outcome for outcome in await outcomes.outcomes(lease.job)}
     stored = len(known)
 
@@ -95,9 +95,9 @@ async def do_items(
     keep: KeepOutcomes[Ended],
     known: Mapping[int, Ended],
 ) -> None:
-    """Process items concurrently, skipping those with `known` outcomes (keyed by item position). All items share the
-    run's budget; each has its own journal, from which its outcome reports its usage. An item's failure affects only
-    that item; errors that would affect all items are raised."""
+    """Process items concurrently, skipping those in `known` (outcomes keyed by item position). All items share the
+    run's budget; each has its own journal, from which its outcome reports its usage. A failed item affects no other
+    item; errors that would affect all items are raised."""
     batch = _Batch(items, work, run, asyncio.Semaphore(concurrency), asyncio.Queue())
     run.report_progress(work.stage, len(known), len(items))
     try:
@@ -113,13 +113,13 @@ async def do_items(
 
 
 def _root_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error of the (possibly nested) group; it caused the cancellation of the other tasks."""
+    """Return the first error in the (possibly nested) group, which caused the cancellation of the other tasks."""
     first = errors.exceptions[0]
     return _root_error(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _keep_all(batch: "_Batch[Item, Made, Ended]", keep: KeepOutcomes[Ended], done: int) -> None:
-    """Store outcomes as they arrive; those that arrive during a write are stored together in the next write."""
+    """Store outcomes as they arrive. Those that arrive during a write are stored together in the next write."""
     while (first := await batch.ended.get()) is not None:
         outcomes = list(first)
         last = False
@@ -144,7 +144,7 @@ class _Batch(Generic[Item, Made, Ended]):
     """Queue of outcomes not stored yet, with None after the last."""
 
     def equal_items(self) -> list[list[int]]:
-        """Return groups of positions of items with equal keys, ordered by each group's first item."""
+        """Return the positions of items, grouped by equal keys. Groups are ordered by their first item."""
         places: dict[Hashable, list[int]] = {}
         for place, item in enumerate(self.items):
             places.setdefault(self.work.words(item), []).append(place)

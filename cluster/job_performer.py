@@ -39,7 +39,7 @@ from workers.documents.document_ideas import read_document_idea
 
 @dataclass(frozen=True)
 class EnginePerformer:
-    """Job performer that implements `orchestrator.execution.ports.JobPerformer` with the engine."""
+    """Performs jobs with the engine. Implements `orchestrator.execution.ports.JobPerformer`."""
 
     engine: Engine
     ranker: Ranker
@@ -47,7 +47,7 @@ class EnginePerformer:
     curations: CurationJobs
     documents: DocumentLimits
     submitted: PgDocuments | None = None
-    """File store for documents that are not stored in the database rows of their jobs; None if not configured."""
+    """File store for documents that are not in their jobs' database rows; None if not configured."""
     _parsers: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -112,8 +112,8 @@ class EnginePerformer:
         return lease.submitted_at + dt.timedelta(seconds=llm.batch.deadline_seconds)
 
     async def _read(self, lease: Lease, request: EvaluationRequest) -> Idea:
-        """Read the idea from the job's document. Raises Unreadable, InputError if its text is not an idea, and the
-        errors of `_document`."""
+        """Read the idea from the job's document. Raises Unreadable if the document cannot be parsed, InputError if its
+        text is not an idea, and the errors of `_document`."""
         async with self._parsers:
             source, bibliography = request.source or "The document", self.engine.bibliography
             return await read_document_idea(await self._document(lease), source, self.documents, bibliography)
@@ -169,7 +169,7 @@ def make_worker(
     batch_only: bool = False,
     overnight_only: bool = False,
 ) -> Worker:
-    """Create a worker that leases jobs and runs as many concurrently as the settings allow."""
+    """Create a worker that leases jobs and runs as many of them concurrently as the settings allow."""
     return Worker(
         name=name,
         places=settings.overnight_places if overnight_only else settings.evaluation.concurrency,

@@ -1,4 +1,4 @@
-"""Reader of labelled ideas from JSON Lines files, with configurable field names."""
+"""Reader of labelled ideas from JSON Lines files with configurable field names."""
 
 import datetime as dt
 import gzip
@@ -22,15 +22,15 @@ _SHOWN_PROBLEMS = 5
 
 
 class FieldNames(NamedTuple):
-    """Names of the fields for outcome and date, which differ between sources."""
+    """Names of the fields for the outcome and the date, which differ between sources."""
 
     label: str = "label"
     date: str = "date"
 
 
 def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[LabelledIdea]:
-    """Read the ideas from every line of every file, in order. Raises InputError naming the first unusable lines,
-    because a graph must not be built from a part of its sources."""
+    """Read the ideas on every line of every file, in order. Raises InputError, which names the first unusable lines,
+    because a graph must not be built from only part of its sources."""
     ideas: list[LabelledIdea] = []
     problems: list[str] = []
     for path in paths:
@@ -50,15 +50,16 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
 
 
 def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the outcomes of a new graph: `names`, ordered from worst to best, or if empty, the labels of the ideas in
+    """Return a new graph's outcomes: `names`, ordered from worst to best or, if empty, the ideas' labels in
     alphabetical order.
 
-    Raises InputError for labels that are missing, unknown or all the same."""
+    Raises InputError if labels are missing, unknown or all the same."""
     unlabelled = [idea for idea in ideas if idea.label is None]
     if unlabelled:
         raise InputError(
-            f"Ideas without a label: {len(unlabelled)} of {len(ideas)}; the first is {unlabelled[0].id!r}.",
-            "Pass the name of the field with --label-field. Add ideas without an outcome later: `assayer graph add`.",
+            f"{len(unlabelled)} of {len(ideas)} ideas have no label (first: {unlabelled[0].id!r}).",
+            "Use --label-field to name the field that holds the label. To add unlabelled ideas later, use `assayer "
+            "graph add`.",
         )
     labels = sorted({idea.label for idea in ideas if idea.label is not None})
     if unknown := [label for label in labels if names and label not in names]:
@@ -71,12 +72,12 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
             "Add ideas with a different outcome.",
         )
     if len(set(names)) != len(names):
-        raise InputError("--classes names an outcome twice.")
+        raise InputError("--classes contains a duplicate outcome.")
     return tuple(names) or tuple(labels)
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the location (file and line number) and the text of each line that is not blank."""
+    """Yield the location (file and line number) and the text of each non-blank line."""
     data = read_whole(path)
     try:
         text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
@@ -112,7 +113,7 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
 
 
 def _text(record: dict[str, object], names: Sequence[str], place: str) -> str:
-    """Return the sanitised text of the first named field that is present; numbers are converted to text."""
+    """Return the sanitised text of the first of these fields that is present; numbers are converted to text."""
     value = next((record[name] for name in names if record.get(name) not in (None, "")), "")
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{place}: {names[0]!r} must be a string or a number.")

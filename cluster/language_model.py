@@ -1,4 +1,4 @@
-"""Access to the configured language model through its gateway, with shared rate limits and the batch API."""
+"""Access to the configured language model through the LLM gateway, with shared rate limits and the batch API."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -31,7 +31,8 @@ class Models(NamedTuple):
 
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[Models]:
-    """Open the models and the database. Raises ConfigurationError, StorageError, LlmRejected and LlmUnavailable."""
+    """Open the models and the database. Raises ConfigurationError, StorageError, LlmRejected or LlmUnavailable if one
+    of them cannot be used."""
     async with AsyncExitStack() as stack:
         embedder = stack.enter_context(closing(local_embedder(settings.embedder)))
         database = await stack.enter_async_context(open_database(settings))
@@ -39,17 +40,18 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
 
 
 def require_llm(settings: Settings, work: str) -> None:
-    """Raise ConfigurationError if no language model is configured. `work` names the task that has no fallback."""
+    """Raise ConfigurationError if no language model is configured. `work` names the task that needs one, for the
+    message."""
     if settings.llm is None:
         raise ConfigurationError(
             f"{work} needs a language model, but none is configured.",
-            "Pass --model PROVIDER/NAME (in Python, model=…), or set ASSAYER_LLM__MODEL and, for an endpoint of "
-            "your own, ASSAYER_LLM__BASE_URL and __API_KEY.",
+            "Pass --model PROVIDER/NAME (in Python, model=…), or set ASSAYER_LLM__MODEL and, for your own endpoint, "
+            "ASSAYER_LLM__BASE_URL and __API_KEY.",
         )
 
 
 def require_prices(llm: Llm) -> None:
-    """Raise ConfigurationError if the price of a model is unknown."""
+    """Raise ConfigurationError if any model's price is unknown."""
     from workers.llm.gateway import LlmGateway
 
     if isinstance(llm, LlmGateway):
@@ -65,7 +67,7 @@ async def open_llm(
     beside_others: bool = False,
 ) -> Llm:
     """Open the gateway, or return `NoLlm` if no model is configured. With `for_service` or `beside_others`, rate limits
-    are shared with other processes through the database; with `for_service`, the batch API is also used if it is
+    are shared with other processes through the database. With `for_service`, the batch API is also used if it is
     enabled. Raises LlmUnavailable if `must_answer` is set and the endpoint does not respond."""
     if settings.llm is None:
         return NoLlm()

@@ -1,4 +1,4 @@
-"""The socket on which a service listens, opened before anything else is loaded."""
+"""The socket on which a service listens, which is opened before anything else is loaded."""
 
 import socket
 from collections.abc import Iterator
@@ -11,7 +11,8 @@ _BACKLOG = 2_048
 
 @contextmanager
 def listening_socket(host: str, port: int) -> Iterator[socket.socket]:
-    """Open a listening socket; port 0 selects a free port. Raises ConfigurationError."""
+    """Open a listening socket; port 0 selects a free port. Raises ConfigurationError if the address is not
+    available."""
     try:
         listening = _listen(host, port)
     except (OSError, OverflowError) as error:
@@ -29,7 +30,7 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(address)
-        listening.listen(_BACKLOG)  # clients that connect from now on wait instead of being refused
+        listening.listen(_BACKLOG)  # from now on, clients that connect wait instead of being refused
     except BaseException:
         listening.close()
         raise

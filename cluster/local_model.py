@@ -1,4 +1,4 @@
-"""Settings of a command, including the language model chosen by its options. A local model is started on this machine
+"""Settings for a command, including the language model chosen by its options. A local model is started on this machine
 and runs until the command ends."""
 
 import math
@@ -23,7 +23,7 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
 _MOST_REVIEW_SECONDS = 300.0
-"""Expected duration of a usual review above which a smaller one is made instead."""
+"""If a review of the usual size would take longer than this, a smaller one is made."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,7 @@ class ChosenModel:
     """Size of the review if it is smaller than usual."""
 
     def announcement(self, ideas: int, method: str) -> str | None:
-        """Return a sentence on how long a local model will take for this number of ideas; None if the model is not
-        local."""
+        """Describe how long a local model will take for this number of ideas; None if the model is not local."""
         if self.local is None or self.speed is None:
             return None
         from cluster.typical_usage import typical_evaluations
@@ -46,21 +45,21 @@ class ChosenModel:
         measured = typical_evaluations(self.settings.llm).get(method)
         typical = self.size if method == REVIEW and self.size is not None else measured
         if typical is None:
-            return f"{text} The duration of an evaluation with {method} has not been measured."
+            return f"{text} The duration of an evaluation by {method} has not been measured."
         seconds = self.speed.seconds(typical.prompt_tokens, typical.completion_tokens)
-        total = f", {ideas:,} ideas about {_duration(ideas * seconds)}" if ideas > 1 else ""
+        total = f", {ideas:,} ideas about {_duration_in_words(ideas * seconds)}" if ideas > 1 else ""
         smaller = method == REVIEW and self.size is not None
-        made_smaller = "The review is made smaller to fit this speed. " if smaller else ""
+        made_smaller = "The review is made smaller to suit this speed. " if smaller else ""
         return (
-            f"{text} At this speed, an idea takes about {_duration(seconds)}{total}; less if few papers are found, "
-            f"{_delay()}. {made_smaller}"
-            "Answers are stored, so you can interrupt the run and resume it later."
+            f"{text} At this speed, an idea takes about {_duration_in_words(seconds)}{total}; less if few papers are "
+            f"found, {_delay_in_words()}. {made_smaller}Answers are stored, so you can interrupt the run and resume "
+            "it later."
         )
 
     @contextmanager
     def watched(self, show: Callable[[int, int], None]) -> Iterator[None]:
-        """Call `show` every few seconds with the numbers of tokens read and written for the answers in progress; never
-        if the model is not local."""
+        """Inside this context, call `show` every few seconds with the numbers of tokens read and written for the
+        answers in progress. Does nothing if the model is not local."""
         if self.local is None:
             yield
             return
@@ -82,11 +81,11 @@ class ChosenModel:
 
 @contextmanager
 def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
-    """Yield the settings with the chosen model. A local model is started, its speed is measured, and it stops when the
+    """Yield the settings with the chosen model. A local model is started and its speed measured; it stops when the
     context ends.
 
-    Raises InputError if both options are given, ConfigurationError, and LlmUnavailable if a local model does not start.
-    """
+    Raises InputError if both options are given, ConfigurationError if the settings are invalid, and LlmUnavailable if a
+    local model does not start."""
     if path_or_package is None:
         yield ChosenModel(load_settings(profile, model))
         return
@@ -107,12 +106,12 @@ def chosen_model(profile: Profile, model: str | None, path_or_package: str | Non
             prices={local.name: (0.0, 0.0)},
             bounded_answers=True,
         )
-        yield sized_for(settings, local, measure_speed(local))
+        yield fit_settings_to_speed(settings, local, measure_speed(local))
 
 
-def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
-    """Limit ideas in progress to the model's slots and repairs to one, and make the review smaller if the usual one
-    takes too long."""
+def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpeed) -> ChosenModel:
+    """Limit the ideas in progress to the model's slots, limit repairs to one, and make the review smaller if the usual
+    one would take too long."""
     from cluster.typical_usage import typical_evaluations
 
     llm, evaluation = settings.llm, settings.evaluation
@@ -129,15 +128,15 @@ def sized_for(settings: Settings, local: LocalModel, speed: ModelSpeed) -> Chose
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)
 
 
-def _delay() -> str:
-    """Return how much longer it may take, in words, because other programs use the processors."""
+def _delay_in_words() -> str:
+    """Describe how much longer it may take because other programs use the processors."""
     load, processors = psutil.getloadavg()[0], psutil.cpu_count() or 1
     times = f"up to {load / processors:.0f} times that" if load >= 1.5 * processors else "more"
     return f"{times} while other programs use the processors (load {load:.0f} on {processors})"
 
 
-def _duration(seconds: float) -> str:
-    """Return a readable duration, for example `40 seconds`, `12 minutes` or `3.5 hours`."""
+def _duration_in_words(seconds: float) -> str:
+    """Format a duration in words, for example `40 seconds`, `12 minutes` or `3.5 hours`."""
     if seconds < 90:
         return f"{max(math.ceil(seconds), 1)} seconds"
     return f"{seconds / 60:,.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:,.1f} hours"

@@ -1,4 +1,4 @@
-"""Service log: one JSON object per line, with the ids of requests, jobs and tenants, but without submitted texts."""
+"""Service log: one JSON object per line, with the ids of requests, jobs and tenants but no submitted texts."""
 
 import datetime as dt
 import json
@@ -19,7 +19,7 @@ from cluster.settings import LogSettings
 _SECRET = re.compile(r"\b((?:ak|whsec|sk)[_-][A-Za-z0-9]{0,8})[A-Za-z0-9_/+=-]{12,}")
 _ROOT = Path(version.__file__).parents[1]
 _LIBRARIES = ("uvicorn", "ray", "httpx2", "sentence_transformers")
-"""Libraries that log too much at level INFO, so their level is at least WARNING."""
+"""Libraries that log too much at level INFO, so that their level is at least WARNING."""
 
 
 class JsonLinesFormatter(logging.Formatter):
@@ -40,7 +40,7 @@ class JsonLinesFormatter(logging.Formatter):
 
 
 def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
-    """Configure the logging of this process. If the settings name no file, log to `otherwise` or, if it is None, to
+    """Configure this process's logging. If the settings name no file, log to `otherwise` or, if that is None, to
     standard error. Raises ConfigurationError if the file cannot be opened."""
     file = settings.file or otherwise
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
@@ -60,7 +60,7 @@ def configure_log(settings: LogSettings, otherwise: Path | None = None) -> None:
 
 
 def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
-    """Yield the type and the stack of an error and of each of its causes, without messages, because those may quote the
+    """Yield the type and stack of an error and of each of its causes. Messages are omitted, because they may quote the
     input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)

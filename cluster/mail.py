@@ -1,4 +1,4 @@
-"""Outbox, sender address and deliverer of mails, built from the settings."""
+"""Email outbox, sender address and deliverer, built from the settings."""
 
 import random
 from email.headerregistry import Address
@@ -17,7 +17,7 @@ def mail_outbox(settings: Settings, database: Database) -> PgMails:
 
 
 def mail_sender(settings: Settings) -> Address:
-    """Return the configured sender's address. Raises ConfigurationError."""
+    """Return the configured sender's address. Raises ConfigurationError if it is invalid."""
     try:
         return mail_address(settings.mail.sender_name, settings.mail.sender)
     except ValueError as error:
@@ -26,8 +26,8 @@ def mail_sender(settings: Settings) -> Address:
 
 
 def mail_deliverer(settings: Settings, outbox: PgMails, clock: Clock) -> MailDeliverer | None:
-    """Return the mail deliverer, or None unless both a mail server and the service's URL are configured. Raises
-    ConfigurationError."""
+    """Return the email deliverer, or None unless both a mail server and the service's URL are configured. Raises
+    ConfigurationError if the sender's address is invalid."""
     if settings.mail.host is None or settings.access.url is None:
         return None
     from workers.mail.smtp import SmtpConnection

@@ -1,4 +1,4 @@
-"""Table of the evaluation methods: what each requires, what determines its reports, and how it is run."""
+"""Table of the evaluation methods: what each requires, what determines its reports, and how to run it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ from cluster.innoeval_calibrations import innoeval_options
 from cluster.settings import Settings
 
 METHOD_DESCRIPTIONS: Mapping[str, str] = {
-    REVIEW: "A short review by a panel of referees, with the literature as evidence, edited for one page.",
-    SCHOLAREVAL: "Soundness and contribution of an idea, each claim held against the literature it finds.",
-    GRAPHEVAL: "A verdict from ideas whose outcomes are known, through a graph of their viewpoints.",
-    INNOEVAL: "A board of reviewers with different backgrounds judges the idea by papers, web, code and data sets.",
-    CHECK: "Evidence without a judgement: closest work, limitations it names, references, gaps of the plan.",
-    SCICOMPANION: "A graph of the literature, grown step by step beside a notebook, and what the idea missed in it.",
+    REVIEW: "A one-page review by a panel of referees and an editor, with evidence from the literature.",
+    SCHOLAREVAL: "The idea's soundness and contribution, with each claim compared with the literature.",
+    GRAPHEVAL: "A verdict based on a graph of viewpoints from ideas with known outcomes.",
+    INNOEVAL: "A board of reviewers with different backgrounds, who judge with papers, the web, code and data sets.",
+    CHECK: "Evidence without a judgement: closest work, its stated limitations, references, gaps in the plan.",
+    SCICOMPANION: "A literature graph, extended step by step with a notebook, and what the idea missed in it.",
 }
 """One-line description of each method."""
 
@@ -58,15 +58,15 @@ class MethodInputs:
     settings: Settings
     backends: Backends
     judge: GraphJudge | Absent
-    """Judge based on the graph of labelled ideas, or the reason why there is none."""
+    """Judge based on the graph of labelled ideas, or why there is none."""
 
     @property
-    def without_llm(self) -> bool:
-        """True if no language model is configured."""
+    def has_no_llm(self) -> bool:
+        """Whether no language model is configured."""
         return not self.backends.llm.models
 
     def context(self, idea: Idea, run: Run, options: Options) -> EvaluationContext[Options]:
-        """Open the context that all steps of the method share."""
+        """Return the context that all of the method's steps share."""
         return EvaluationContext.open(idea, self.backends, run, options, self.settings.release)
 
 
@@ -76,36 +76,36 @@ class EvaluationMethod:
 
     tasks: tuple[Task[Any, Any], ...]
     options: Callable[[Settings], BaseModel]
-    """Function that returns the settings that determine the method's reports. It raises InputError for unusable files.
-    """
+    """Function that returns the settings that determine the method's reports. It raises InputError if a file is
+    unusable."""
     evaluate: Callable[[Idea, Run, MethodInputs], Awaitable[EvaluationResult]]
     reads_literature: bool
     needs_graph: bool
-    """True if the method requires a graph of labelled ideas."""
+    """Whether the method requires a graph of labelled ideas."""
     asks_llm: bool = True
-    """True if the method uses a language model when one is configured."""
+    """Whether the method uses a language model if one is configured."""
     needs_llm: bool = False
-    """True if the method requires a language model."""
+    """Whether the method requires a language model."""
     scores_without_llm: bool = False
-    """True if the method's reports have comparable scores even without a configured language model."""
+    """Whether the method's reports have comparable scores even if no language model is configured."""
     reranks: bool = False
-    """True if the method reranks its search results when a reranker is configured."""
+    """Whether the method reranks its search results if a reranker is configured."""
     models: Callable[[Settings], Sequence[str]] = lambda settings: ()
-    """Function that returns the names of models that the method uses in addition to those in the LLM settings."""
+    """Function that returns the names of the models that the method uses besides those in the LLM settings."""
     beyond_papers: bool = False
-    """True if the method also searches the web, code and data sets when those are configured."""
+    """Whether the method also searches the web, code and data sets if those are configured."""
 
 
 async def _scholareval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     """Evaluate with ScholarEval; without a language model, report the evidence."""
-    if inputs.without_llm:
+    if inputs.has_no_llm:
         return await _evidence(SCHOLAREVAL, idea, run, inputs)
     return await scholareval.evaluate(inputs.context(idea, run, inputs.settings.scholareval))
 
 
 async def _review(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
     """Write a review; without a language model, report the evidence."""
-    if inputs.without_llm:
+    if inputs.has_no_llm:
         return await _evidence(REVIEW, idea, run, inputs)
     return await review.evaluate(inputs.context(idea, run, inputs.settings.review))
 
@@ -115,7 +115,8 @@ async def _check(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult
 
 
 async def _evidence(method: str, idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationResult:
-    """Return an evidence report for `method`. Only for `check`, it also lists what the proposal does not state."""
+    """Return an evidence report for `method`. Only for `check`, the report also lists what the proposal does not
+    state."""
     return await check.evaluate(
         inputs.context(idea, run, inputs.settings.check), method, with_checklist=method == CHECK
     )
@@ -128,8 +129,8 @@ async def _grapheval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationRe
 
 
 def with_board(settings: Settings, board: int | None, models: tuple[str, ...]) -> Settings:
-    """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`; None for `board` and
-    () for `models` leave the settings unchanged."""
+    """Return the settings with `board` reviewers on InnoEval's board, distributed among `models`. None for `board` and
+    () for `models` leave that setting unchanged."""
     asked: dict[str, object] = {} if board is None else {"board": board}
     options = settings.innoeval.board.model_copy(update=asked | ({"models": models} if models else {}))
     return settings.model_copy(update={"innoeval": settings.innoeval.model_copy(update={"board": options})})
@@ -142,7 +143,8 @@ async def _innoeval(idea: Idea, run: Run, inputs: MethodInputs) -> EvaluationRes
 
 
 def _scicompanion_options(settings: Settings) -> BaseModel:
-    """Return the options with the dimensions themselves instead of the path of their file. Raises InputError."""
+    """Return the options, with the dimensions themselves instead of their file's path. Raises InputError if the file is
+    unusable."""
     options = settings.scicompanion
     return options.model_copy(update={"dimensions": options.rubric()})
 

@@ -91,14 +91,14 @@ def setting_paths() -> Iterator[tuple[str, ...]]:
 
 
 def section_paths(sections: Mapping[str, str]) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every setting of an audience."""
+    """Yield the path of every setting for one audience."""
     for section, names in sections.items():
         for name in names.split():
             yield tuple(filter(None, (*section.split("."), *name.split("."))))
 
 
 def variable_name(path: Sequence[str]) -> str:
-    """Return the environment variable of a setting."""
+    """Return a setting's environment variable."""
     return "ASSAYER_" + "__".join(path).upper()
 
 
@@ -115,8 +115,8 @@ def setting_field(path: Sequence[str]) -> tuple[type[BaseModel], FieldInfo]:
 
 
 def nested_model(field: FieldInfo) -> type[BaseModel] | None:
-    """Return the nested settings class of a field; None if it has none, as for a list or a mapping of settings, which
-    is a single value."""
+    """Return a field's nested settings class, or None. A list or mapping of settings counts as a single value, so it
+    has none."""
     if get_origin(field.annotation) in (tuple, dict):
         return None
     kinds = get_args(field.annotation) or (field.annotation,)

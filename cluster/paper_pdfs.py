@@ -1,4 +1,4 @@
-"""PDFs of papers by identifier or URL, fetched with the guarded downloader and archived in the document store."""
+"""Fetch papers' PDFs by identifier or URL, with the guarded downloader, and archive them in the document store."""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -19,13 +19,14 @@ from workers.outbound.store import InMemorySharedState
 async def fetch_pdf(
     source: str, settings: Settings, fetcher: ArchivingPdfFetcher | None, archive: FullTextArchive
 ) -> bytes:
-    """Return the PDF of a paper from the first location that has it. `source` is a URL, an arXiv id or a DOI. Raises
-    InputError for anything else, or if no location is known; FullTextError if no location has it; ConfigurationError if
-    there is no fetcher because fetching is disabled."""
+    """Return a paper's PDF from the first location that has it. `source` is a URL, an arXiv id or a DOI.
+
+    Raises InputError if it is anything else or no location is known; FullTextError if no location has the PDF;
+    ConfigurationError if there is no fetcher because fetching is disabled."""
     locations = _pdf_locations(source, settings)
     if fetcher is None:
         raise ConfigurationError(
-            f"{source} would have to be downloaded, but downloading full texts is disabled.",
+            f"{source} cannot be downloaded, because downloading full texts is disabled.",
             "Set ASSAYER_FULL_TEXTS__FETCH=true, or pass the PDF file.",
         )
     failure: FullTextError | None = None
@@ -60,8 +61,8 @@ def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
 async def open_pdf_fetcher(
     settings: Settings, archive: FullTextArchive, clock: Clock, stack: AsyncExitStack
 ) -> ArchivingPdfFetcher | None:
-    """Open a fetcher that archives the PDFs it downloads, or return None if fetching is disabled. It is closed together
-    with `stack`."""
+    """Open a fetcher that archives the PDFs it downloads, or return None if fetching is disabled. The fetcher is closed
+    together with `stack`."""
     if not settings.full_texts.fetch:
         return None
     downloader = await stack.enter_async_context(Downloader(settings.fetching, clock))

@@ -1,7 +1,7 @@
-"""Implementation of `assayer policy train`: training of a policy in this process or as a Ray task.
+"""Implementation of `assayer policy train`: train a policy in this process or in a Ray task.
 
-The training process reads ASSAYER_API_KEY and the embedder settings from its own environment; on a cluster, this is the
-environment of its nodes."""
+The training process reads ASSAYER_API_KEY and the embedder settings from its own environment. On a cluster, that is its
+node's environment."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from workers.policy_training import (
     AnyTraining,
     CompanionTraining,
     PolicyTraining,
-    plan_of,
+    parse_plan,
     train_companion,
     train_policy,
 )
@@ -42,7 +42,7 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
 
 @contextmanager
 def _literature(plan: CompanionTraining) -> Iterator[Backends]:
-    """Open the plan's corpus without a language model, because the trained policy takes the model's place."""
+    """Open the plan's corpus without a language model, because the policy in training takes the model's place."""
     from assayer.llm import NoLlm
     from cluster.settings_loading import load_settings
     from index import Corpus
@@ -58,8 +58,8 @@ def _literature(plan: CompanionTraining) -> Iterator[Backends]:
 
 
 def train_on_ray(plan: AnyTraining) -> LearningCurve:
-    """Train on a running Ray cluster as one task with the plan's CPUs and GPUs, restarted from the last complete
-    checkpoint if its process dies. The plan's folder must be visible to every node. Raises the same errors as
+    """Train in one task on a running Ray cluster, with the plan's CPUs and GPUs. If the process dies, it is restarted
+    from the last complete checkpoint. Every node must have access to the plan's folder. Raises the errors of
     `train_here`, and PartUnavailable after the last restart."""
     import ray
     from ray.exceptions import RayTaskError, WorkerCrashedError
@@ -75,9 +75,9 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
     except WorkerCrashedError:
         raise PartUnavailable(
             f"The training process died {machine.restarts + 1} times.",
-            "Run the same command again to continue from the last checkpoint, and check that there is enough memory.",
+            "Run the same command again to resume from the last checkpoint, and check that there is enough memory.",
         ) from None
 
 
 def _trained(plan: str) -> str:
-    return train_here(plan_of(json.loads(plan))).model_dump_json()
+    return train_here(parse_plan(json.loads(plan))).model_dump_json()

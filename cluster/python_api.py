@@ -1,5 +1,5 @@
-"""Evaluations and rankings in a Python program, in its process and without a service: `assayer.evaluate`,
-`assayer.check` and `assayer.rank`.
+"""Evaluate and rank proposals from Python, in this process and without a service: `assayer.evaluate`, `assayer.check`
+and `assayer.rank`.
 
 They run the same code as the command line. Their names and parameters are stable under semantic versioning."""
 
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from workers.documents.idea_reader import RejectedInput
 
 OnProgress = Callable[[str, int, int], object]
-"""Called with the name of a stage, the number of its finished steps, and the number of all its steps so far."""
+"""Progress callback, called with a stage's name, the number of its finished steps, and its total number of steps so
+far."""
 _TEXT = "text"
-"""Source of a proposal that was passed as a text."""
+"""Source of a proposal that was passed as text."""
 _REFUSALS_SHOWN = 5
 
 P = ParamSpec("P")
@@ -62,12 +63,13 @@ async def evaluate_async(
 ) -> EvaluationReport:
     """Evaluate one proposal and return its report, as `assayer evaluate` does.
 
-    `proposal` is a path, an arXiv id, a DOI, a web address, or the text itself. `model` is `PROVIDER/NAME`, `corpus`
-    the folder of a built corpus; otherwise the settings apply (`ASSAYER_…` variables, `assayer.toml`, `profile`).
-    Literature after `cutoff` (a date, or YYYY-MM-DD) is ignored. With `out`, the report is also written to that folder.
+    `proposal` is a path, an arXiv id, a DOI, a URL, or the text itself. `model` is `PROVIDER/NAME`; `corpus` is the
+    folder of a built corpus. If either is omitted, the settings apply (`ASSAYER_…` variables, `assayer.toml`,
+    `profile`). Literature after `cutoff` (a date, or YYYY-MM-DD) is ignored. With `out`, the report is also written to
+    that folder.
 
-    Raises `assayer.errors.AssayerError`, whose text says what to do. `evaluate` may be called in a notebook as well;
-    `evaluate_async` does not block the event loop, and is stopped by cancelling it."""
+    Raises `assayer.errors.AssayerError`, whose text says what to do. `evaluate` also works in a notebook.
+    `evaluate_async` does not block the event loop, and can be cancelled."""
     settings = load_settings(profile, model)
     return await _evaluate(proposal, settings, method, corpus, cutoff, out, progress, blind)
 
@@ -82,8 +84,8 @@ async def check_async(
     blind: bool | None = None,
     profile: Profile = "laptop",
 ) -> EvaluationReport:
-    """Collect evidence on a proposal without a language model, as `assayer check` does. Parameters and errors are those
-    of `evaluate`."""
+    """Collect evidence about a proposal without a language model, as `assayer check` does. Parameters and errors are
+    those of `evaluate`."""
     settings = load_settings(profile).model_copy(update={"llm": None})
     return await _evaluate(proposal, settings, CHECK, corpus, cutoff, out, progress, blind)
 
@@ -98,12 +100,12 @@ async def rank_async(
     blind: bool | None = None,
     profile: Profile = "laptop",
 ) -> ProposalRanking:
-    """Rank proposals by pairwise comparisons of a language model, with intervals, as `assayer rank` does.
+    """Rank proposals with pairwise comparisons by a language model, with uncertainty intervals, as `assayer rank` does.
 
-    `proposals` is a folder, or several paths, ids, addresses and texts. `cut` is the number of proposals that can be
-    selected. The other parameters are those of `evaluate`.
+    `proposals` is a folder, or a list of paths, ids, URLs and texts. `cut` is the number of proposals to select. The
+    other parameters are those of `evaluate`.
 
-    Raises `assayer.errors.AssayerError`, also if one of the proposals cannot be read."""
+    Raises `assayer.errors.AssayerError`, also if any of the proposals cannot be read."""
     settings = load_settings(profile, model)
     require_llm(settings, "A ranking")
     ideas = await _read_several([proposals] if isinstance(proposals, str | Path) else proposals, settings)
@@ -117,7 +119,7 @@ async def rank_async(
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return a function with the same parameters and description that runs to its end before it returns."""
+    """Return a blocking function with the same parameters and docstring, which returns when the work is done."""
 
     @wraps(function)
     def run(*args: P.args, **named: P.kwargs) -> T:
@@ -134,7 +136,7 @@ rank = _blocking(rank_async)
 
 @dataclass(frozen=True)
 class _Evaluate:
-    """Work item for an engine. Returns the report."""
+    """Work item for an engine that returns the report."""
 
     idea: Idea
     method: str
@@ -147,7 +149,7 @@ class _Evaluate:
 
 @dataclass(frozen=True)
 class _Reported:
-    """Implements the Progress port."""
+    """Passes progress events to the caller's callback. Implements the Progress port."""
 
     call: OnProgress | None
 
@@ -184,7 +186,7 @@ async def _evaluate(
 async def _read(
     proposal: str | Path, settings: Settings, method: str, cutoff: dt.date | None, blind: bool | None
 ) -> tuple[Idea, RunRequest]:
-    """Read the one proposal, or raise InputError."""
+    """Read a single proposal. Raises InputError if there is not exactly one."""
     with _as_files([proposal]) as (paths, texts):
         ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind)
     _refuse(rejected, texts)
@@ -194,7 +196,7 @@ async def _read(
 
 
 async def _read_several(proposals: Iterable[str | Path], settings: Settings) -> list[Idea]:
-    """Read all proposals, or raise InputError."""
+    """Read all proposals. Raises InputError if any cannot be read."""
     with _as_files(proposals) as (paths, texts):
         ideas, rejected = await read_idea_inputs(paths, settings)
     _refuse(rejected, texts)
@@ -203,8 +205,8 @@ async def _read_several(proposals: Iterable[str | Path], settings: Settings) -> 
 
 @contextmanager
 def _as_files(proposals: Iterable[str | Path]) -> Iterator[tuple[list[Path], dict[str, str]]]:
-    """Yield a path for each proposal. A text is read from a temporary file, like standard input; also yield the names
-    of the texts by the paths of their files."""
+    """Yield a path for each proposal. A text is written to a temporary file; the second value maps the paths of such
+    files to names for the texts."""
     with TemporaryDirectory() as folder:
         paths, texts = list[Path](), dict[str, str]()
         for proposal in proposals:
@@ -223,7 +225,7 @@ def _named(idea: Idea, texts: Mapping[str, str]) -> Idea:
 
 
 def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> None:
-    """Raise InputError if there are inputs that could not be read."""
+    """Raise InputError if any inputs could not be read."""
     if not rejected:
         return
     message = " ".join(item.message for item in rejected[:_REFUSALS_SHOWN])
@@ -234,7 +236,7 @@ def _refuse(rejected: "Sequence[RejectedInput]", texts: Mapping[str, str]) -> No
 
 
 def _is_text(proposal: str) -> bool:
-    """Return whether a string is the text of a proposal rather than its path, id or URL: it has spaces, and no file has
+    """Return whether a string is a proposal's text rather than its path, id or URL: it contains spaces, and no file has
     this name."""
     if not any(character.isspace() for character in proposal.strip()):
         return False
@@ -245,7 +247,7 @@ def _is_text(proposal: str) -> bool:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    """Run the work to its end, in a new thread if this thread already runs an event loop, as in a notebook."""
+    """Run the work until it is done, in a new thread if this thread already runs an event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

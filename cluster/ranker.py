@@ -1,4 +1,4 @@
-"""Ranking and comparison of ideas in a single process, without Ray or a server."""
+"""Rank and compare ideas in a single process, without Ray or a server."""
 
 import asyncio
 import hashlib
@@ -33,20 +33,20 @@ class RankingInputs:
     ideas: Sequence[Idea]
     cut: int | None = None
     scores: Mapping[IdeaId, float] = field(default_factory=dict)
-    """Initial scores of single ideas."""
+    """Initial scores of individual ideas."""
     known: Sequence[Comparison] = ()
     labelled: Sequence[LabelledIdea] = ()
     outcomes: tuple[str, ...] = ()
-    """Outcomes of the labelled ideas, from worst to best."""
+    """The labelled ideas' outcomes, from worst to best."""
     calls_per_idea: float | None = None
     """Number of LLM requests for comparisons per idea; None uses the value in the settings."""
     evidence: Mapping[IdeaId, str] | None = None
-    """Evidence from reports, for some or all of the ideas; if None, ideas are compared by their own texts alone."""
+    """Evidence from reports, for some or all of the ideas. If None, ideas are compared only by their own texts."""
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Ranker of ideas; can run several rankings concurrently."""
+    """Ranks ideas; can run several rankings concurrently."""
 
     settings: Settings
     llm: Llm
@@ -57,12 +57,13 @@ class Ranker:
         self, wanted: RankingInputs, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> CompletedRanking:
         """Rank the ideas, masked if the request is blind. A repeated call continues from the judge's stored answers.
-        Raises InputError for ideas that cannot be ranked, ConfigurationError if there is no language model,
-        LlmRejected, LlmUnavailable and StorageError."""
+
+        Raises InputError if the ideas cannot be ranked, ConfigurationError if there is no language model, LlmRejected
+        or LlmUnavailable if the endpoint fails, and StorageError."""
         require_llm(self.settings, "A ranking")
         options = self._options(run_request, wanted.calls_per_idea)
         if run_request.blind:
-            wanted = await asyncio.to_thread(_masked, wanted)
+            wanted = await asyncio.to_thread(_mask_ideas, wanted)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
         request = await asyncio.to_thread(self._ranking, wanted, options)
         run = await self._begin(request, progress, run_request)
@@ -193,7 +194,7 @@ _READ_THE_SAME = Absent(
 )
 
 
-def _masked(wanted: RankingInputs) -> RankingInputs:
+def _mask_ideas(wanted: RankingInputs) -> RankingInputs:
     ideas = [masked_idea(idea) for idea in wanted.ideas]
     return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(item) for item in wanted.labelled])
 

@@ -1,4 +1,4 @@
-"""Inputs of a ranking: scores and evidence from reports of `assayer evaluate`, and comparisons from an earlier
+"""Read a ranking's inputs: scores and evidence from reports by `assayer evaluate`, and comparisons from an earlier
 ranking."""
 
 import json
@@ -36,15 +36,15 @@ class KnownFile(NamedTuple):
 
 class ReportScores(NamedTuple):
     by_idea: dict[IdeaId, float]
-    """Score of each idea, 0 to 1; the mean if an idea has several reports."""
+    """Score of each idea, from 0 to 1; the mean if an idea has several reports."""
     absent: Counter[str]
-    """Reasons why reports have no starting score, with the number of reports for each reason."""
+    """Why reports have no initial score, with the number of reports for each reason."""
 
 
 def read_scores(folder: Path) -> ReportScores:
-    """Return the score of each idea whose report has a score.
+    """Return the score of each idea that has a report with a score.
 
-    Raises InputError for a folder without reports, for an unreadable report, and for reports by different methods."""
+    Raises InputError if the folder contains no reports, an unreadable report, or reports by different methods."""
     reports = list(read_reports(folder))
     methods = sorted({report.method for report in reports})
     if not methods:
@@ -68,13 +68,13 @@ def read_scores(folder: Path) -> ReportScores:
 class ReportEvidence(NamedTuple):
     by_idea: dict[IdeaId, str]
     blind: dict[IdeaId, bool]
-    """Whether the idea was masked for its report."""
+    """Whether the idea was masked when the report was made."""
 
 
 def read_evidence(folder: Path, chars: int) -> ReportEvidence:
-    """Return the evidence from each report that a ranking judge is shown, at most `chars` characters per idea. If an
-    idea has several reports, the first by file name is used. Raises the errors of `read_reports`, and InputError for a
-    folder without reports."""
+    """Return the evidence that a ranking judge is shown from each report, at most `chars` characters per idea. If an
+    idea has several reports, the first by file name is used. Raises the errors of `read_reports`, and InputError if the
+    folder contains no reports."""
     by_idea: dict[IdeaId, str] = {}
     blind: dict[IdeaId, bool] = {}
     for report in read_reports(folder):
@@ -110,8 +110,8 @@ def _report(path: Path) -> Report | None:
 
 
 def read_comparisons(path: Path) -> KnownFile:
-    """Read the comparisons of an earlier ranking and sanitise their texts. Raises InputError for the first line that is
-    not a valid comparison."""
+    """Read an earlier ranking's comparisons and sanitise their texts. Raises InputError for the first line that is not
+    a valid comparison."""
     found, names = list[Comparison](), dict[IdeaId, str]()
     for number, line in enumerate(read_whole_text(path).split("\n"), start=1):
         if line.strip():
@@ -126,18 +126,18 @@ def read_comparisons(path: Path) -> KnownFile:
 def comparisons_between(
     ideas: Sequence[Idea], known: Sequence[Comparison], judging: Judging, path: Path
 ) -> KnownComparisons:
-    """Return the known comparisons between two of these ideas that were judged under the current conditions. Raises
-    InputError if there are none, because the file is then probably the wrong one."""
+    """Return the known comparisons between two of these ideas that were judged under the current conditions. If there
+    are none, raises InputError, because the file is probably the wrong one."""
     usable = split_comparisons(known, {idea.id for idea in ideas}, judging)
     if usable.refused and not usable.usable:
         raise InputError(
             f"{path}: {explain_refused(usable.refused, judging)}",
-            "Omit --known, or use the same options as for that ranking: --blind or --no-blind, with or without "
+            "Omit --known, or use the same options as in that ranking: --blind or --no-blind, with or without "
             "--evidence, the same model and the same dimensions.",
         )
     if not usable.usable:
         raise InputError(
-            f"None of the {len(known)} comparisons in {path} is between two of these {len(ideas)} ideas.",
+            f"None of the {len(known)} comparisons in {path} is about two of these {len(ideas)} ideas.",
             "An idea whose text has changed counts as a different idea. Pass the file of a ranking of these ideas.",
         )
     return usable

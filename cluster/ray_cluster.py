@@ -1,7 +1,7 @@
 """Ray clusters: a private one for the service, one for a corpus build, or one that is already running.
 
-Ray reads part of its environment when it is imported: enter `private_environment` first. This module imports Ray only
-when a cluster is requested."""
+Ray reads part of its environment when it is imported, so enter `private_environment` first. This module imports Ray
+only when a cluster is requested."""
 
 import gc
 import logging
@@ -23,41 +23,42 @@ from cluster.serving.settings import PoolSettings, ServingSettings
 
 _NAMESPACE = "assayer"
 _SERVICE_OBJECT_STORE = 256 * 2**20
-"""Object store size in bytes for the service and for training: it holds data that is too large for a message, such as
-vectors and full texts."""
+"""Object store size in bytes for the service and for training. The store holds data that is too large for a message,
+such as vectors and full texts."""
 _BUILD_OBJECT_STORE = 512 * 2**20
-"""Object store size in bytes for a corpus build, in which texts pass through the store a few portions at a time."""
+"""Object store size in bytes for a corpus build, in which texts pass through the store a few blocks at a time."""
 _STARTUP_TIMEOUT = "timed out during startup"
-"""Part of Ray's error message when startup is too slow."""
+"""Text in Ray's error message when startup takes too long."""
 _OTHER_CLUSTERS = ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_NAMESPACE")
 """Environment variables that would connect Ray to another cluster."""
 
 
 _METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder in which processes share their metrics, so that each can report the totals."""
+"""Environment variable that names the folder in which processes share their metrics, so that each can report totals."""
 _ONE_MACHINE = {
-    # Single-machine mode, in which all ports of Ray listen on loopback only (named after the systems where it is the
-    # default).
+    # Single-machine mode, in which all of Ray's ports listen on loopback only. It is named after the systems where it
+    # is the default.
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     # Ray's own metrics, which every user of the machine could read. The metrics of assayer are at /metrics.
     "RAY_enable_metrics_collection": "0",
 }
 _FEW_PROCESSES = {
-    # Idle workers end after a second; by default, Ray keeps one for each processor.
+    # Idle workers end after a second; by default, Ray keeps one per processor.
     "RAY_num_workers_soft_limit": "0",
-    # Seconds between two rounds of Serve's controller, each of which queries Ray about its nodes. With the default of
-    # 0.1, both use 3.6% of a core when idle; with 0.5, 1.2%. Dead processes are replaced up to half a second later.
+    # Seconds between two rounds of Serve's controller, each of which queries Ray about its nodes. When idle, both
+    # together use 3.6% of a core with the default of 0.1, and 1.2% with 0.5. Dead processes are replaced up to half a
+    # second later.
     "RAY_SERVE_CONTROL_LOOP_INTERVAL_S": "0.5",
 }
-"""Environment of a Ray cluster with few processes that seldom change. Values set by the user take precedence."""
+"""Environment for a Ray cluster with few processes that rarely change. Values set by the user take precedence."""
 
 
 @contextmanager
 def private_environment(several_nodes: bool = False) -> Iterator[Path]:
-    """Set the environment variables of a private cluster and yield its folder, which is deleted afterwards. The
-    cluster's processes authenticate to each other with a token. Other users of the machine cannot enter the folder.
-    Unless `several_nodes` is set, all ports listen on loopback only."""
-    # In /tmp rather than the default temporary directory, because socket paths must be short. It is private too.
+    """Set a private cluster's environment variables and yield its folder, which is deleted afterwards. The cluster's
+    processes authenticate to each other with a token, and other users of the machine cannot enter the folder. Unless
+    `several_nodes` is set, all ports listen on loopback only."""
+    # In /tmp rather than the default temporary directory, because socket paths must be short. This one is private too.
     temporary = tempfile.TemporaryDirectory(prefix="assayer-ray-", dir="/tmp", ignore_cleanup_errors=True)
     with temporary as name:
         # Ray makes its own folder accessible to everyone, so it is placed inside a private one.
@@ -117,8 +118,8 @@ def _metrics_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def shared_figures(folder: Path) -> Iterator[None]:
-    """Share the metrics of this process with its `service_cluster`. Enter the context before importing any module that
+def shared_metrics(folder: Path) -> Iterator[None]:
+    """Share this process's metrics with its `service_cluster`. Enter this context before importing any module that
     defines metrics."""
     with _environment_variables({_METRICS_FOLDER: str(_metrics_folder(folder))}):
         yield
@@ -126,7 +127,7 @@ def shared_figures(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
-    """Start a Ray cluster used only by this service, inside a private environment; it ends with the context. Raises
+    """Start a Ray cluster used only by this service, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
     chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # If the variable were set for Ray itself, its agents would add their own metrics.
@@ -145,7 +146,8 @@ def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
 
 @contextmanager
 def existing_cluster(address: str) -> Iterator[None]:
-    """Join an existing Ray cluster, which continues to run afterwards. Raises ConfigurationError."""
+    """Join an existing Ray cluster, which continues to run afterwards. Raises ConfigurationError if it cannot be
+    joined."""
     import ray
 
     try:
@@ -160,17 +162,17 @@ def existing_cluster(address: str) -> Iterator[None]:
 
 
 def _cpus(serving: ServingSettings) -> float:
-    """Return the total number of CPUs that all processes request. Ray is told that the machine has at least as many, so
-    that processes share the CPUs of a small machine instead of not being started."""
+    """Return the total number of CPUs that all processes request. Ray is told that the machine has at least that many,
+    so that processes share a small machine's CPUs instead of failing to start."""
     pools = [pool for pool in vars(serving).values() if isinstance(pool, PoolSettings)]
     return sum(pool.cpus * (pool.most or pool.replicas) for pool in pools)
 
 
 @contextmanager
 def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None]:
-    """Start a Ray cluster for building a corpus, inside a private environment; it ends with the context. Raises
+    """Start a Ray cluster for building a corpus, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
-    # One more for the readers, which mostly wait.
+    # One more, for the readers, which spend most of their time waiting.
     _start(folder, num_cpus=(cpus or os.cpu_count() or 1) + 1, object_store_memory=_BUILD_OBJECT_STORE)
     with _shutdown_afterwards():
         yield
@@ -178,7 +180,7 @@ def corpus_build_cluster(folder: Path, cpus: int | None = None) -> Iterator[None
 
 @contextmanager
 def training_cluster(folder: Path, cpus: float, gpus: float) -> Iterator[None]:
-    """Start a Ray cluster for a training run, inside a private environment; it ends with the context. Raises
+    """Start a Ray cluster for a training run, inside a private environment. It ends with the context. Raises
     ConfigurationError if Ray does not start."""
     cpus, gpus = max(1, math.ceil(cpus)), math.ceil(gpus)
     _start(folder, num_cpus=cpus, num_gpus=gpus, object_store_memory=_SERVICE_OBJECT_STORE)
@@ -198,10 +200,10 @@ def _shutdown_afterwards() -> Iterator[None]:
 
 def _start(folder: Path, **options: Any) -> None:
     """Start Ray, and retry once after a timeout, because Ray's limit of 30 s can be too short on a busy machine. Raises
-    ConfigurationError."""
+    ConfigurationError if the second attempt fails too."""
     for last in (False, True):
         before = {child.pid for child in psutil.Process().children(recursive=True)}
-        failure = _failure_of_start({**options, "_temp_dir": str(folder)})
+        failure = _try_to_start({**options, "_temp_dir": str(folder)})
         if failure is None:
             return
         if last or _STARTUP_TIMEOUT not in str(failure):
@@ -214,7 +216,7 @@ def _start(folder: Path, **options: Any) -> None:
             gc.collect()
 
 
-def _failure_of_start(options: Mapping[str, Any]) -> Exception | None:
+def _try_to_start(options: Mapping[str, Any]) -> Exception | None:
     import ray
 
     try:

@@ -1,4 +1,4 @@
-"""Proposals read for an evaluation on this machine, whether by the command line or from Python."""
+"""Read proposals for an evaluation on this machine, for both the command line and Python."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ async def read_proposals(
     blind: bool | None,
     criteria: tuple[Criterion, ...] = (),
 ) -> ReadProposals:
-    """Read the proposals of the inputs and return them with the request under which they are evaluated. Raises
+    """Read the proposals in the inputs, and return them with the request under which they are to be evaluated. Raises
     InputError if the method does not exist or the cutoff is in the future."""
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)

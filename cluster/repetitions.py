@@ -12,8 +12,8 @@ from orchestrator.store import Database
 @asynccontextmanager
 async def answering_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:
     """Yield a copy of the engine that stores its model answers separately for this repetition, so that earlier answers
-    are not reused but a restarted run finds its own. Yields the engine itself for the first repetition (1) or without a
-    model."""
+    are not reused, but a restarted run finds its own. For the first repetition (1) or without a model, yields the
+    engine itself."""
     llm = engine.settings.llm
     async with AsyncExitStack() as stack:
         if llm is not None and repetition > 1:

@@ -1,4 +1,4 @@
-"""Reports as a data set in the layout of the Hugging Face Hub: a card and a Parquet file that `datasets` reads.
+"""Export reports as a data set in the Hugging Face Hub's layout: a card and a Parquet file that `datasets` reads.
 
 Nothing is uploaded."""
 
@@ -50,7 +50,8 @@ _SCHEMA = pa.schema(
 
 
 def write_dataset(out: Path, reports: Sequence[Report]) -> list[Path]:
-    """Write the card and the Parquet file to the folder; return their paths. Raises InputError."""
+    """Write the card and the Parquet file to the folder; return their paths. Raises InputError if they cannot be
+    written."""
     table = pa.Table.from_pylist([_row(report) for report in reports], schema=_SCHEMA)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd")
@@ -104,7 +105,7 @@ tags:
 
 # Reports of assayer
 
-{len(reports)} reports of assayer {__version__}, one a row. Methods: {methods}. Language models: \
+{len(reports)} reports by assayer {__version__}, one per row. Methods: {methods}. Language models: \
 {", ".join(f"`{model}`" for model in models) or "none"}.
 
 ```python
@@ -117,17 +118,17 @@ reports = load_dataset("path/to/this/folder", split="train")
 |---|---|
 | `title`, `source`, `proposal` | the proposal and its text as judged ({blind} of {len(reports)} with names masked) |
 | `method`, `models`, `cutoff`, `corpus_version`, `assayer_version` | how the report was made |
-| `total`, `no_total` | score by which reports are ordered, 0 to 100, or the reason why there is none |
-| `scores` | score of each part with the ends of its scale, or the reason why there is none |
+| `total`, `no_total` | total score by which reports are ordered, from 0 to 100, or why there is none |
+| `scores` | score of each part with the ends of its scale, or why there is none |
 | `findings` | strengths, weaknesses, questions, suggestions, close passages; the papers that are evidence |
-| `references` | papers by the labels in the texts |
-| `notices` | what a reader must know first |
+| `references` | papers, keyed by their labels in the texts |
+| `notices` | what a reader should know first |
 | `report` | the whole report as JSON |
 
 ## Before you share this
 
 - The rows hold whole proposals and quotes of papers. Publish them only with the right to do so; \
 masked names may remain.
-- Scores are a program's, not a reviewer's. They support decisions; people decide.
+- Scores were given by a program, not by reviewers. They support decisions; people decide.
 - Fill in the licence and the source of the proposals in this card.
 """

@@ -18,7 +18,7 @@ from orchestrator.store import PgRewards
 
 @dataclass(frozen=True)
 class RewardJobs:
-    """Job performer for reward jobs, whose items are judged individually."""
+    """Job performer for reward jobs. Items are judged individually."""
 
     settings: Settings
     judge: RewardJudge
@@ -27,9 +27,10 @@ class RewardJobs:
     async def perform(
         self, lease: Lease, request: RewardsRequest, progress: Progress, run_request: RunRequest
     ) -> RewardsResult:
-        """Judge all items of a job; a restarted job continues from the stored outcomes. Raises InputError or NoFallback
-        for a judge that cannot be used, ConfigurationError if a budget in dollars is set and prices are unknown,
-        StorageError and LeaseLost."""
+        """Judge all of a job's items. A restarted job continues from the stored outcomes.
+
+        Raises InputError or NoFallback if the judge cannot be used, ConfigurationError if a dollar budget is set and
+        prices are unknown, StorageError, and LeaseLost if another process has taken over the job."""
         judge = usable_judge(self.settings, request.composition or request.judge)
         run = await self.judge.start_run(request.items, judge, progress, run_request)
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
@@ -41,7 +42,7 @@ class RewardJobs:
 def reward_work(
     judging: RewardJudge, judge: RewardingJudge, label: str
 ) -> ItemWork[NamedRewardItem, Reward, RewardOutcome]:
-    """Return the definition of the work on reward items; `label` is the judge's name in the metrics."""
+    """Return the work definition for reward items; `label` is the judge's name in the metrics."""
 
     async def do(named: NamedRewardItem, run: Run) -> Reward:
         return await judging.reward(named.item, judge, run)

@@ -1,4 +1,4 @@
-"""Reward judges by name: built-in and custom debate compositions, and a judge that needs no language model."""
+"""Reward judges by name: built-in and custom debates, and a judge that needs no language model."""
 
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -26,7 +26,7 @@ RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 
 def known_judges(options: DebateOptions) -> Mapping[str, str]:
-    """Return a one-line description of each judge, by name. Raises InputError for an unusable compositions file."""
+    """Return a one-line description of each judge, by name. Raises InputError if the compositions file is unusable."""
     debates = {name: _described(composition) for name, composition in options.known_compositions().items()}
     return {
         **debates,
@@ -40,8 +40,9 @@ def _described(composition: Composition) -> str:
 
 
 def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> RewardingJudge:
-    """Return the judge with this name, the judge itself if one is passed, or the configured judge for None. Raises
-    InputError for an unknown name, and NoFallback if the judge needs a language model and none is configured."""
+    """Return a usable judge: the one with this name, the judge itself if one is passed, or the configured one for None.
+    Raises InputError if the name is unknown, and NoFallback if the judge needs a language model and none is
+    configured."""
     if isinstance(judge, ViewpointJudge):
         return judge
     if not isinstance(judge, Composition):
@@ -51,15 +52,15 @@ def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> Rewa
     if settings.llm is None:
         raise NoFallback(
             "Rewards by debate need a language model, but none is configured.",
-            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL if another model should "
-            f"judge. Or use the judge {VIEWPOINTS!r}, which needs no language model.",
+            "Set ASSAYER_LLM__BASE_URL and ASSAYER_LLM__MODEL, and ASSAYER_LLM__JUDGE_MODEL if a different model "
+            f"should judge. Or use the judge {VIEWPOINTS!r}, which needs no language model.",
         )
     return judge
 
 
 @dataclass(frozen=True)
 class RewardJudge:
-    """Judge of reward items; can judge many items concurrently."""
+    """Judges reward items, many of them concurrently."""
 
     settings: Settings
     llm: Llm
@@ -67,8 +68,8 @@ class RewardJudge:
     clock: Clock
 
     async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
-        """Return the reward of an item. If the judge fails, the reward's value is Absent with the reason. Raises
-        InputError or NoFallback for a judge that cannot be used."""
+        """Return an item's reward. If the judge fails, the reward's value is Absent with the reason. Raises InputError
+        or NoFallback if the judge cannot be used."""
         chosen = usable_judge(self.settings, judge)
         if isinstance(chosen, ViewpointJudge):
             return await judge_by_viewpoints(item, self.embedder, chosen)
@@ -83,7 +84,7 @@ class RewardJudge:
     ) -> Run:
         """Start one run for all items, which share its budget. Raises ConfigurationError if the budget is in dollars
         and prices are unknown."""
-        # A digest represents the items' texts in the inputs.
+        # A digest stands for the items' texts among the inputs.
         digest = hashlib.sha256()
         for named in items:
             digest.update(named.item.model_dump_json().encode())
@@ -105,8 +106,8 @@ class RewardJudge:
 
 @asynccontextmanager
 async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncIterator[RewardJudge]:
-    """Open a reward judge. Before any item is judged, raises InputError for an unknown judge, NoFallback if no language
-    model is configured and the judge needs one, ConfigurationError, StorageError, LlmRejected or LlmUnavailable."""
+    """Open a reward judge. Before any item is judged, raises InputError if the judge is unknown, NoFallback if it needs
+    a language model and none is configured, ConfigurationError, StorageError, LlmRejected or LlmUnavailable."""
     usable_judge(settings, judge)
     async with open_models(settings) as models:
         yield RewardJudge(settings, models.llm, models.embedder, models.clock)

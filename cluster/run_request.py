@@ -1,5 +1,5 @@
-"""Request for a run: the job that it belongs to, its spending limits, and its id, which is derived from everything that
-determines the result."""
+"""Request for a run: the job to which it belongs, its spending limits, and its id, which is derived from everything
+that determines the result."""
 
 import datetime as dt
 import hashlib
@@ -22,7 +22,7 @@ OnStart: TypeAlias = Callable[[EvaluationId, ResultInputs], Awaitable[None]]
 
 
 class SpendingLimits(Protocol):
-    """Settings section with spending limits."""
+    """Settings section that contains spending limits."""
 
     @property
     def max_usd(self) -> float | None: ...
@@ -33,38 +33,38 @@ class SpendingLimits(Protocol):
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Request for a run, from a job of the service or, with the default values, from the command line."""
+    """Request for a run, made by a service job or, with the default values, by the command line."""
 
     job: str = ""
-    """Id of the job; empty on the command line. Identical work for a different job is a separate run with its own
+    """Id of the job; empty on the command line. The same work for a different job is a separate run, with its own
     report and cost."""
     limits: Limits = field(default_factory=Limits)
     max_usd: float | None = None
-    """Maximum total cost in US dollars of all attempts of the job, from the tenant's budget. It is not part of the run
-    id, because it may change between attempts."""
+    """Maximum cost in US dollars of all the job's attempts together, from the tenant's budget. It is not part of the
+    run id, because it may change between attempts."""
     paid_usd: float = 0.0
     """Cost of earlier attempts in US dollars; it counts towards every dollar limit."""
     paid_prompt_tokens: int = 0
     """Prompt tokens sent by earlier attempts; they count towards every token limit."""
     blind: bool = False
-    """True if names, affiliations and similar details are masked before the ideas are judged; part of the run id."""
+    """Whether to mask names, affiliations and similar details before the ideas are judged; part of the run id."""
     board: int | None = None
     """Number of reviewers on InnoEval's board, overriding the settings."""
     board_models: tuple[str, ...] = ()
     """Models among which the board's reviewers are distributed, overriding the settings."""
     criteria: tuple[Criterion, ...] = ()
-    """Criteria of the call, which the report answers one by one; part of the run's id."""
+    """Criteria in the call for proposals, which the report answers one by one; part of the run id."""
     answers_of: str = ""
-    """Tenant whose stored language model answers may be reused; if empty, the answers of any tenant may be reused."""
+    """Tenant whose stored model answers may be reused; if empty, any tenant's answers may be reused."""
     corpus: str = ""
-    """Corpus version with which an earlier attempt of the job started; empty at the first attempt."""
+    """Corpus version with which an earlier attempt of the job started; empty in the first attempt."""
     waits_until: dt.datetime | None = None
-    """Time until which LLM requests may wait for the batch API; None for live requests. Not part of the run's id."""
+    """Time until which LLM requests may wait for the batch API; None for live requests. Not part of the run id."""
     on_start: OnStart | None = None
-    """Callback called once before any work starts; an exception it raises ends the work."""
+    """Callback invoked once before any work starts. If it raises an exception, the work ends."""
 
     def bounds(self, own: SpendingLimits) -> Limits:
-        """Return the lower of the settings' and the request's value for each limit."""
+        """Return, for each limit, the lower of the settings' and the request's values."""
         return Limits(
             max_usd=min((item for item in (self.limits.max_usd, own.max_usd) if item is not None), default=None),
             max_prompt_tokens=min(
@@ -116,6 +116,6 @@ def result_inputs(values: Mapping[str, object]) -> ResultInputs:
 
 
 def run_id(kind: str, inputs: ResultInputs, job: str) -> EvaluationId:
-    """Return the run's id. It is the same for the same inputs of the same job, so that a restarted run resumes."""
+    """Return the run id. It is the same for the same inputs in the same job, so that a restarted run resumes."""
     content = json.dumps([inputs, job] if job else inputs, sort_keys=True)
     return EvaluationId(f"{kind}_{hashlib.sha256(content.encode()).hexdigest()[:20]}")

@@ -20,7 +20,7 @@ from assayer.ranking.comparison import judging_now
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
-from cluster.engine_parts import NOTHING_SHARED, SharedParts
+from cluster.engine_components import NOTHING_SHARED, SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.mail import mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS, METHODS
@@ -58,8 +58,8 @@ def api_services(
     ready: Callable[[], Awaitable[Sequence[Check]]],
     unavailable: Mapping[str, str] | None = None,
 ) -> Services:
-    """Build the services of the API. `unavailable` maps methods to the reasons why they cannot run here; None derives
-    it from the settings."""
+    """Build the API's services. `unavailable` maps methods to the reasons why they cannot run here; None derives it
+    from the settings."""
     board = settings.innoeval.board
     return Services(
         database,
@@ -143,7 +143,7 @@ LOCAL_TENANT = TenantId("mcp-local")
 
 @dataclass(frozen=True)
 class Service:
-    """Service with its app; `run` must be running while `app` is served."""
+    """A service and its app. `run` must be running while `app` is served."""
 
     app: FastAPI
     database: Database
@@ -161,14 +161,14 @@ class Service:
 
 
 @asynccontextmanager
-async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) -> AsyncIterator[Service]:
-    """Open the service. Raises ConfigurationError or StorageError. Other parts may be unavailable; jobs that need them
-    fail with the reason."""
+async def open_service(settings: Settings, components: SharedComponents = NOTHING_SHARED) -> AsyncIterator[Service]:
+    """Open the service. Raises ConfigurationError or StorageError if it cannot start. Other components may be
+    unavailable; jobs that need them fail with the reason."""
     clock = SystemClock()
     async with (
         open_database(settings) as database,
         NotificationListener(database) as listener,
-        open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts) as engine,
+        open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, components=components) as engine,
     ):
 
         async def ready() -> list[Check]:
@@ -181,8 +181,8 @@ async def open_service(settings: Settings, parts: SharedParts = NOTHING_SHARED) 
 
 
 async def create_first_key(database: Database) -> str | None:
-    """Create a default tenant and a key with all permissions, and return the key, which cannot be shown again. Returns
-    None if a tenant other than that of local agents already exists."""
+    """Create a default tenant and a key that has every scope, and return the key, which cannot be shown again. Returns
+    None if any tenant other than that of local agents exists."""
     tenants = PgTenants(database)
     others = [tenant for tenant in await tenants.list(limit=2) if tenant.id != LOCAL_TENANT]
     if others or await tenants.create(_FIRST_TENANT, TenantPlan(name="Default")) is None:
@@ -194,5 +194,5 @@ async def create_first_key(database: Database) -> str | None:
 
 
 def process_name() -> str:
-    """Return a unique name for this process, which is recorded with the jobs that it works on."""
+    """Return a unique name for this process, which is recorded with the jobs that it runs."""
     return f"{platform.node()}-{os.getpid()}-{secrets.token_hex(2)}"

@@ -1,5 +1,5 @@
-"""Settings tree with its defaults: read once in the composition root, and passed on section by section. Most fields are
-constants; `cluster.operator_settings` lists those that can be set from outside.
+"""All settings with their defaults: read once in the composition root, and passed on section by section. Most fields
+are constants; `cluster.operator_settings` lists those that can be set from outside.
 
 `cluster.settings_loading` defines where values come from and which source takes precedence."""
 
@@ -77,88 +77,89 @@ class CorpusSettings(Frozen):
     """Directory of the corpus; if None, `corpus` in the data directory."""
     source: str | None = None
     """Address to which versions are published and from which they are pulled, in fsspec form, such as
-    `s3://bucket/corpus`. The directory then holds the files pulled by this machine. None: the corpus is the content of
-    the directory."""
+    `s3://bucket/corpus`. The corpus directory then holds the files that this machine has pulled. None: the corpus
+    exists only in the directory."""
     pulled_versions: int = Field(default=2, ge=1)
-    """Number of pulled versions kept on the disk of each machine, in addition to those being read."""
+    """Number of pulled versions kept on each machine's disk, in addition to those in use."""
     look_seconds: float = Field(default=30.0, gt=0)
-    """Seconds between two checks for a newer version at the source."""
+    """Seconds between two checks of the source for a newer version."""
     grace_hours: float = Field(default=24.0, ge=1)
-    """Hours for which the source keeps files that no kept version needs. Must be longer than twice the longest upload,
-    and longer than the slowest reader needs to pull the version that it started with."""
+    """Hours for which the source keeps files that no kept version needs. Must exceed twice the longest upload, and the
+    time that the slowest reader needs to pull the version with which it started."""
     device: Literal["cpu", "cuda"] = "cpu"
-    """Device for vector search. `cuda`: all vectors are held in GPU memory at two bytes per number and searched
-    exactly there; large indexes are trained on the GPU when a corpus is built or updated."""
+    """Device for vector search. `cuda`: all vectors are held in GPU memory, at two bytes per number, and searched
+    exactly there. When a corpus is built or updated, large indexes are trained on the GPU."""
 
 
 class EvaluationSettings(Frozen):
     concurrency: int = Field(default=16, ge=1, le=512)
     """Maximum number of ideas evaluated concurrently."""
     processes: int | None = Field(default=None, ge=1, le=64)
-    """Number of processes of `assayer evaluate`. None: one per core, as long as there are 24 ideas for each, but at
+    """Number of processes in `assayer evaluate`. None: one per core, provided that each gets at least 24 ideas, and at
     most eight."""
     max_usd: float | None = Field(default=None, gt=0)
-    """Budget of one evaluation, in US dollars."""
+    """Maximum cost of one evaluation, in US dollars."""
     blind: BlindDefault = "several"
-    """Default that selects which ideas are judged blind, without names, affiliations and similar details, if the
-    request does not specify it."""
+    """Default choice of which ideas are judged blind, without names, affiliations and similar details."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
-    """Budget of one evaluation, in prompt tokens."""
+    """Maximum number of prompt tokens in one evaluation."""
     board_models: Annotated[tuple[BoardModel, ...], BeforeValidator(comma_separated)] = ()
-    """Models of the endpoint that users of the service can choose for InnoEval's boards. If empty, there is no choice.
-    """
+    """Models at the endpoint that the service's users can choose for InnoEval's boards. If empty, they cannot
+    choose."""
     share_answers: bool = True
-    """Share answers among the tenants of the service. The same request is then paid for only once, but a tenant who
-    repeats it can tell from speed and cost that it was made before. If off, each tenant pays for its own requests."""
+    """Share model answers among the service's tenants. A repeated request is then paid for only once, but a tenant who
+    repeats it can tell from its speed and cost that another made it before. If off, each tenant pays for its own
+    requests."""
 
 
 class RankingSettings(RankingOptions):
-    """Settings of rankings, with the spending limits of each: a ranking makes thousands of LLM requests, an
+    """Settings for rankings, including each ranking's spending limits. A ranking makes thousands of LLM requests, an
     evaluation hundreds."""
 
     analysed_ideas: int = Field(default=8, ge=0, le=12)
-    """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one extra call. 0:
-    no analysis."""
+    """Maximum number of ideas for which a ranking ends with an analysis of the group, at the cost of one extra LLM
+    request. 0: no analysis."""
     max_usd: float | None = Field(default=None, gt=0)
-    """Budget of one ranking, in US dollars."""
+    """Maximum cost of one ranking, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
 class CurationSettings(CurationOptions):
-    """Settings for curating papers, generating candidates and scoring ideas, and the spending limits of one command."""
+    """Settings for curating papers, generating candidates and scoring ideas, including each command's spending
+    limits."""
 
     max_usd: float | None = Field(default=None, gt=0)
-    """Budget of one command, in US dollars."""
+    """Maximum cost of one command, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0)
 
 
 class MetricsSettings(Frozen):
     port: int | None = Field(default=None, ge=0, le=65_535)
-    """Port on which Prometheus metrics are served while the program runs, only to this machine. None: not served."""
+    """Port at which this machine can read Prometheus metrics while the program runs. None: not served."""
 
 
 class LogSettings(Frozen):
     level: Literal["debug", "info", "warning", "error"] = "info"
-    """Least severe messages that are logged."""
+    """Least severe level of messages that are logged."""
     file: Path | None = None
-    """Log file to which all processes of the machine append; it is recreated after it has been moved away. None:
-    standard error or, on a single-machine Ray, `logs/service.jsonl` in the data directory."""
+    """Log file to which all processes on the machine append. It is recreated after it has been moved away. None:
+    standard error or, with Ray on a single machine, `logs/service.jsonl` in the data directory."""
 
 
 class IngestSettings(Frozen):
     memory_mb: int = Field(default=4096, ge=256)
-    """Memory for joins in MB; data that does not fit is spilled to disk."""
+    """Memory for joins, in MB. Data that does not fit is spilled to disk."""
     threads: int = Field(default=2, ge=1)
     """Number of threads for joins."""
     jobs: int = Field(default=1, ge=1)
     """Number of files parsed concurrently."""
     partitions: int = Field(default=64, ge=1, le=4096)
-    """Number of partitions of a new folder: 64 partitions divide 200 million papers into parts of about three million.
-    """
+    """Number of partitions in a new folder; 64 partitions divide 200 million papers into parts of about three
+    million."""
     arxiv_url: str = "https://oaipmh.arxiv.org/oai"
     openalex_url: str = "https://openalex.s3.amazonaws.com/data/jsonl/works/manifest.json"
     vector_model: str = "allenai/specter2"
-    """Name of the corpus embedder for which Semantic Scholar's own vectors are used."""
+    """Name of the corpus embedder with which Semantic Scholar's own vectors are compatible."""
     transfers: TransferSettings = TransferSettings()
 
 
@@ -166,7 +167,7 @@ _KEY_BYTES = 32
 
 
 def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
-    """Return the keys unchanged; raise ValueError for an invalid key, without repeating it in the message."""
+    """Return the keys unchanged; raise ValueError if a key is invalid, without repeating it in the message."""
     for number, key in enumerate(keys, 1):
         try:
             known = len(urlsafe_b64decode(key.get_secret_value().encode())) == _KEY_BYTES
@@ -179,10 +180,10 @@ def _fernet_keys(keys: tuple[SecretStr, ...]) -> tuple[SecretStr, ...]:
 
 class WebhookSettings(WebhookDeliverySettings):
     keys: Annotated[tuple[SecretStr, ...], BeforeValidator(comma_separated), AfterValidator(_fernet_keys)] = ()
-    """Encryption keys of secrets: new secrets are encrypted with the first key, and all keys can decrypt. The embedded
+    """Encryption keys for secrets. New secrets are encrypted with the first key; all keys can decrypt. The embedded
     database has its own key in the data directory; with another database, webhooks require a key here."""
     allow: Annotated[tuple[str, ...], BeforeValidator(comma_separated), AfterValidator(checked_networks)] = ()
-    """Non-public networks that webhooks can address, on any port, such as `10.1.0.0/16`."""
+    """Non-public networks that webhooks may address, on any port, such as `10.1.0.0/16`."""
     ports: Annotated[tuple[int, ...], BeforeValidator(comma_separated)] = (443, 8443)
     """Ports allowed at public addresses."""
     plain_http: bool = False
@@ -195,11 +196,11 @@ class WebhookSettings(WebhookDeliverySettings):
 
 
 class MailSettings(MailServerSettings, MailDeliverySettings):
-    """Settings of mails to members. Mail is off unless a host is set."""
+    """Settings for emails to members. Email is off unless a host is set."""
 
 
 class EnvironmentVariables(EnvSettingsSource):
-    """Settings source for environment variables; a list need not be JSON, because the settings themselves split it at
+    """Settings source for environment variables. A list need not be JSON, because the settings themselves split it at
     commas."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
@@ -218,9 +219,9 @@ class Settings(BaseSettings):
     )
 
     home: Path = Field(default_factory=lambda: user_data_path("assayer"))
-    """Data directory, with the embedded database and the corpus."""
+    """Data directory, which holds the embedded database and the corpus."""
     llm: LlmSettings | None = None
-    """Settings of the language model. None: no language model."""
+    """Settings for the language model. None: no language model."""
     database: DatabaseSettings = DatabaseSettings()
     embedder: EmbedderSettings = EmbedderSettings()
     reranker: RerankerSettings = RerankerSettings()
@@ -232,7 +233,7 @@ class Settings(BaseSettings):
     ranking: RankingSettings = RankingSettings()
     rewards: RewardSettings = RewardSettings()
     curation: CurationSettings = CurationSettings()
-    """Settings of `assayer curate`, `propose` and `score`."""
+    """Settings for `assayer curate`, `propose` and `score`."""
     review: ReviewOptions = ReviewOptions()
     check: CheckOptions = CheckOptions()
     scholareval: ScholarEvalOptions = ScholarEvalOptions()
@@ -260,7 +261,7 @@ class Settings(BaseSettings):
     grobid: GrobidSettings = GrobidSettings()
     metrics: MetricsSettings = MetricsSettings()
     log: LogSettings = LogSettings()
-    """Log settings of `assayer serve`."""
+    """Log settings for `assayer serve`."""
     serving: ServingSettings = ServingSettings()
     api: ApiSettings = ApiSettings()
     api_url: str | None = None
@@ -269,7 +270,7 @@ class Settings(BaseSettings):
     """API key for the commands that call a running service."""
     keys: ApiKeySettings = ApiKeySettings()
     access: AccessSettings = AccessSettings()
-    """Access settings for people who sign in to the console."""
+    """Sign-in settings for people who use the console."""
     queue: QueueSettings = QueueSettings()
     work: ExecutionSettings = ExecutionSettings()
     retention: RetentionSettings = RetentionSettings()
@@ -280,8 +281,8 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _complete_llm(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Complete the LLM settings with the model's provider and with the command-line options, which override all
-        other sources; a key alone does not configure a language model."""
+        """Complete the LLM settings from the model's provider and from the command-line options, which override all
+        other sources. A key alone does not configure a language model."""
         values = dict(values)
         chosen = values.pop(CHOSEN_LLM, None)
         llm = values.get("llm")
@@ -301,7 +302,7 @@ class Settings(BaseSettings):
             known = provider_at(self.llm.base_url)
             if known is not None and known[1].batches == "none":
                 raise ValueError(
-                    f"models of {known[0]} have no batches in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
+                    f"{known[0]} has no batch API in OpenAI's form: set ASSAYER_LLM__BATCH__ENABLED to false"
                 )
         return self
 
@@ -313,8 +314,8 @@ class Settings(BaseSettings):
 
     @property
     def overnight_places(self) -> int:
-        """Number of overnight jobs that a process runs concurrently; one if batches have been disabled since the jobs
-        were submitted."""
+        """Number of overnight jobs that a process runs concurrently. At least one, because batches may have been
+        disabled since jobs were submitted."""
         return self.llm.batch.evaluations_at_once if self.llm is not None and self.llm.batch.enabled else 1
 
     @property
@@ -329,7 +330,7 @@ class Settings(BaseSettings):
 
     @property
     def sources(self) -> dict[str, SourceSettings]:
-        """Settings of every remote source, enabled or not, keyed by its name in calls and reports."""
+        """Settings of every remote source, enabled or not, keyed by the source's name in requests and reports."""
         return {
             "semantic_scholar": self.s2,
             "openalex": self.openalex,

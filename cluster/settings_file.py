@@ -1,4 +1,4 @@
-"""The settings file, with the line of every value."""
+"""Reader for the settings file that remembers the line of every value."""
 
 import re
 import tomllib
@@ -20,13 +20,14 @@ class SettingsFile(NamedTuple):
     text: str
 
     def place(self, path: Sequence[str]) -> str:
-        """Return the file and the line that sets a value, or the table or inline table that holds it."""
+        """Return the file, and the line that sets a value or that begins the table that contains it."""
         known = [(len(key), -line) for line, key in _keys(self.text) if key == tuple(path[: len(key)])]
         return f"{self.path}, line {-max(known)[1]}" if known else str(self.path)
 
 
 def read_settings_file(named: str | None) -> SettingsFile:
-    """Read the named file, or `assayer.toml` if it is in the working directory. Raises ConfigurationError."""
+    """Read the named file or, by default, `assayer.toml` in the working directory, if it exists. Raises
+    ConfigurationError if the file cannot be read."""
     path = Path(named or "assayer.toml")
     if not path.is_file():
         if named:

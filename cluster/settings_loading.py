@@ -1,4 +1,4 @@
-"""Load the settings and explain errors in them.
+"""Load the settings, and explain errors in them.
 
 Sources in order of precedence: command-line options, `ASSAYER_…` environment variables (`__` between levels), a TOML
 file (`ASSAYER_CONFIG`, otherwise `assayer.toml` in the working directory), the profile, the defaults."""
@@ -25,7 +25,7 @@ SETTABLE: frozenset[Paths] = frozenset(setting_paths())
 
 
 class SettingsSources(NamedTuple):
-    """Sources that settings are read from, highest precedence first."""
+    """Sources from which settings are read, highest precedence first."""
 
     environment: Mapping[str, str]
     file: SettingsFile
@@ -33,17 +33,17 @@ class SettingsSources(NamedTuple):
     profile_name: Profile
 
     def origin(self, path: Paths) -> str | None:
-        """Return where a value comes from; None if no source has it."""
+        """Return where a value comes from; None if no source sets it."""
         if self.environment.get(variable_name(path)):
             return f"environment, {variable_name(path)}"
-        if holds(self.file.values, path):
+        if has_value_at(self.file.values, path):
             return self.file.place(path)
-        return f"profile {self.profile_name}" if holds(self.profile, path) else None
+        return f"profile {self.profile_name}" if has_value_at(self.profile, path) else None
 
 
 def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: Any) -> Settings:
-    """Load the settings. `model` (`PROVIDER/NAME`) and `llm`, further settings of the language model, take precedence
-    over all sources. Raises ConfigurationError naming the invalid setting."""
+    """Load the settings. `model` (`PROVIDER/NAME`) and the language model settings in `llm` take precedence over all
+    sources. Raises ConfigurationError, which names the invalid setting."""
     sources = open_sources(profile)
     values: dict[str, Any] = _merge(sources.profile, sources.file.values)
     if model is not None:
@@ -57,20 +57,20 @@ def load_settings(profile: Profile = "laptop", model: str | None = None, **llm: 
 
 
 def open_sources(profile: Profile) -> SettingsSources:
-    """Read all sources. Raises ConfigurationError for a setting that does not exist."""
+    """Read all sources. Raises ConfigurationError if one of them names a setting that does not exist."""
     environment = os.environ
     _refuse_unknown_variables(environment)
     file = read_settings_file(environment.get("ASSAYER_CONFIG"))
     for path in leaves(file.values):
         if not _is_known(path):
             raise ConfigurationError(
-                f"{file.place(path)}: there is no setting {'.'.join(path)}.", _suggestion(".".join(path), ".".join)
+                f"{file.place(path)}: unknown setting {'.'.join(path)}.", _suggestion(".".join(path), ".".join)
             )
     return SettingsSources(environment, file, _read_profile(profile), profile)
 
 
 def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationError:
-    """Describe the first invalid setting, named by its environment variable or by its line in the file."""
+    """Describe the first invalid setting, named by its environment variable or its line in the file."""
     first = error.errors()[0]
     path = tuple(map(str, first["loc"]))
     place = next((sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _in_file(sources, path[:n])), None)
@@ -81,12 +81,12 @@ def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationE
 
 
 def _in_file(sources: SettingsSources, path: Paths) -> bool:
-    """Return whether the file, and not a variable, sets the path."""
-    return holds(sources.file.values, path) and not sources.environment.get(variable_name(path))
+    """Return whether the file, rather than an environment variable, sets the path."""
+    return has_value_at(sources.file.values, path) and not sources.environment.get(variable_name(path))
 
 
 def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -> ConfigurationError:
-    """Find the environment variable whose text could not be decoded; only the underlying decoder error contains that
+    """Find the environment variable whose text could not be decoded. Only the underlying decoder error contains that
     text."""
     text = getattr(error.__cause__, "doc", None)
     name = next((name for name, value in environment.items() if name.startswith("ASSAYER_") and value == text), "")
@@ -94,12 +94,13 @@ def _explain_undecodable(error: SettingsError, environment: Mapping[str, str]) -
 
 
 def _refuse_unknown_variables(environment: Mapping[str, str]) -> None:
-    """Raise an error for an unknown variable, because a misspelled variable would otherwise be ignored silently."""
+    """Raise ConfigurationError for an unknown variable, because a misspelled variable would otherwise be ignored
+    silently."""
     for variable in environment:
         if not variable.startswith("ASSAYER_") or variable == "ASSAYER_CONFIG":
             continue
         if tuple(variable.removeprefix("ASSAYER_").lower().split("__")) not in SETTABLE:
-            raise ConfigurationError(f"There is no setting {variable}.", _suggestion(variable, variable_name))
+            raise ConfigurationError(f"Unknown setting {variable}.", _suggestion(variable, variable_name))
 
 
 def _suggestion(name: str, written: Any) -> str:
@@ -108,12 +109,12 @@ def _suggestion(name: str, written: Any) -> str:
 
 
 def _is_known(path: Paths) -> bool:
-    """Return whether a path in a file is a setting or lies within a setting, such as the price of a model."""
+    """Return whether a path in a file is a setting or lies within one, such as a model's price."""
     return any(path[:length] in SETTABLE for length in range(1, len(path) + 1))
 
 
 def leaves(values: Mapping[str, Any], prefix: Paths = ()) -> Iterator[Paths]:
-    """Yield the path of every value that is not a table, and of empty tables."""
+    """Yield the path of every value that is not a table, and of every empty table."""
     for name, value in values.items():
         if isinstance(value, Mapping) and value:
             yield from leaves(value, (*prefix, name))
@@ -121,8 +122,8 @@ def leaves(values: Mapping[str, Any], prefix: Paths = ()) -> Iterator[Paths]:
             yield (*prefix, name)
 
 
-def holds(values: Any, path: Sequence[str]) -> bool:
-    """Return whether nested values have something at the path."""
+def has_value_at(values: Any, path: Sequence[str]) -> bool:
+    """Return whether nested values contain anything at the path."""
     for name in path:
         if not isinstance(values, Mapping) or name not in values:
             return False

@@ -9,20 +9,20 @@ from assayer.run.concurrency import gather_all
 Out = TypeVar("Out")
 
 FATAL = (LlmRejected, ConfigurationError)
-"""Errors that would make every other evaluation fail as well."""
+"""Errors that would also make every other evaluation fail."""
 
 
 class SideBySide(NamedTuple, Generic[Out]):
     ended: Mapping[int, Out | AssayerError]
-    """Results and failures by position, without the items that had not ended when all work was stopped."""
+    """Results and failures by position. If all work was stopped, items that had not ended are missing."""
     stopped: AssayerError | None = None
-    """Error that stopped all work, or None."""
+    """Error that stopped all work, if any."""
 
 
 async def side_by_side(
     works: Sequence[Callable[[], Awaitable[Out]]], reach: Callable[[], Awaitable[None]]
 ) -> SideBySide[Out]:
-    """Run work items concurrently; if one fails, the others continue, except after an error in `FATAL`. After
+    """Run work items concurrently. If one fails, the others continue, except after an error in `FATAL`. After
     LlmUnavailable, `reach` checks the endpoint; if it raises the same error, all items stop."""
     ended: dict[int, Out | AssayerError] = {}
 

@@ -17,19 +17,19 @@ class SubmittedDocuments:
     """Document store over fsspec. Implements `orchestrator.store.documents.DocumentFiles`."""
 
     def __init__(self, url: str) -> None:
-        """Open the storage at the URL. Raises ConfigurationError."""
+        """Open the storage at the URL. Raises ConfigurationError if the URL is invalid."""
         self._storage = FileStorage(url)
 
     async def read(self, name: str) -> bytes | None:
-        return await self._stored(lambda: self._storage.read(name))
+        return await self._translate_errors(lambda: self._storage.read(name))
 
     async def write(self, name: str, data: bytes) -> None:
-        await self._stored(lambda: self._storage.write(name, data))
+        await self._translate_errors(lambda: self._storage.write(name, data))
 
     async def delete(self, name: str) -> None:
-        await self._stored(lambda: self._storage.delete(name))
+        await self._translate_errors(lambda: self._storage.delete(name))
 
-    async def _stored(self, work: Callable[[], Awaitable[Out]]) -> Out:
+    async def _translate_errors(self, work: Callable[[], Awaitable[Out]]) -> Out:
         try:
             return await work()
         except FullTextError as error:
@@ -37,9 +37,9 @@ class SubmittedDocuments:
 
 
 def open_documents(settings: Settings, database: Database) -> PgDocuments | None:
-    """Open the document store, or return None if documents are stored in the database rows of their jobs. That is the
-    default with an external database, because other machines could not access a folder on this one. Raises
-    ConfigurationError."""
+    """Open the document store, or return None if documents are stored in their jobs' database rows. That is the default
+    with an external database, because other machines could not access a folder on this one. Raises ConfigurationError
+    if the configured URL is invalid."""
     if settings.batches.documents:
         return PgDocuments(database, SubmittedDocuments(settings.batches.documents))
     if settings.database.url:

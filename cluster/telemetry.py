@@ -18,7 +18,8 @@ _LOOPBACK = "127.0.0.1"
 
 @contextmanager
 def metrics_server(settings: MetricsSettings) -> Iterator[None]:
-    """Serve metrics at `http://127.0.0.1:PORT/metrics` while the context is open. Raises ConfigurationError."""
+    """Serve metrics at `http://127.0.0.1:PORT/metrics` while the context is open. Raises ConfigurationError if the port
+    is not available."""
     if settings.port is None:
         yield
         return
@@ -59,6 +60,6 @@ def trace_export(database: Database) -> Iterator[tuple[Chore, ...]]:
         return
     exporter = OTLPSpanExporter()
     try:
-        yield (Chore("tell the collector of traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send),)
+        yield (Chore("export traces", _SECONDS, TraceExporter(PgFinishedJobs(database), exporter).send),)
     finally:
         exporter.shutdown()  # type: ignore[no-untyped-call]

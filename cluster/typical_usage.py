@@ -1,4 +1,4 @@
-"""Typical usage and cost of an evaluation by method: measured tokens (`typical_usage.toml`) at the configured
+"""Typical usage and cost of an evaluation by method, from measured tokens (`typical_usage.toml`) and configured
 prices."""
 
 import tomllib
@@ -18,7 +18,7 @@ from workers.llm.settings import LlmSettings
 
 
 class _TierUsage(Frozen):
-    """Usage of one model tier for one evaluation: means, and 90th percentiles (`high_…`)."""
+    """One model tier's usage in one evaluation: means, and 90th percentiles (`high_…`)."""
 
     calls: int
     prompt_tokens: int
@@ -44,8 +44,8 @@ def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = No
 def typical_board(
     llm: LlmSettings | None, usual: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
-    """Return a function that maps board size and board models to the typical usage of InnoEval. A size of None and an
-    empty list of models stand for the values in `usual`."""
+    """Return a function that maps board size and board models to InnoEval's typical usage. A size of None and an empty
+    list of models stand for the values in `usual`."""
     return partial(_with_board, llm, usual)
 
 
@@ -68,8 +68,8 @@ def _measured() -> dict[str, _Tiers]:
 
 
 def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> TypicalEvaluation:
-    """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets
-    one request. A board of 0 (the control without personas) counts as one reviewer."""
+    """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets one
+    request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
     scaled = {tier: _times(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(
@@ -91,7 +91,7 @@ def _times(usage: _TierUsage, factor: float) -> _TierUsage:
 
 def _cost(llm: LlmSettings, board: BoardOptions, tokens: Mapping[str, tuple[int, int]]) -> float | Absent:
     """Return the cost in US dollars of the (prompt, completion) tokens by tier, or Absent if a price is unknown. The
-    tokens of the board are divided equally among its models."""
+    board's tokens are divided equally among its models."""
     total = 0.0
     for tier, (prompt, completion) in tokens.items():
         models = _models(llm, board, tier)

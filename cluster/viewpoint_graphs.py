@@ -29,21 +29,21 @@ CALIBRATION_FILE = "calibration.json"
 """Calibration of a scorer that was set explicitly."""
 NETWORK_FILE = "network.safetensors"
 NETWORK_HOPS = 2
-"""Number of hops around an idea that affect the network's answer: it has two layers."""
+"""Number of hops around an idea that affect the network's answer, because it has two layers."""
 UNCALIBRATED = Absent(reason="no calibration was fitted for this graph and scorer; run `assayer graph train`.")
 
 
 @dataclass(frozen=True)
 class StoredGraph:
-    """Viewpoint graph in the database, with its nearest-neighbour index and the folder of its files."""
+    """Viewpoint graph in the database, with its nearest-neighbour index and the folder for its files."""
 
     store: PgViewpointGraph
     neighbours: FaissNeighbours
     home: Path
 
     async def folder(self) -> Path:
-        """Return the folder of this graph's files; a graph created later under the same name has a different folder.
-        Raises InputError if there is no graph."""
+        """Return the folder for this graph's files. A graph created later under the same name gets a different folder.
+        Raises InputError if the graph does not exist."""
         return self.home / await self.store.key()
 
     async def plan(self) -> GraphPlan | None:
@@ -67,8 +67,8 @@ class StoredGraph:
         return contents
 
     async def judge(self) -> GraphJudge:
-        """Return a judge based on this graph and its last training. Raises InputError if the graph is missing,
-        ConfigurationError if a file cannot be used."""
+        """Return a judge based on this graph and its last training. Raises InputError if the graph does not exist,
+        ConfigurationError if a file is unusable."""
         return judge_from(await self.folder(), await self.load(), self.neighbours)
 
 
@@ -78,7 +78,7 @@ def stored_graph(settings: Settings, database: Database, name: str) -> StoredGra
 
 
 async def open_judge(settings: Settings, database: Database) -> GraphJudge | Absent:
-    """Open the judge of the configured graph, or return the reason why there is none."""
+    """Open the configured graph's judge, or return the reason why there is none."""
     graph = stored_graph(settings, database, settings.grapheval.graph)
     if await graph.plan() is None:
         return NO_GRAPH
@@ -86,8 +86,8 @@ async def open_judge(settings: Settings, database: Database) -> GraphJudge | Abs
 
 
 def judge_from(folder: Path, contents: GraphContents, neighbours: NeighbourIndex) -> GraphJudge:
-    """Return a judge with the scorer of the last training, whose files are in the folder, or with uncalibrated label
-    propagation if there was none. Raises ConfigurationError if a file cannot be used."""
+    """Return a judge that uses the last training's scorer, whose files are in the folder or, if there was no training,
+    uncalibrated label propagation. Raises ConfigurationError if a file is unusable."""
     if (model := _model(folder / MODEL_FILE)) is not None:
         # If a regression was chosen, propagation provides only the evidence.
         scorer = ALL_EDGES if model.choice.chosen == LocalScorer(ALL_EDGES, HOPS).name else FEW_EDGES

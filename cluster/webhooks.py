@@ -19,11 +19,12 @@ from workers.fetching.ssrf_guard import AddressPolicy
 
 
 def load_or_create_key(path: Path, new: bytes) -> str:
-    """Return the key in the file. If there is no file, create it with the key `new`, readable only by its owner; if
-    several processes do this at once, all return the same key. Raises ConfigurationError."""
+    """Return the key in the file. If there is no file, create it with the key `new`, readable only by its owner. If
+    several processes do this at once, all of them return the same key. Raises ConfigurationError if the file cannot be
+    read or written."""
     try:
         if not path.exists():
-            _write_once(path, new)
+            _create_atomically(path, new)
         return path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(
@@ -32,7 +33,7 @@ def load_or_create_key(path: Path, new: bytes) -> str:
         ) from None
 
 
-def _write_once(path: Path, content: bytes) -> None:
+def _create_atomically(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
@@ -55,8 +56,7 @@ def address_policy(settings: WebhookSettings) -> AddressPolicy:
 
 
 def check_webhook_address(settings: WebhookSettings, url: str) -> None:
-    """Raise AddressRefused for a URL that a webhook must not use. The IP address is checked later, at every
-    delivery."""
+    """Raise AddressRefused if webhooks must not use a URL. The IP address is checked later, at each delivery."""
     if address_policy(settings).check_url(url).scheme != "https" and not settings.plain_http:
         raise AddressRefused(
             "The URL must use https.",
@@ -66,8 +66,8 @@ def check_webhook_address(settings: WebhookSettings, url: str) -> None:
 
 
 def load_secret_cipher(settings: Settings) -> SecretCipher:
-    """Return a cipher with the configured keys. Without keys, use the key in the data directory, which is created on
-    first use, or, with an external database, no key. Raises ConfigurationError."""
+    """Return a cipher with the configured keys. Without configured keys, it uses the key in the data directory, which
+    is created on first use or, with an external database, no key. Raises ConfigurationError if that key is invalid."""
     from cryptography.fernet import Fernet
 
     keys = [key.get_secret_value() for key in settings.webhooks.keys]
@@ -100,6 +100,6 @@ async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
 async def open_deliverer(
     settings: WebhookSettings, outbox: PgWebhooks, cipher: SecretCipher, wake: DeliverySignal, clock: Clock
 ) -> AsyncIterator[WebhookDeliverer]:
-    """Open the webhook deliverer; the caller runs its `run` in a task group."""
+    """Open the webhook deliverer. The caller runs its `run` method in a task group."""
     async with GuardedPoster(address_policy(settings), settings.user_agent) as poster:
         yield WebhookDeliverer(outbox, cipher, poster.post, wake, clock, random.SystemRandom().random, settings)

@@ -45,18 +45,18 @@ class WorksAsIdeas:
     bibliography: Bibliography | None
 
     async def read(self, work: Identifiers, address: str, source: str) -> Outcome:
-        """Return the idea of a work, or the submissions to a venue; `address` is the work's URL, empty if the work was
-        named by an identifier. Raises InputError."""
+        """Return a work as an idea, or the submissions to a venue. `address` is the work's URL, or empty if an
+        identifier named the work. Raises InputError if the work cannot be found or read."""
         venue = venue_in(address)
         if venue or work.openreview:
             return await self._submissions(venue, work.openreview, source)
         return [await self._work(work, address, source)]
 
     async def _submissions(self, venue: str, forum: str, source: str) -> Outcome:
-        """Return the submissions to a venue, or the one of a forum, each with its forum's URL as source."""
+        """Return the submissions to a venue, or the one in a forum, each with its forum's URL as source."""
         if self.notes is None:
             raise InputError(
-                f"{source} would have to be fetched, but fetching is disabled.",
+                f"{source} cannot be fetched, because fetching is disabled.",
                 "Run with --profile online, or set ASSAYER_FULL_TEXTS__FETCH=true.",
             )
         notes = await self.notes.submissions(venue) if venue else [await self.notes.submission(forum)]
@@ -87,7 +87,7 @@ class WorksAsIdeas:
 
     async def _work(self, work: Identifiers, address: str, source: str) -> Idea:
         if self.fetcher is None and not self.sources:
-            raise InputError(f"{source} would have to be looked up, but no literature source is enabled.", _REMEDY)
+            raise InputError(f"{source} cannot be looked up, because no literature source is enabled.", _REMEDY)
         record, failures = await self._record(work)
         named = address or (f"arXiv:{work.arxiv}" if work.arxiv else work.doi)
         if self.fetcher is not None:
@@ -105,8 +105,8 @@ class WorksAsIdeas:
         return _abstract_idea(record, source, why)
 
     async def _record(self, work: Identifiers) -> tuple[Paper | None, list[str]]:
-        """Return the first record with an abstract, otherwise the first record, or None; and the errors of the
-        sources."""
+        """Return the first record that has an abstract, otherwise the first record, or None, and the sources'
+        errors."""
         found: list[Paper] = []
         failures: list[str] = []
         for source in self.sources:

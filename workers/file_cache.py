@@ -1,4 +1,4 @@
-"""Cache of fetched data in files, so that a second run does not have to fetch it again."""
+"""File cache for fetched data, so that a second run does not have to fetch it again."""
 
 import datetime as dt
 import gzip
@@ -35,13 +35,13 @@ class FileCache(Generic[Thing]):
         keep: dt.timedelta,
         retry: dt.timedelta,
     ) -> None:
-        """Create a cache that keeps values for the period `keep`, and Absent for `retry`."""
+        """Create a cache that keeps values for the period `keep`, and failures (Absent) for `retry`."""
         self._storage, self._folder, self._clock = storage, folder, clock
         self._record: type[_CacheEntry[Thing]] = _CacheEntry[value_type]  # type: ignore[valid-type]  # known to pydantic when it runs
         self._keep, self._retry = keep, retry
 
     async def get(self, key: str) -> Thing | Absent | None:
-        """Return the cached value; None if it is missing or expired. Raises FullTextError when the storage fails."""
+        """Return the cached value; None if it is missing or expired. Raises FullTextError if the storage fails."""
         data = await self._storage.read(self._name(key))
         if data is None:
             return None

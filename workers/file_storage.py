@@ -18,8 +18,8 @@ Out = TypeVar("Out")
 
 
 class FileStorage:
-    """Storage of files under relative names with `/` between folders. All methods raise FullTextError when the
-    storage fails."""
+    """Storage for files under relative names, with `/` between folders. All methods raise FullTextError if the storage
+    fails."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -44,7 +44,7 @@ class FileStorage:
         return await self._in_thread(lambda: bool(self._files.exists(self._path(name))))
 
     async def delete(self, name: str) -> None:
-        """Delete a file. A missing file is not an error."""
+        """Delete a file. It is not an error if it does not exist."""
         await self._in_thread(lambda: self._delete(self._path(name)))
 
     async def names(self, folder: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Load models with FlagEmbedding, without its log output, and with errors where it would hide failures or initialise
+"""Load models with FlagEmbedding, without its log output, and raise errors where it would hide failures or initialise
 layers randomly.
 
 FlagEmbedding is used only to load a model, its heads and its tokenizer. Its `encode` and `compute_score` are not used:
@@ -22,17 +22,20 @@ from workers.torch_runtime import first_line, import_torch
 INSTALL_BGE = "Install it with: pip install 'assayer-research[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
 _NEVER_NEEDED = ("*.msgpack", "*.h5", "*.ot", "onnx/*", "openvino/*", "imgs/*")
-"""Files in a model's repository that are not downloaded: the same weights for other libraries (2.3 GB for bge-m3)."""
+"""Files in a model's repository that are not downloaded, because they hold the same weights for other libraries (2.3 GB
+for bge-m3)."""
 
 
 def require_flag_embedding(work: str) -> None:
-    """Raise ConfigurationError, naming the `work` that needs it, if FlagEmbedding is not installed. Imports nothing."""
+    """Raise ConfigurationError, which names the `work` that needs it, if FlagEmbedding is not installed. Imports
+    nothing."""
     if find_spec("FlagEmbedding") is None:
         raise ConfigurationError(f"{work} needs FlagEmbedding, which is not installed.", INSTALL_BGE)
 
 
 def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
-    """Import and return torch and FlagEmbedding. Raises ConfigurationError, which names the `work` that needs them."""
+    """Import and return torch and FlagEmbedding. Raises ConfigurationError, which names the `work`, if they cannot be
+    imported."""
     require_flag_embedding(work)
     torch, _ = import_torch(work, "transformers", threads=threads)
     try:
@@ -49,8 +52,8 @@ def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
 
 @contextmanager
 def _removed_module() -> Iterator[None]:
-    """Provide a placeholder for a module that FlagEmbedding 1.4.2 imports and transformers 5.24 removed. Only
-    layer-wise rerankers use it, which do not work with transformers 5 anyway, but without it FlagEmbedding cannot be
+    """Provide a placeholder for a module that FlagEmbedding 1.4.2 imports but transformers 5.24 has removed. Only
+    layer-wise rerankers use it, and they do not work with transformers 5 anyway, but without it FlagEmbedding cannot be
     imported."""
     if _REMOVED in sys.modules or find_spec(_REMOVED) is not None:
         yield
@@ -76,7 +79,7 @@ def _removed(*_: object, **__: object) -> None:
 
 def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
     """Call `make`, which loads the model `name`, without log output, and return its result. Raises ConfigurationError,
-    which names the `setting` to check."""
+    which names the `setting` to check, if the model cannot be loaded."""
     log = logging.getLogger("FlagEmbedding")
     level = log.level
     log.setLevel(logging.WARNING)
@@ -95,7 +98,7 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
 
 def model_folder(name: str, setting: str) -> Path:
     """Return the model's folder: `name` itself if it is a folder, otherwise the local copy of that repository, after
-    downloading missing files. Raises ConfigurationError, which names the `setting` to check."""
+    downloading missing files. Raises ConfigurationError, which names the `setting` to check, if there is none."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder

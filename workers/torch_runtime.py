@@ -11,17 +11,18 @@ from assayer.errors import ConfigurationError
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
-"""Floating-point precision. `auto`: bfloat16 if the processor supports it, float16 on older GPUs, otherwise float32."""
+"""Floating-point precision. `auto`: bfloat16 if the processor is fast at it, float16 on older GPUs, otherwise
+float32."""
 
 INSTALL = "Install it with: pip install 'assayer-research[local]'"
 
 _BFLOAT16 = {"amx_bf16", "avx512_bf16"}
-"""CPU features with which bfloat16 is three times as fast as float32; 8-bit integers are no faster there (ADR 15)."""
+"""CPU features with which bfloat16 is three times as fast as float32. 8-bit integers are no faster there (ADR 15)."""
 
 
 def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[Any, ...]:
     """Import and return torch and the other named libraries, without progress bars. Raises ConfigurationError, which
-    names the `work` that needs them."""
+    names the `work` that needs them, if one is not installed."""
     _let_waiting_threads_sleep()
     try:
         torch, *others = map(import_module, ("torch", *names))
@@ -36,7 +37,8 @@ def import_torch(work: str, *names: str, threads: int | None = None) -> tuple[An
 
 
 def import_torch_geometric(threads: int) -> Any:
-    """Import and return torch, limited to `threads` threads. Raises ConfigurationError without the extra `gnn`."""
+    """Import and return torch, limited to `threads` threads. Raises ConfigurationError if the extra `gnn` is not
+    installed."""
     for library in ("torch", "torch_geometric", "safetensors"):
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -50,7 +52,7 @@ def import_torch_geometric(threads: int) -> Any:
 
 
 def _let_waiting_threads_sleep() -> None:
-    """Make waiting OpenMP threads sleep. Spinning threads make everything twenty times slower as soon as another task
+    """Make waiting OpenMP threads sleep. If they spin, everything becomes twenty times slower as soon as another task
     uses a core."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 

@@ -5,9 +5,8 @@
     with Client("https://assayer.example.org", key) as assayer:
         report = assayer.evaluate(EvaluationBody(idea=IdeaBody(text="...")))
 
-`AsyncClient` has the same methods as coroutines. Names are imported when first used, so that the service can import the
-models of this package without an HTTP client.
-"""
+`AsyncClient` has the same methods as coroutines. Names are imported when first used, so that the service can import
+this package's models without an HTTP client."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -20,31 +20,31 @@ from assayer_client.resources import (
 )
 
 Scope = Literal["submit", "read", "manage", "metrics", "admin"]
-"""Scope of an API key. manage: the tenant's own keys, webhooks and deletion; metrics: only the metrics of all tenants;
+"""Scope of an API key. manage: the tenant's keys, webhooks and deletion; metrics: only the metrics, for all tenants;
 admin: everything."""
 Count = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Usd = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 
 
 class TenantPatch(Body):
-    """Changes to a tenant: fields that are set replace the current values, and null means no limit."""
+    """Changes to a tenant. Fields that are set replace the current values; null means no limit."""
 
     name: Name = ""
     weight: float = Field(default=1.0, gt=0, le=1_000, allow_inf_nan=False)
-    """Share of the service, relative to the weights of the other tenants with waiting jobs."""
+    """Share of the service's capacity, relative to other tenants with queued jobs."""
     max_running: Count | None = None
-    """Maximum number of jobs running at once; null: no limit."""
+    """Maximum number of concurrent jobs; null: no limit."""
     max_queued: Count = 20_000
-    """Maximum number of queued jobs; further jobs are refused."""
+    """Maximum number of queued jobs; further jobs are rejected."""
     monthly_usd: Usd | None = None
     """Budget per calendar month (UTC), in US dollars."""
     retention_days: Annotated[int, Field(ge=1, le=36_500)] | None = None
-    """Number of days after which ended jobs are deleted, with everything that belongs to them; null keeps them until
-    they are deleted."""
+    """Retention period: days after which finished jobs are deleted, with everything that belongs to them. Null keeps
+    them until someone deletes them."""
 
 
 class TenantPlan(TenantPatch):
-    """Limits of a tenant, and its share of the service."""
+    """A tenant's limits, and its share of the service's capacity."""
 
     name: Name
 
@@ -53,7 +53,7 @@ class TenantBody(TenantPlan):
     """Request to create a tenant."""
 
     id: TenantName | None = None
-    """Id of the tenant; generated if omitted."""
+    """Id for the tenant; generated if omitted."""
 
 
 class NewTenant(Resource):
@@ -61,12 +61,12 @@ class NewTenant(Resource):
     name: str
     weight: float
     max_running: int | None
-    """Maximum number of jobs running at once; null: no limit."""
+    """Maximum number of concurrent jobs; null: no limit."""
     max_queued: int
     monthly_usd: float | None
     """Budget per calendar month (UTC), in US dollars; null: no limit."""
     retention_days: int | None
-    """Retention period in days; null keeps jobs until they are deleted."""
+    """Retention period in days; null keeps jobs until someone deletes them."""
 
 
 class TenantResource(NewTenant):
@@ -79,9 +79,9 @@ class KeyBody(Body):
     requests_per_minute: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Rate limit in requests per minute; null uses the service's setting."""
     expires_at: Moment | None = None
-    """Expiry of the key; null: never."""
+    """When the key expires; null: never."""
     tenant: TenantName | None = None
-    """Tenant of the key. A tenant other than the caller's own requires the scope `admin`."""
+    """Tenant to which the key belongs. Any tenant but the caller's own requires the scope `admin`."""
 
 
 class NamedKey(Resource):
@@ -92,7 +92,7 @@ class NamedKey(Resource):
     requests_per_minute: int | None
     """Rate limit in requests per minute; null uses the service's setting."""
     expires_at: dt.datetime | None
-    """Expiry of the key; null: never."""
+    """When the key expires; null: never."""
 
 
 class NewKey(NamedKey):
@@ -112,12 +112,12 @@ class UsageCount(Resource):
 
 
 class MonthBudget(Resource):
-    """Budget of a tenant in this calendar month (UTC)."""
+    """A tenant's budget for this calendar month (UTC)."""
 
     spent_this_month_usd: float
-    """Spending in US dollars by jobs that have ended, and by ended attempts of other jobs."""
+    """Amount spent in US dollars by finished jobs and by finished attempts of other jobs."""
     reserved_usd: float
-    """Amount of the month's budget reserved for running jobs."""
+    """Amount reserved for running jobs."""
     monthly_usd: float | None
     """Budget per calendar month (UTC), in US dollars; null: no limit."""
 
@@ -130,7 +130,7 @@ class MonthBudget(Resource):
 
 
 class Usage(MonthBudget):
-    """Usage by jobs that are still stored; only the figures of the month's budget also include deleted jobs."""
+    """Usage by jobs that are still stored. Only the monthly budget's figures also include deleted jobs."""
 
     tenant: str
     since: dt.datetime
@@ -138,16 +138,16 @@ class Usage(MonthBudget):
     jobs: tuple[UsageCount, ...]
     """Jobs accepted in the period, by their current state."""
     calls: int
-    """Language model calls in the period, including answers from the cache."""
+    """LLM requests in the period, including those answered from the cache."""
     cached: int
     prompt_tokens: int
-    """Prompt tokens of calls that were sent rather than answered from the cache."""
+    """Prompt tokens in requests that were sent, rather than answered from the cache."""
     cached_prompt_tokens: int = 0
-    """Part of these that came from the endpoint's prompt cache, as far as the endpoint reports it."""
+    """Number of these that came from the endpoint's prompt cache, if the endpoint reports it."""
     completion_tokens: int
     cost_usd: Dollars | None
     cost_absent: str | None
-    """Reason why the cost is null."""
+    """Why the cost is null."""
 
 
 def keys(*, tenant: str | None = None) -> ApiCall[Page[Key]]:

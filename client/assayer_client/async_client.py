@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class AsyncClient(Operations[Async]):
-    """Asynchronous client with the same methods, parameters and errors as `Client`; its methods are awaited."""
+    """Asynchronous client. It has the same methods, parameters and errors as `Client`, but its methods are awaited."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class AsyncClient(Operations[Async]):
         transport: httpx2.AsyncBaseTransport | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
-        ConfigurationError."""
+        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError if
+        either is missing or invalid."""
         requests = RequestBuilder.of(url, key, timeouts or Timeouts())
         self._http = httpx2.AsyncClient(transport=transport)
         exchange = Exchange(requests, retries or RetryPolicy(), self._http, sleep)
@@ -59,7 +59,7 @@ class AsyncClient(Operations[Async]):
 
     async def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
         """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report, and
-        TimeoutError if the evaluation takes longer than `seconds`: it then continues, and another call with the same
+        TimeoutError if the evaluation takes longer than `seconds`. It then continues, and another call with the same
         `key` returns the same evaluation."""
         job = (await self.evaluations.create(body, key=key)).id
         await self.evaluations.wait(job, seconds=seconds)

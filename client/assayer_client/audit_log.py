@@ -1,4 +1,4 @@
-"""Audit log of decisions and who made them, as a hash chain."""
+"""Audit log: who made which decisions, as a hash chain."""
 
 import datetime as dt
 from typing import Any, Literal
@@ -57,7 +57,7 @@ AuditedAct = Literal[
 
 
 class AuditEntry(Resource):
-    """Entry for one act."""
+    """Entry in the audit log that records one action."""
 
     tenant: TenantId
     number: int
@@ -67,15 +67,15 @@ class AuditEntry(Resource):
     """Id of the member or key that acted."""
     role: Role
     act: str
-    """Kind of act, a value of AuditedAct; a newer service may return values that are not listed there."""
+    """Kind of action: a value of AuditedAct. A newer service may return values that are not listed there."""
     about: str
-    """Id of the subject: an evaluation, a batch or a member."""
+    """Id of what the action concerned: an evaluation, a batch or a member."""
     content: dict[str, Any] | None
-    """Content of the act: the data written and the changes made; null if it was erased or is withheld."""
+    """Details of the action: data written and changes made. Null if they were erased or are withheld."""
     salt: str | None
-    """Salt of the content hash, in hexadecimal; null if the content is null."""
+    """Salt used in the content hash, in hexadecimal; null if the content is null."""
     withheld: bool = False
-    """True if the content exists but is withheld because it contains personal opinions, which are not shown to keys
+    """True if the content exists but is withheld, because it contains people's opinions, which are not shown to keys
     that belong to no person."""
     content_hash: str
     previous: str
@@ -85,11 +85,11 @@ class AuditEntry(Resource):
 
 class AuditLogPage(Page[AuditEntry]):
     reader: Role
-    """Role of the reader; machine keys are not shown personal opinions."""
+    """The reader's role. Keys that belong to no person are not shown people's opinions."""
 
 
 class AuditTip(Resource):
-    """Newest entry of a tenant's audit log."""
+    """Newest entry in a tenant's audit log."""
 
     tenant: TenantId
     number: int

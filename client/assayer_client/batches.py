@@ -1,4 +1,4 @@
-"""Batches: many ideas submitted at once, from files or rows."""
+"""Batches: many ideas submitted together, from files or rows."""
 
 import datetime as dt
 import json
@@ -22,90 +22,90 @@ _RESULTS_TYPES: dict[ResultsFormat, str] = {
     "parquet": "application/vnd.apache.parquet",
 }
 EvaluationOutcome = Literal["full", "part", "unscored", "running", "queued", "failed", "cancelled"]
-"""Outcome of an evaluation: `full` and `part` have all or some of their scores; `unscored` has a report without a
-score, which is not a low score."""
+"""Outcome of an evaluation. `full`: it has all its scores; `part`: it has some of them; `unscored`: it has a report
+without a score, which is not a low score."""
 
 
 class RowsQuery(Body):
-    """Options that apply to all rows of the body."""
+    """Options that apply to all rows in the request body."""
 
     method: str = Field(default=DEFAULT_METHOD, max_length=100)
     cutoff: dt.date | None = None
-    """Cutoff: literature published after this day is not used. A row's own cutoff takes precedence."""
+    """Cutoff: literature published after this day is ignored. A row's own cutoff takes precedence."""
     max_usd: float | None = Field(default=None, gt=0, le=1e9, allow_inf_nan=False)
-    """Maximum cost of each evaluation."""
+    """Maximum cost of each evaluation, in US dollars."""
     max_prompt_tokens: int | None = Field(default=None, gt=0, le=1_000_000_000)
-    """Maximum prompt tokens of each evaluation."""
+    """Maximum number of prompt tokens in each evaluation."""
     blind: bool | None = None
-    """Mask names, affiliations and similar details before the ideas are judged. Null: the service's setting, by
-    default yes."""
+    """Mask names, affiliations and similar details before the ideas are judged. Null: the service's setting, which by
+    default is yes."""
     board: BoardSize | None = None
-    """Number of reviewers on each board, only for the method innoeval; 0 is the control without personas. Null: the
-    service's setting."""
+    """Number of reviewers on each board (method innoeval only). 0: one reviewer without a persona, as a control. Null:
+    the service's setting."""
     board_models: str = Field(default="", max_length=2_000)
-    """Comma-separated models among which the reviewers are distributed, only for the method innoeval; they must be
-    permitted by the service (`board_models` of the method). If empty, the service's settings apply."""
+    """Comma-separated models distributed among the reviewers (method innoeval only). The service must allow them; see
+    the method's `board_models`. If empty, the service's settings apply."""
     criteria: str = Field(default="", max_length=6_000)
-    """Criteria of the call as TOML: `[[criteria]]` with name, question, anchors and weight. Each report answers them
-    one by one. If empty, there are no criteria."""
+    """Criteria in the call for proposals, as TOML: `[[criteria]]` with name, question, anchors and weight. Each report
+    answers them one by one. If empty, there are no criteria."""
     priority: Priority = "batch"
     open: bool = False
-    """Keep the batch open because more rows will follow: it does not finish until a later part closes it, or until a
-    day has passed."""
+    """Keep the batch open because more rows will follow. It does not finish until a later part closes it or a day has
+    passed."""
 
 
 class BatchQuery(RowsQuery):
     name: str = Field(default="", max_length=200)
-    """Label for people."""
+    """Display name."""
     tags: str = Field(default="", max_length=500)
-    """Comma-separated labels by which batches can be found."""
+    """Comma-separated tags by which the batch can be found."""
     opinions_due: dt.date | None = None
-    """Due date for the batch's reviewers. It is shown to them but not enforced."""
+    """Due date for the batch's reviewers, which is shown to them but not enforced."""
 
 
 class BatchPatch(Body):
-    """Changes to a batch; fields left out stay unchanged."""
+    """Changes to a batch. Omitted fields are unchanged."""
 
     name: str = Field(default="", max_length=200)
     tags: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(default=(), max_length=20)
     opinions_due: dt.date | None = None
     """Due date for the batch's reviewers; null for none."""
     terms: CallTerms = CallTerms()
-    """Terms of the batch as a funding call. Criteria and review form cannot change once a review has been given."""
+    """Terms of the batch as a funding call. Criteria and review form cannot be changed once an opinion has been
+    given."""
     version: int | None = Field(default=None, ge=0)
-    """Version of the call's details on which the change is based (`GET /v1/batches/{id}/terms`). If another change came
-    first, this one is rejected. Null: the change is made in any case."""
+    """Version of the call details that this change replaces (`GET /v1/batches/{id}/terms`). If they have been changed
+    since, the request is rejected. Null: make the change in any case."""
 
 
 class MoreRowsQuery(RowsQuery):
     first: int = Field(ge=1, le=1_000_000_000)
-    """Number of the part's first row: `next_row` in the response to the previous part."""
+    """Number of this part's first row: `next_row` in the response to the previous part."""
     reopen: bool = False
-    """Add the rows even if the batch is closed, as long as it is not signed off. `first` is then `next_row` of the
-    batch."""
+    """Add the rows even if the batch is closed, unless it is signed off. `first` must then be the batch's
+    `next_row`."""
     replaces: str = Field(default="", max_length=2_000, pattern=r"^(\d{1,9}(,\d{1,9})*)?$")
-    """Numbers of refused rows, separated by commas, that these rows replace. They are no longer listed as refused."""
+    """Comma-separated numbers of rejected rows that these rows replace. They are no longer listed as rejected."""
 
 
 class RowError(Resource):
-    """Row of a batch that does not contain a usable idea."""
+    """Row in a batch that contains no usable idea."""
 
     row: int
-    """Row number in the batch's input, from 1, not counting a table's header."""
+    """Row number in the batch's input, from 1, not counting a spreadsheet's header."""
     source: str
-    """Name of the row: `row 7`, `proposals.csv:7`."""
+    """Name of the row, such as `row 7` or `proposals.csv:7`."""
     field: str
     """Invalid field; empty if the whole row is invalid."""
     detail: str
 
 
 class Duplicate(Resource):
-    """Row with the same text as an earlier row. Both are evaluated; the language model's answers are paid for only
-    once."""
+    """Row with the same text as an earlier row. Both are evaluated, but model answers are paid for only once."""
 
     row: int
     source: str
-    """Name of the row: `row 7`, `call.csv:7 (A-2026-0007)`, a file's name."""
+    """Name of the row: `row 7`, `call.csv:7 (A-2026-0007)`, or a file name."""
     same_as: int
     """Row number of the earlier row."""
     same_source: str
@@ -113,91 +113,91 @@ class Duplicate(Resource):
 
 
 class BatchLinks(Resource):
-    """Paths of a batch and its related resources."""
+    """Paths to a batch and its related resources."""
 
     batch: str
     rows: str
-    """Path to which further parts of an open batch are sent."""
+    """Path to which to send further parts of an open batch."""
     evaluations: str
     events: str
     results: str
 
 
 class ReadRows(Resource):
-    """Rows of one request, as they were read."""
+    """Rows in one request, as they were parsed."""
 
     rows: int
     accepted: int
     rejected: tuple[RowError, ...]
     """Rows without a usable idea."""
     duplicates: tuple[Duplicate, ...]
-    """Rows with the same text as an earlier row, which are paid for only once."""
+    """Rows with the same text as an earlier row, whose answers are paid for only once."""
     notices: tuple[str, ...]
-    """Notices about files that were read in a way the submitter may not expect."""
+    """Notices about files that were parsed in a way that the submitter may not expect."""
 
 
 class AcceptedBatch(ReadRows):
-    """Accepted rows of one request. They are stored, and each will end in exactly one outcome."""
+    """Rows accepted from one request. They are stored, and each will end in exactly one outcome."""
 
     id: str
     name: str
     next_row: int
-    """Number of the first row of the next part, if the batch is open."""
+    """Number of the next part's first row, if the batch is open."""
     links: BatchLinks
 
 
 class ExpectedFit(Resource):
-    """Expected corpus fit of the checked proposals. Proposals whose field the corpus does not cover (`poor`) get no
-    score that depends on it."""
+    """Expected degree to which the corpus covers the proposals' fields. Proposals in a field that it covers poorly
+    (`poor`) get no score that depends on it."""
 
     checked: int
-    """Number of proposals checked. They are sampled evenly from those whose text is available, as many as time allows;
-    documents are read only when they are evaluated."""
+    """Number of proposals checked. They are sampled evenly from those whose text is available, as many as time allows.
+    Documents are parsed only when they are evaluated, so they are not checked."""
     good: int
     partial: int
     poor: int
 
 
 class BatchEstimate(ReadRows):
-    """Expected cost and duration of the rows, for all ideas together; unknown figures are null."""
+    """Expected cost and duration for all the rows together. Unknown figures are null."""
 
     method: str
     ideas: int
-    """Number of different ideas."""
+    """Number of distinct ideas."""
     unopened: int
-    """Number of documents, such as PDFs, that are opened only when their evaluation starts. An unreadable one fails
-    then."""
+    """Number of documents, such as PDFs, that are parsed only when their evaluation starts. An unreadable document
+    fails at that point."""
     basis: Literal["own", "typical"] | None
-    """Basis of the estimate. `own`: your evaluations by this method in the last 30 days; `typical`: the figures
-    shipped with the program, at the service's prices."""
+    """Basis of the estimate. `own`: your evaluations with this method in the last 30 days; `typical`: measured figures
+    that are shipped with the program, at the service's prices."""
     evaluations: int
     """Number of your own evaluations on which the estimate is based; 0 for `typical`."""
     calls: int | None
-    """Number of calls to language models, including calls that the cache will answer."""
+    """Number of LLM requests, including those that the cache will answer."""
     prompt_tokens: int | None
     completion_tokens: int | None
     cost_usd: Dollars | None
     high_cost_usd: Dollars | None
     """Total cost if every idea cost as much as the most expensive tenth of evaluations."""
     cost_absent: str | None
-    """Reason why the cost is null."""
+    """Why the cost is null."""
     cut_short: float | None
-    """Share of your evaluations that cost more than `max_usd` allows; such ideas end incomplete."""
+    """Share of your evaluations that cost more than `max_usd`; such ideas end incomplete."""
     waiting: int
-    """Number of your accepted evaluations that have not ended; they run first."""
+    """Number of your evaluations that are queued or running; they run first."""
     hours: float | None
-    """Hours until the last evaluation ends, including those already waiting, at the rate at which your evaluations
-    ended in the last hour."""
+    """Hours until the last evaluation ends, including those already queued, at the rate of your evaluations in the last
+    hour."""
     hours_absent: str | None
-    """Reason why the hours are null."""
+    """Why the hours are null."""
     left_this_month_usd: Dollars | None
-    """Remaining budget of this month in US dollars; null: there is no limit."""
+    """Amount left in this month's budget, in US dollars; null: there is no limit."""
     exceeds_month: bool | None
     """True if the cost may exceed the remaining monthly budget. Null: there is no limit, or the cost is unknown."""
     corpus_fit: ExpectedFit | None
-    """Corpus coverage of the proposals' fields; null if unknown."""
+    """Degree to which the corpus covers the proposals' fields; null if unknown."""
     corpus_fit_absent: str | None
-    """Reason why the corpus fit is null."""
+    """Why the corpus fit is null."""
 
 
 class BatchSummary(Resource):
@@ -213,46 +213,45 @@ class BatchSummary(Resource):
     opinions_due: dt.date | None
     """Due date for the batch's reviewers."""
     states: dict[JobState, int]
-    """Number of evaluations in each state; states without evaluations are missing."""
+    """Number of evaluations in each state, without states that have none."""
     erased: int
-    """Number of rows that were deleted, by request or at the end of their retention period."""
+    """Number of rows that were deleted, on request or at the end of their retention period."""
     cost_usd: Dollars | None
-    """Cost of the evaluations that have ended; null if any of these costs is unknown, or was deleted with its
+    """Cost of the finished evaluations; null if any of their costs is unknown or was deleted together with the
     evaluation."""
     known_cost_usd: Dollars
-    """Total cost of those stored evaluations whose cost is known."""
+    """Total cost of the stored evaluations whose cost is known."""
     ideas_per_hour: float | None
-    """Number of evaluations that produced a report, per hour since the batch was accepted; null while the batch is
-    running and fewer than five have."""
+    """Evaluations that produced a report, per hour since the batch was accepted. Null while the batch is running and
+    fewer than five have."""
     finish_expected_at: dt.datetime | None
-    """Expected end at that rate; null if there is no rate, and once all evaluations have ended."""
+    """Expected finish time at that rate; null if there is no rate, and once all evaluations have ended."""
     created_at: dt.datetime
     finished_at: dt.datetime | None
-    """Time at which the last evaluation ended; null until then."""
+    """When the last evaluation ended; null until then."""
     links: BatchLinks
 
 
 class BatchResource(BatchSummary):
     rejected_rows: tuple[RowError, ...]
     next_row: int
-    """Number of the first row that can be added."""
+    """Number that the next added row will get."""
     waiting: str | None = None
-    """Reason why the first queued evaluation is not running yet; null if none is queued."""
+    """Why the first queued evaluation is not running yet; null if none is queued."""
     outcomes: dict[EvaluationOutcome, int] | None = None
-    """Number of evaluations by outcome: scored in full, in part, not at all (`unscored`) and so on; outcomes
-    without evaluations are missing. Null until all have ended."""
+    """Number of evaluations by outcome: scored in full, in part, not at all (`unscored`) and so on, without outcomes
+    that have none. Null until all evaluations have ended."""
     poorly_covered: int | None = None
-    """Number of proposals whose field the corpus covers poorly. Null until all evaluations have ended."""
+    """Number of proposals in fields that the corpus covers poorly. Null until all evaluations have ended."""
 
 
 class RetriedBatch(Resource):
-    """Result of rerunning the rows of a batch that have no result."""
+    """Result of retrying the rows in a batch that have no result."""
 
     retried: int
     """Number of evaluations queued again."""
     unreadable: int
-    """Number of evaluations left unchanged because their document is no longer stored; these must be submitted again.
-    """
+    """Number of evaluations not retried because their document is no longer stored. Submit these again."""
     batch: BatchSummary
 
 
@@ -263,10 +262,11 @@ def create(
     options: BatchQuery | None = None,
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """Submit ideas for evaluation, from files or from rows. `files` are PDF, text, Markdown, JSON, JSON Lines, CSV, or
-    ZIP archives of them; `rows` are records with `title` and `text`, or with sections under their own names. Unreadable
-    input is listed in `rejected`; the rest is evaluated. If `open` is set in the options, further parts can be sent
-    with `add_rows`."""
+    """Submit ideas for evaluation, from files or from rows.
+
+    `files` can be PDF, text, Markdown, JSON, JSON Lines or CSV, or ZIP archives of these. `rows` are records with
+    `title` and `text`, or with one field per section. Unusable input is listed in `rejected`; the rest is evaluated. If
+    the option `open` is set, further parts can be sent with `add_rows`."""
     return _upload(path("batches"), AcceptedBatch, files, rows, options, key)
 
 
@@ -278,7 +278,7 @@ def add_rows(
     rows: Iterable[dict[str, Any]] | None = None,
     key: str | None = None,
 ) -> ApiCall[AcceptedBatch]:
-    """Send another part of an open batch; `first` is `next_row` from the response to the previous part."""
+    """Send another part of an open batch; `first` must be `next_row` from the response to the previous part."""
     return _upload(path("batches", batch, "rows"), AcceptedBatch, files, rows, options, key)
 
 
@@ -288,14 +288,14 @@ def estimate(
     rows: Iterable[dict[str, Any]] | None = None,
     options: RowsQuery | None = None,
 ) -> ApiCall[BatchEstimate]:
-    """Return the expected cost and duration of `create`. Nothing is stored or evaluated."""
+    """Return the expected cost and duration of `create`, without storing or evaluating anything."""
     # Options such as the batch's name do not affect the cost, and the service rejects them here.
     shared = options and RowsQuery(**options.model_dump(include=set(RowsQuery.model_fields), exclude_unset=True))
     return _upload(path("batches", "estimate"), BatchEstimate, files, rows, shared, None)
 
 
 def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None) -> ApiCall[Page[BatchSummary]]:
-    """List the caller's own batches, newest first; with a tag, only batches with that tag."""
+    """List the caller's own batches, newest first; with `tag`, only those with that tag."""
     query = {"after": after, "limit": limit, "tag": tag}
     return ApiCall("GET", path("batches"), reads(Page[BatchSummary]), query=query)
 
@@ -303,15 +303,15 @@ def batches(*, after: str | None = None, limit: int = 50, tag: str | None = None
 def results(
     batch: str, *, format: ResultsFormat = "jsonl", reference: str | None = None, ranking: str = ""
 ) -> ApiCall[None]:
-    """Download the results of a batch so far. They cover all rows, or only those with the submitter's `reference`, and
-    include the ranks from the named ranking or, if none is named, from the newest that succeeded."""
+    """Download a batch's results so far, for all rows or only those with the submitter's `reference`. Ranks come from
+    the named ranking or, by default, from the newest that succeeded."""
     read = reads_file_of(_RESULTS_TYPES[format])
     query = {"format": format, "reference": reference, "ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "results"), read, query, headers={"Accept": "*/*"})
 
 
 def dossier(batch: str, *, ranking: str = "") -> ApiCall[None]:
-    """Download the dossier of a batch as a PDF, in the order of the named ranking or, if none is named, by score."""
+    """Download a batch's dossier as a PDF, in the order of the named ranking or, by default, by score."""
     read, query = reads_file_of("application/pdf"), {"ranking": ranking or None}
     return ApiCall("GET", path("batches", batch, "dossier"), read, query, headers={"Accept": "*/*"})
 

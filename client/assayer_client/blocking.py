@@ -1,4 +1,4 @@
-"""Blocking versions of the HTTP client and of `sleep`, with which coroutines never suspend, so that the synchronous
+"""Blocking versions of the HTTP client and of `sleep`. Coroutines that use them never suspend, so the synchronous
 client can run them without an event loop."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class BlockingHttp:
-    """HTTP client with the interface of `httpx2.AsyncClient` whose coroutines block instead of suspending."""
+    """HTTP client with the interface of `httpx2.AsyncClient`, whose coroutines block instead of suspending."""
 
     def __init__(self, client: httpx2.Client) -> None:
         self._client = client
@@ -41,7 +41,7 @@ def blocking_sleep(sleep: Callable[[float], None]) -> Callable[[float], Awaitabl
 
 
 def finish(work: Awaitable[T] | AsyncGenerator[T, None]) -> T | Iterator[T]:
-    """Return the result of a coroutine, or an iterator over an asynchronous generator; neither must ever suspend."""
+    """Return a coroutine's result, or an iterator over an asynchronous generator. Neither may ever suspend."""
     return _stepped(work) if isinstance(work, AsyncGenerator) else _result(work)
 
 
@@ -50,7 +50,7 @@ def _result(work: Awaitable[T]) -> T:
         next(work.__await__())
     except StopIteration as ended:
         return cast(T, ended.value)
-    raise RuntimeError("A coroutine of the synchronous client has suspended.")
+    raise RuntimeError("A coroutine in the synchronous client was suspended.")
 
 
 def _stepped(items: AsyncGenerator[T, None]) -> Iterator[T]:

@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 class Client(Operations[Sync]):
-    """Synchronous client, used as a context manager. It is thread-safe. Every method raises ApiProblem or
-    ServiceUnreachable."""
+    """Synchronous client, used as a context manager. It is thread-safe. Every method raises ApiProblem if the service
+    returns an error, and ServiceUnreachable if there is no valid response."""
 
     def __init__(
         self,
@@ -33,8 +33,8 @@ class Client(Operations[Sync]):
         transport: httpx2.BaseTransport | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
-        ConfigurationError."""
+        """Create a client; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError if
+        either is missing or invalid."""
         requests = RequestBuilder.of(url, key, timeouts or Timeouts())
         self._http = httpx2.Client(transport=transport)
         exchange = Exchange(requests, retries or RetryPolicy(), BlockingHttp(self._http), blocking_sleep(sleep))
@@ -60,7 +60,7 @@ class Client(Operations[Sync]):
 
     def evaluate(self, body: EvaluationBody, *, key: str | None = None, seconds: float | None = None) -> Report:
         """Submit an evaluation, wait for it, and return its report. Raises ApiProblem if there is no report, and
-        TimeoutError if the evaluation takes longer than `seconds`: it then continues, and another call with the same
+        TimeoutError if the evaluation takes longer than `seconds`. It then continues, and another call with the same
         `key` returns the same evaluation."""
         job = self.evaluations.create(body, key=key).id
         self.evaluations.wait(job, seconds=seconds)

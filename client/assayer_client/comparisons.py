@@ -1,4 +1,4 @@
-"""Comparisons that decide which of two ideas is better."""
+"""Comparisons: which of two ideas is better."""
 
 from typing import Annotated, Literal, Self
 
@@ -32,35 +32,36 @@ class DimensionVerdict(Resource):
 
 
 class JudgedBy(Resource):
-    """Origin of an answer. The digests show whether the same question would be asked again; None means unknown."""
+    """Record of how an answer was made. The digests show whether the same question would be asked again; None means
+    unknown."""
 
     model: str | None = Field(default=None, max_length=200)
     question: str | None = Field(default=None, max_length=64)
     """Digest of the prompt and of every dimension in it."""
     first_text: str | None = Field(default=None, max_length=64)
-    """Digest of all text shown about the first idea."""
+    """Digest of all the text shown about the first idea."""
     second_text: str | None = Field(default=None, max_length=64)
 
 
 class Comparison(Resource):
-    """Answer of a judge who was shown two ideas. Keep it: a later ranking with more ideas can start from it."""
+    """Answer from a judge who was shown two ideas. Keep it: a later ranking with more ideas can reuse it."""
 
     first: IdeaId
     second: IdeaId
     verdicts: tuple[DimensionVerdict, ...]
     blinding_rules: int | None = None
-    """Version of the rules that masked both ideas for the judge; None if they were shown as submitted."""
+    """Version of the masking rules applied to both ideas; None if they were shown as submitted."""
     with_evidence: bool = False
-    """True if the judge also saw the findings in the ideas' reports."""
+    """Whether the judge also saw the findings in the ideas' reports."""
     judged_by: JudgedBy | None = None
-    """Origin of the answer; None in comparisons that do not record it."""
+    """Record of how the answer was made; None in comparisons that do not record it."""
 
 
 class NamedComparison(Comparison):
-    """Comparison of a ranking, with the submitters' own names of the ideas."""
+    """Comparison in a ranking, with the submitters' own names for the ideas."""
 
     first_reference: str = ""
-    """Submitter's own name for the idea, the same as `reference` in a ranked idea; empty if there is none."""
+    """Submitter's own name for the idea, equal to `reference` in the ranked idea; empty if there is none."""
     second_reference: str = ""
 
 
@@ -69,9 +70,9 @@ class Outcome(Resource):
 
     dimension: str
     winner: Winner
-    """Winner, in the order of the request. A verdict that changes when the ideas are swapped counts as a tie."""
+    """The winner. Positions are as in the request. If swapping the ideas changes the verdict, the result is a tie."""
     agreed: bool | None
-    """True if both orders gave the same verdict; None if only one order was requested or answered."""
+    """Whether both orders gave the same verdict; None if only one order was requested or answered."""
 
 
 class ComparisonResult(Resource):
@@ -79,20 +80,21 @@ class ComparisonResult(Resource):
     first: IdeaId
     second: IdeaId
     dimension: str
-    """Dimension that decides the comparison: its outcome is the outcome of the whole comparison."""
+    """Dimension whose outcome is the overall outcome."""
     outcomes: tuple[Outcome, ...]
     answers: tuple[Comparison, ...]
-    """Judge's answers with reasons, usable as input of a ranking of these ideas. Empty if the judge was not asked."""
+    """The judge's answers, with reasons, which a later ranking of these ideas can reuse. Empty if the judge was not
+    asked."""
     not_asked: Absent | None = None
-    """Reason why no judge was asked: every outcome is then a tie, because the judge would have been shown the same
-    text twice."""
+    """Why no judge was asked. Every outcome is then a tie, because the judge would have been shown the same text
+    twice."""
     blind: bool | None = None
-    """True if names, affiliations and similar details were masked for the judge; None in results that do not record it.
-    """
+    """Whether names, affiliations and similar details were masked for the judge; None in results that do not record
+    it."""
     blinding: tuple[Blinding, ...] = ()
-    """Masked content of the first and the second idea; empty if they were shown as submitted."""
+    """Texts masked in the first and the second idea; empty if they were shown as submitted."""
     failed: int = 0
-    """Number of orders that were requested but got no usable answer."""
+    """Number of requested orders that got no usable answer."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     prompt_tokens: int
@@ -107,19 +109,19 @@ class ComparisonResult(Resource):
 
 
 class ComparisonBody(Body):
-    """Request to compare two ideas, each specified by its text or by a finished evaluation of the caller."""
+    """Request to compare two ideas, each given as text or as one of the caller's finished evaluations."""
 
     first: IdeaBody | None = None
     second: IdeaBody | None = None
     first_evaluation: EvaluationName | None = None
-    """Evaluation to use instead of `first`: its idea is compared in the form in which it was judged."""
+    """Evaluation to use instead of `first`. Its idea is compared in the form in which it was judged."""
     second_evaluation: EvaluationName | None = None
     """Evaluation to use instead of `second`."""
     both_orders: bool = True
-    """Ask the judge twice, the second time with the ideas swapped; this reveals a position bias."""
+    """Ask the judge twice, the second time with the ideas swapped, which reveals position bias."""
     blind: bool | None = None
-    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes,
-    unless the service is configured otherwise."""
+    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
+    service's setting, which by default is yes."""
     limits: Limits = Limits()
     priority: LivePriority = "interactive"
 
@@ -133,9 +135,9 @@ class AcceptedComparison(Resource):
 
 
 class ComparisonResource(JobResource):
-    """Comparison job; its `title` names both ideas."""
+    """Comparison job. Its `title` names both ideas."""
 
     result: ComparisonResult | None
-    """Result of the comparison: `outcomes` states which idea is better in each dimension, `answers` states why. Null
-    until the state is succeeded."""
+    """Result of the comparison. `outcomes` says which idea is better in each dimension; `answers` says why. Null until
+    the state is succeeded."""
     link: str

@@ -1,4 +1,4 @@
-"""Basis on which a proposal was judged, for an applicant who contests the evaluation."""
+"""Record of how a proposal was judged, for an applicant who contests the evaluation."""
 
 import datetime as dt
 
@@ -14,23 +14,23 @@ class ContestablePart(Resource):
 
 class Contestation(Resource):
     evaluation: str
-    """Id of the evaluation in the service."""
+    """The evaluation's id."""
     title: str
     source: str
     method: str
     evaluated_at: dt.datetime
     cutoff: dt.date | None
-    """Cutoff: literature published later was not used."""
+    """Cutoff: literature published later was ignored."""
     characters: int
-    """Number of characters of the judged text, after masking."""
+    """Length of the judged text in characters, after masking."""
     text_sha256: str
     """SHA-256 of the judged text in UTF-8, with which anyone who has the text can verify it."""
     blinding: Blinding | None
-    """Content that was masked before the proposal was judged; null if it was judged as submitted."""
+    """Texts that were masked before the proposal was judged; null if it was judged as submitted."""
     flags: tuple[TextFlag, ...]
-    """Suspicious features of the text; invisible text was removed."""
+    """Suspicious passages in the text. Invisible text was removed."""
     score: float | Absent
-    """Total score of all parts, 0 to 1."""
+    """Total score, from 0 to 1."""
     parts: tuple[ContestablePart, ...]
     program: str
     models: tuple[str, ...]
@@ -38,12 +38,12 @@ class Contestation(Resource):
     embedding_model: str
     reranking_model: str | None
     prompts: tuple[PromptVersion, ...]
-    """Prompt versions, each with the digest of its prompt file; these files are published with the program."""
+    """Prompt versions, each with its prompt file's digest. The prompt files are published with the program."""
     prompt_tokens: int
     completion_tokens: int
     corpus_version: str
     corpus_fit: CorpusFit | Absent
-    """Corpus coverage of the field; if coverage is poor, the absence of related work means nothing."""
+    """Degree to which the corpus covers the field. If coverage is poor, finding no related work means nothing."""
     sources: tuple[SourceUse, ...]
     papers: tuple[Reference, ...]
     """Papers that the report cites."""

@@ -1,4 +1,4 @@
-"""Local paper corpus of the service."""
+"""The service's local corpus of papers."""
 
 import datetime as dt
 from typing import Annotated, Self
@@ -19,21 +19,19 @@ class CorpusOptions(Body):
     limit: int = Field(default=10, ge=1, le=_MAX_PAPERS)
     """Maximum number of papers, and of passages, per query."""
     before: dt.date | None = None
-    """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
-    Null: no limit."""
+    """Only papers published on or before this day; papers without a date are excluded. Null: no limit."""
     after: dt.date | None = None
-    """Publication date limit: only papers published on this day or later; papers without a date are included unless
-    `before` is also set."""
+    """Only papers published on or after this day; papers without a date are included unless `before` is also set."""
     venue: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_NAMES)
-    """Venues to search: full names, case-insensitive."""
+    """Venues to search, as full names; case is ignored."""
     field: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_NAMES)
     """Fields of study to search."""
     retracted: bool | None = None
     """Retraction filter. True: only retracted papers; false: no retracted papers; null: both."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=_MAX_EXCLUDED)
-    """Ids of papers to leave out."""
+    """Ids of papers to exclude."""
     snippets: bool = False
-    """Return the best matching passages as well."""
+    """Also return the best-matching passages."""
 
     @model_validator(mode="after")
     def _dates_in_order(self) -> Self:
@@ -48,12 +46,12 @@ class CorpusBody(CorpusOptions):
 
 class CorpusPaper(Resource):
     id: str
-    """Id of the paper in the corpus."""
+    """The paper's id in the corpus."""
     title: str
     authors: tuple[str, ...]
     year: int | None
     publication_date: dt.date | None
-    """Publication date; the last day of the period if only a month or a year is known."""
+    """Publication date; if only a month or a year is known, the last day of that period."""
     venue: str
     url: str
     identifiers: dict[str, str]
@@ -65,19 +63,19 @@ class CorpusPaper(Resource):
 
 class CorpusHit(CorpusPaper):
     score: float
-    """Cosine similarity of query and paper, −1 to 1."""
+    """Cosine similarity between query and paper, −1 to 1."""
 
 
 class CorpusPassage(Resource):
     paper: str
-    """Id of the paper."""
+    """The paper's id."""
     title: str
     section: str
     text: str
     score: float
-    """Cosine similarity of query and passage, −1 to 1."""
+    """Cosine similarity between query and passage, −1 to 1."""
     cites: tuple[str, ...]
-    """Ids of corpus papers that the passage cites, as far as the passage's record states them."""
+    """Ids of corpus papers cited in the passage, if the record states them."""
 
 
 class CorpusAnswer(Resource):
@@ -90,5 +88,5 @@ class CorpusAnswer(Resource):
 
 class CorpusSearch(Resource):
     corpus: str
-    """Version of the corpus that was searched: the same version gives the same answers."""
+    """Corpus version that was searched. The same version gives the same results."""
     answers: tuple[CorpusAnswer, ...]

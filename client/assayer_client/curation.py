@@ -1,5 +1,5 @@
-"""Curations, proposals and scores: papers are converted to research questions, questions to candidate ideas, and ideas
-to scores."""
+"""Curations, proposals and scores. A curation turns papers into research questions, a proposal turns questions into
+candidate ideas, and scores rate ideas."""
 
 from typing import Annotated, Literal
 
@@ -33,14 +33,14 @@ class LeakageMeasure(Resource):
     share: float = Field(ge=0, le=1)
     """Share of the question's content words that occur in the abstract only in the description of the method."""
     longest_run: int = Field(ge=0)
-    """Longest run of consecutive words shared by the question and the abstract's method description. Runs that also
-    occur elsewhere in the abstract do not count."""
+    """Longest run of consecutive words shared by the question and the abstract's method description, not counting runs
+    that also occur elsewhere in the abstract."""
     names: tuple[str, ...]
-    """Names that the paper introduces and that the question repeats."""
+    """Names introduced by the paper that the question repeats."""
     repeated: tuple[str, ...]
     """Words counted in `share`, as written in the question."""
     method_found_by: Literal["wording", "place"]
-    """Method by which the method sentences were identified. `wording`: a sentence states that something is proposed.
+    """Way in which the method sentences were identified. `wording`: from sentences that say something is proposed.
     `place`: there is no such sentence, so all sentences except the first count as the method."""
 
 
@@ -51,27 +51,27 @@ class CuratedPaper(Resource):
     title: str
     kind: PaperKind | Absent
     kind_reason: str
-    """Evidence in the title or abstract for the kind; if the kind is absent, the same text as the reason for that."""
+    """Evidence for the kind in the title or abstract. If the kind is absent, the reason, as in the kind itself."""
     question: str | Absent
-    """Research question; absent, with the reason, if the paper is of another kind or the question revealed its
+    """Research question. Absent, with the reason, if the paper is of another kind or the question revealed its
     method."""
     leakage: LeakageMeasure | None
-    """Leakage of the question, or of the last question that was refused; null if no question was requested or
+    """Leakage in the question, or in the last question that was rejected; null if no question was requested or
     returned."""
     attempts: int = Field(default=0, ge=0)
-    """Number of questions requested."""
+    """Number of questions requested from the model."""
     flags: tuple[TextFlag, ...] = ()
-    """Suspicious parts of the paper's text."""
+    """Suspicious passages in the paper's text."""
 
 
 class Candidate(Resource):
-    """Candidate idea that a model proposed for a question. A line of JSON with a candidate can be read as an idea."""
+    """Candidate idea that a model proposed for a question. A candidate in JSON can be read as an idea, one per line."""
 
     id: str
-    """Readable id: the id of the question and the number of the candidate, such as `q7-3`."""
+    """Readable id, made from the question's id and the candidate's number, such as `q7-3`."""
     question: str
     number: int = Field(ge=1)
-    """Number of the candidate among those for its question."""
+    """The candidate's number among those for its question."""
     title: str
     problem: str
     gap: str
@@ -80,7 +80,7 @@ class Candidate(Resource):
     """Text of the idea."""
     flags: tuple[TextFlag, ...] = ()
     place: Annotated[int, Field(ge=1)] | Absent | None = None
-    """Rank among the question's candidates, 1 being the best; None if no ranking was requested."""
+    """Rank among the question's candidates, 1 being best; None if no ranking was requested."""
 
 
 class MissingCandidate(Resource):
@@ -89,7 +89,7 @@ class MissingCandidate(Resource):
     number: int = Field(ge=1)
     reason: str
     same_as: int | None = None
-    """Number of the candidate with exactly the same text; None if the reason is that no usable answer was returned."""
+    """Number of the candidate with exactly the same text; None if no usable answer was returned."""
 
 
 class Proposal(Resource):
@@ -97,15 +97,15 @@ class Proposal(Resource):
 
     question: str
     candidates: tuple[Candidate, ...]
-    """Candidates in order of rank if the best was requested, otherwise by number."""
+    """Candidates by rank if a ranking was requested, otherwise by number."""
     missing: tuple[MissingCandidate, ...] = ()
-    """Missing candidates, in order of number."""
+    """Missing candidates, by number."""
     flags: tuple[TextFlag, ...] = ()
-    """Suspicious parts of the question's text."""
+    """Suspicious passages in the question's text."""
 
 
 class DimensionScore(Resource):
-    """Score of an idea in one dimension, from one answer."""
+    """An idea's score in one dimension, from one answer."""
 
     dimension: str
     score: float | Absent
@@ -121,7 +121,7 @@ class IdeaScores(Resource):
     title: str
     source: str
     scores: tuple[DimensionScore, ...]
-    """Scores in the order of the dimensions; all absent if the answer was lost."""
+    """Scores in the order of the dimensions; all absent if there was no usable answer."""
     mean: float | Absent
     """Mean of the scores, each rescaled to 0 to 1; absent if any score is absent."""
     blinding: Blinding | None = None
@@ -129,7 +129,7 @@ class IdeaScores(Resource):
 
 
 class PaidOutcome(ItemOutcome):
-    """Outcome of an item, with the usage and cost of this item alone."""
+    """An item's outcome, with that item's usage and cost."""
 
     calls: int = 0
     """Number of answers received, including cached answers."""
@@ -147,7 +147,7 @@ class CurationOutcome(PaidOutcome):
 
     result_field = "paper"
     paper: CuratedPaper | None = None
-    """Kind and question of the paper; each is absent, with the reason, if the paper has none."""
+    """The paper's kind and question; each is absent, with the reason, if the paper has none."""
 
 
 class ProposalOutcome(PaidOutcome):
@@ -165,7 +165,7 @@ class ScoreOutcome(PaidOutcome):
 
 
 class ItemsResult(ItemCounts):
-    """Counts of the items of a curation, a proposal or scores by outcome."""
+    """Number of items in a curation, proposal or scoring job, by outcome."""
 
     kind: Literal["curation", "proposal", "score"]
     done: int
@@ -173,28 +173,28 @@ class ItemsResult(ItemCounts):
 
 
 class ItemJobResource(JobResource):
-    """Job with many items; each kind adds its outcomes as `items`."""
+    """Job with many items. Each kind of job adds its outcomes as `items`."""
 
     asked: int | None
     """Number of submitted items; null in lists."""
     result: ItemsResult | None
-    """Counts of the items by outcome; null until the state is succeeded, and in lists."""
+    """Number of items by outcome; null until the state is succeeded, and in lists."""
     links: ItemLinks
 
 
 class CurationResource(ItemJobResource):
     items: tuple[CurationOutcome, ...] | None
-    """Outcomes available so far, in the order of the items; null in lists."""
+    """Outcomes available so far, in item order; null in lists."""
 
 
 class ProposalResource(ItemJobResource):
     items: tuple[ProposalOutcome, ...] | None
-    """Outcomes available so far, in the order of the items; null in lists."""
+    """Outcomes available so far, in item order; null in lists."""
 
 
 class ScoreResource(ItemJobResource):
     items: tuple[ScoreOutcome, ...] | None
-    """Outcomes available so far, in the order of the items; null in lists."""
+    """Outcomes available so far, in item order; null in lists."""
 
 
 class CurationItems(ItemsPage[CurationOutcome]):
@@ -214,8 +214,7 @@ class CuratedPaperBody(Body):
     abstract: str = Field(max_length=100_000)
     """Abstract of at least 20 words."""
     id: str | None = Field(default=None, max_length=200)
-    """Name that the caller uses for the paper, returned with its outcome; null: an id is derived from the paper's text.
-    """
+    """The caller's name for the paper, returned with its outcome; null: an id is derived from the paper's text."""
 
 
 class CurationBody(Body):
@@ -228,8 +227,8 @@ class CurationBody(Body):
 class QuestionBody(Body):
     question: str = Field(max_length=5_000)
     id: str | None = Field(default=None, max_length=200)
-    """Name that the caller uses for the question, returned with its outcome and used as a prefix of its candidates'
-    ids; null: an id is derived from the question's text."""
+    """The caller's name for the question, returned with its outcome and used as a prefix in its candidates' ids; null:
+    an id is derived from the question's text."""
 
 
 class ProposalBody(Body):
@@ -237,7 +236,8 @@ class ProposalBody(Body):
     candidates: int | None = Field(default=None, ge=1, le=100)
     """Number of candidates for each question; null: the service's setting, usually 10."""
     best_by: BestBy | None = None
-    """Ranking method for the candidates of each question: pairwise comparisons or single scores; null: no ranking."""
+    """Ranking method for each question's candidates: by pairwise comparisons or by individual scores; null: no
+    ranking."""
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"
@@ -246,16 +246,16 @@ class ProposalBody(Body):
 class ScoredIdeaBody(Body):
     idea: IdeaBody
     question: str | None = Field(default=None, max_length=5_000)
-    """Research question that the idea answers; null: it is scored without one."""
+    """Research question that the idea answers; null: the idea is scored without one."""
     id: str = Field(default="", max_length=200)
-    """Name that the caller uses for the idea, returned with its outcome."""
+    """The caller's name for the idea, returned with its outcome."""
 
 
 class ScoreBody(Body):
     items: tuple[ScoredIdeaBody, ...] = Field(min_length=1, max_length=MOST_ITEMS)
     blind: bool | None = None
-    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes for
-    several ideas, unless the service is configured otherwise."""
+    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
+    service's setting, which by default is yes if there are several ideas."""
     limits: Limits = Limits()
     """Limits for all items together."""
     priority: LivePriority = "interactive"

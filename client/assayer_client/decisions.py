@@ -1,4 +1,4 @@
-"""Applicants, and decisions on their proposals: fund, reserve or decline, with amount and reason."""
+"""Applicants, and decisions about their proposals: fund, reserve or decline, with amount and reason."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -15,23 +15,23 @@ DecisionReason = Annotated[str, StringConstraints(max_length=5_000)]
 class ProposalToDecide(Body):
     evaluation: str = Field(max_length=64)
     version: int = Field(default=0, ge=0)
-    """Version of the decision that the new one replaces; 0 if there is none. If another decision came first, nothing is
-    decided."""
+    """Version of the decision that the new one replaces; 0 if there is none. If it has been replaced since, nothing is
+    changed."""
 
 
 class DecisionBody(Body):
-    """One decision on one proposal or several."""
+    """One decision about one or more proposals."""
 
     proposals: tuple[ProposalToDecide, ...] = Field(min_length=1, max_length=1_000)
     outcome: DecisionOutcome
     amount: Amount | None = None
-    """Amount for each proposal, in the call's currency. Null: the amount that the applicant asked for, if it is known;
-    declined proposals have none."""
+    """Amount for each proposal, in the call's currency. Null: the amount requested by the applicant, if known. Declined
+    proposals have no amount."""
     reason: DecisionReason = ""
 
 
 class Decision(Resource):
-    """Decision on a proposal."""
+    """Decision about a proposal."""
 
     evaluation: JobId
     outcome: DecisionOutcome
@@ -45,38 +45,38 @@ class Decision(Resource):
 
 
 class BudgetUse(Resource):
-    """Use of a call's budget by its decisions."""
+    """Amounts of a funding call's budget used by its decisions."""
 
     budget: float | None
-    """Sum that can be awarded; null if the call states none."""
+    """Total amount that can be awarded; null if the call states none."""
     currency: str
     funded: int
     reserved: int
     declined: int
     undecided: int
     awarded: float
-    """Sum of the amounts of funded proposals."""
+    """Total amount for funded proposals."""
     reserved_amount: float
-    """Sum of the amounts of reserved proposals."""
+    """Total amount for reserved proposals."""
     without_amount: int
-    """Number of funded proposals without an amount, which the sum does not include."""
+    """Number of funded proposals without an amount; the total does not include them."""
     over_budget: bool
 
 
 class CallDecisions(Resource):
-    """Decisions on the proposals of a call, in the order of its rows."""
+    """Decisions about the proposals in a funding call, in row order."""
 
     budget: BudgetUse
     decisions: tuple[Decision, ...]
 
 
 class ApplicantBody(Body):
-    """Applicant of a proposal; replaces what its row or an earlier request said."""
+    """A proposal's applicant; replaces what the proposal's row or an earlier request stated."""
 
     name: Annotated[str, StringConstraints(max_length=1_000)] = ""
     institution: Annotated[str, StringConstraints(max_length=1_000)] = ""
     amount: Amount | None = None
-    """Amount asked for, in the call's currency."""
+    """Amount requested, in the call's currency."""
 
 
 class SameText(Resource):
@@ -85,17 +85,17 @@ class SameText(Resource):
     evaluation: JobId
     batch: str | None
     call: str
-    """Name of its call; empty if it is in none."""
+    """Name of its funding call; empty if it is in none."""
     row: int | None
 
 
 class Applicant(Resource):
-    """Applicant of a proposal."""
+    """A proposal's applicant."""
 
     name: str
     institution: str
     amount: float | None
     columns: dict[str, str]
-    """Columns of the proposal's row that are not part of its text."""
+    """Columns in the proposal's row that are not part of its text."""
     same_text: tuple[SameText, ...] = ()
-    """Other proposals with the same text, in this call or others."""
+    """Other proposals with the same text, in this funding call or others."""

@@ -9,11 +9,10 @@ from assayer_client.resources import Body, JobKind, JobState, Resource
 
 
 class ErasureBody(Body):
-    """Erasure request with exactly one of `source` and `batch`."""
+    """Erasure request. Exactly one of `source` and `batch` must be set."""
 
     source: str | None = Field(default=None, min_length=1, max_length=300)
-    """Name of the applicant, or the name under which you submitted the idea: a file name, or the id in its table
-    row."""
+    """The applicant's name, or the name under which you submitted the idea: a file name, or the id in its row."""
     batch: str | None = Field(default=None, max_length=100)
     dry_run: bool = False
     """Only report what would be deleted."""
@@ -38,14 +37,14 @@ class ErasedJob(Resource):
 
 
 class RankingThatStays(Resource):
-    """Finished ranking from which the applicant is removed; the other proposals keep their ranks."""
+    """Finished ranking from which the applicant is removed. The other proposals keep their ranks."""
 
     id: str
     title: str
     taken: int
     """Number of proposals removed."""
     left: int
-    """Number of proposals that remain in the ranking."""
+    """Number of proposals left in the ranking."""
 
 
 class Erasure(Resource):
@@ -53,14 +52,14 @@ class Erasure(Resource):
 
     dry_run: bool
     jobs: tuple[ErasedJob, ...]
-    """Evaluations, and the comparisons and other jobs that contain their ideas, all of which are deleted completely.
-    This includes rankings that are unfinished, would be left with fewer than two proposals, or belong to an erased
+    """Jobs that are deleted completely: evaluations, and comparisons and other jobs that contain their ideas. This
+    includes rankings that are unfinished, that would be left with fewer than two proposals, or that belong to an erased
     batch."""
     taken_out_of: tuple[RankingThatStays, ...] = ()
     refused_rows: int
-    """Number of batch rows without a usable idea, whose names and reasons are erased."""
+    """Number of batch rows without a usable idea whose names and errors are erased."""
     batch: str | None
-    """Batch that is itself deleted; null if there is none."""
+    """Batch that is itself deleted; null if none is."""
     proof: int | None
     """Number of the audit log entry that records the erasure: `GET /v1/erasures/{number}`. Null for a dry run."""
 
@@ -83,9 +82,9 @@ class ErasureProof(Resource):
     taken_out_of: tuple[str, ...] = ()
     """Ids of rankings that are kept without the erased idea."""
     words_erased: int
-    """Number of related audit log entries whose content was erased as well; their hashes remain in the chain."""
+    """Number of related audit log entries whose content was erased too. Their hashes remain in the chain."""
     hash: str
-    """Hash of the entry. `assayer admin audit-log verify` checks it together with the whole chain."""
+    """The entry's hash. `assayer admin audit-log verify` checks it together with the whole chain."""
     still_stored: tuple[str, ...]
     """Deleted ids that are still stored, and rankings that still contain erased data; empty if the erasure was
     complete."""

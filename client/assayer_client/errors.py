@@ -1,13 +1,13 @@
-"""Exceptions of the client: problems that the service reports, and failures to reach it.
+"""The client's exceptions: problems reported by the service, and failures to reach it.
 
     ClientError
-    ├── ApiProblem           error response of the service (RFC 9457), or of a proxy in front of it
+    ├── ApiProblem           error response from the service (RFC 9457), or from a proxy in front of it
     │   └── Deleted          the resource has been deleted (410)
     ├── ServiceUnreachable   no response, or a response from another server
     ├── InvalidRequest       the request cannot be sent, or a received message cannot be trusted
     └── ConfigurationError   the address or the API key is missing or invalid
 
-All of them can be pickled. ApiProblem and ServiceUnreachable state whether a retry may help (`retryable`).
+All of them can be pickled. On ApiProblem and ServiceUnreachable, `retryable` says whether a retry may help.
 """
 
 import datetime as dt
@@ -27,7 +27,7 @@ _MAX_EXCERPT_CHARS = 300
 
 
 class ProblemAt(NamedTuple):
-    """Single error in a request, with its position."""
+    """One error in a request, with its location."""
 
     detail: str
     pointer: str | None = None
@@ -37,7 +37,7 @@ class ProblemAt(NamedTuple):
 
 
 class ClientError(Exception):
-    """Base class of the client's errors. `message` states what is wrong, `hint` what to do, if known."""
+    """Base class for the client's errors. `message` says what is wrong, and `hint`, if known, what to do."""
 
     reason = "the client failed"
 
@@ -51,13 +51,14 @@ class ClientError(Exception):
 
 
 class InvalidRequest(ClientError):
-    """Error for input that cannot be sent, or a received message that cannot be trusted."""
+    """Error for input that cannot be sent, or for a received message that cannot be trusted."""
 
     reason = "the request cannot be sent"
 
     @classmethod
     def of(cls, error: ValidationError) -> "InvalidRequest":
-        """Return the error for a body that could not be built from the input; it names the first invalid field."""
+        """Return the error for a request body that could not be built from the input. It names the first invalid
+        field."""
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         message = str(first["msg"]).removeprefix("Value error, ")
@@ -73,7 +74,7 @@ class ConfigurationError(ClientError):
 class ApiProblem(ClientError):
     """Error response to a request, with the reason."""
 
-    reason = "the service refused the request"
+    reason = "the service rejected the request"
 
     def __init__(
         self,
@@ -85,17 +86,17 @@ class ApiProblem(ClientError):
         retry_after: float | None = None,
         request_id: str | None = None,
     ) -> None:
-        super().__init__(_sentence(status, title, detail, errors))
+        super().__init__(_format_problem(status, title, detail, errors))
         self.args = (status, title, detail, type, errors, retry_after, request_id)
         self.status = status
         self.title = title
         self.detail = detail
         self.type = type
-        """Problem type URI; `about:blank` if the response came from something other than the service, such as a proxy.
-        """
+        """Problem type URI; `about:blank` if the response did not come from the service but, for example, from a
+        proxy."""
         self.errors = errors
         self.retry_after = retry_after
-        """Seconds to wait before a retry; None if unknown."""
+        """Seconds to wait before retrying; None if unknown."""
         self.request_id = request_id
 
     @property
@@ -105,7 +106,7 @@ class ApiProblem(ClientError):
 
     @property
     def retryable(self) -> bool:
-        """True if a retry may help. This includes a 500 without a problem document, from a server that died during the
+        """Whether a retry may help. This includes a 500 without a problem document, from a server that died during the
         request, and a 404 with Ray Serve's wording, from a newly started proxy that has no routes yet."""
         if self.type != "about:blank":
             return self.status in _RETRYABLE_STATUSES
@@ -134,15 +135,15 @@ class Deleted(ApiProblem):
         super().__init__(_GONE, title, detail, type, request_id=request_id)
         self.args = (title, detail, type, request_id, why, deleted_at, proof)
         self.why = why
-        """Reason for the deletion; None if the job still exists and only its result was deleted."""
+        """Why it was deleted; None if the job still exists and only its result was deleted."""
         self.deleted_at = deleted_at
         self.proof = proof
-        """Number for `erasure_proof`; None if the deletion was not requested, or if the caller is not allowed to read
-        the proof."""
+        """Number to pass to `erasure_proof`. None if no one requested the deletion, or if the caller may not read the
+        proof."""
 
 
 class ServiceUnreachable(ClientError):
-    """Error for a missing response, or a response that did not come from the service."""
+    """Error for a missing response, or for a response that did not come from the service."""
 
     reason = "the service could not be reached"
     retry_after: float | None = None
@@ -179,7 +180,7 @@ def problem_of(status: int, headers: Mapping[str, str], content: bytes, now: dt.
 
 
 def seconds_to_wait(header: str | None, now: dt.datetime) -> float | None:
-    """Return `Retry-After` in seconds, from either of its forms (RFC 9110, 10.2.3); None if it cannot be parsed."""
+    """Parse `Retry-After` in either of its forms (RFC 9110, 10.2.3) into seconds; None if it is malformed."""
     if header is None:
         return None
     text = header.strip()
@@ -232,8 +233,8 @@ def _excerpt(content: bytes) -> str:
     return "" if text.startswith("<") else text[:_MAX_EXCERPT_CHARS]
 
 
-def _sentence(status: int, title: str, detail: str, errors: tuple[ProblemAt, ...]) -> str:
-    """Return the message of a problem: `The request cannot be used (422): … [/idea/text: too long]`."""
+def _format_problem(status: int, title: str, detail: str, errors: tuple[ProblemAt, ...]) -> str:
+    """Format a problem as a message: `The request cannot be used (422): … [/idea/text: too long]`."""
     sentence = f"{title} ({status})" + (f": {detail}" if detail else ".")
     places = [f"{error.pointer or error.parameter}: {error.detail}" for error in errors if error.detail not in detail]
     more = f"; and {len(places) - _MAX_SHOWN_ERRORS} more" if len(places) > _MAX_SHOWN_ERRORS else ""

@@ -1,4 +1,4 @@
-"""Evaluations, each of one idea with one report."""
+"""Evaluations, each of one idea and with one report."""
 
 import datetime as dt
 from typing import Annotated, Literal, Self
@@ -20,9 +20,9 @@ from assayer_client.resources import (
 )
 
 BoardModel = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200)]
-"""Model by the name that the endpoint uses for it."""
+"""Model name, as used by the endpoint."""
 BoardSize = Annotated[int, Field(ge=0, le=100)]
-"""Number of reviewers drawn for each idea; 0 runs the control, which is one reviewer without persona or masking."""
+"""Number of reviewers drawn for each idea; 0 means one reviewer without persona or masking, as a control."""
 
 
 class SectionBody(Body):
@@ -34,7 +34,7 @@ class IdeaBody(Body):
     """Idea as a single text or a list of sections."""
 
     title: str | None = Field(default=None, max_length=1_000)
-    """Title of the idea; if null, the title is taken from the text."""
+    """Title of the idea; if null, it is taken from the text."""
     text: str | None = None
     sections: tuple[SectionBody, ...] | None = Field(default=None, min_length=1, max_length=200)
 
@@ -46,7 +46,7 @@ class IdeaBody(Body):
 
 
 class CriterionBody(Body):
-    """Question of a call for proposals that the report answers with a score from 1 to 10."""
+    """Question in a call for proposals, which the report answers with a score from 1 to 10."""
 
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=2, max_length=60, pattern=r"^[^\n\r]*$")]
     question: Annotated[
@@ -61,28 +61,28 @@ class CriterionBody(Body):
 class EvaluationBody(Body):
     idea: IdeaBody
     source: str = Field(default="", max_length=200)
-    """Name that the caller uses for the idea: a file name or the caller's own id."""
+    """The caller's name for the idea: a file name or the caller's own id."""
     method: str = Field(default=DEFAULT_METHOD, max_length=100)
     cutoff: dt.date | None = None
-    """Cutoff: literature published after this day is not used."""
+    """Cutoff: literature published after this day is ignored."""
     blind: bool | None = None
-    """Mask names, affiliations and similar details before the idea is judged. Null: the service's setting, by
-    default no."""
+    """Mask names, affiliations and similar details before the idea is judged. Null: the service's setting, which by
+    default is no."""
     board: BoardSize | None = None
-    """Number of reviewers on the board, only for the method innoeval; 0 is the control without personas. Null: the
-    service's setting."""
+    """Number of reviewers on the board (method innoeval only). 0: one reviewer without a persona, as a control. Null:
+    the service's setting."""
     board_models: tuple[BoardModel, ...] = Field(default=(), max_length=20)
-    """Models among which the reviewers are distributed, only for the method innoeval; they must be permitted by the
-    service (`board_models` of the method). If empty, the service's settings apply."""
+    """Models distributed among the reviewers (method innoeval only). The service must allow them; see the method's
+    `board_models`. If empty, the service's settings apply."""
     criteria: tuple[CriterionBody, ...] = Field(default=(), max_length=12)
-    """Criteria of the call. The report answers each with a score, evidence and the finding that limits it; their
-    weighted mean is then the report's total."""
+    """Criteria in the call for proposals. The report answers each with a score, evidence and the finding that limits
+    the score. Their weighted mean is then the report's total."""
     limits: Limits = Limits()
     priority: Priority = "interactive"
 
 
 class Links(Resource):
-    """Paths of an evaluation and its related resources."""
+    """Paths to an evaluation and its related resources."""
 
     evaluation: str
     report: str
@@ -104,45 +104,44 @@ class ScoredPart(Resource):
     name: str
     title: str
     score: float | None
-    """Score of the part. Null means no score, which is not a low score."""
+    """The part's score. Null means no score, which is not a low score."""
     scale_max: float | None
     certainty: ScoreCertainty | None
     reason: str | None
-    """Reason why there is no score; null if there is one."""
+    """Why there is no score; null if there is one."""
 
 
 class EvaluationScores(Resource):
-    """Scores of a report, as shown in the table of a call for proposals."""
+    """A report's scores, as shown in the table of a call for proposals."""
 
     score: float | None
-    """Total score of all parts, 0 to 100. Null means no score, which is not a low score."""
+    """Total score, from 0 to 100. Null means no score, which is not a low score."""
     reason: str | None
-    """Reason why there is no score, for instance that the corpus does not cover the field."""
+    """Why there is no score, for example that the corpus does not cover the field."""
     certainty: ScoreCertainty | None
-    """Lowest certainty of the parts."""
+    """Lowest certainty among the parts."""
     corpus_fit: FitLevel | None
-    """Corpus coverage of the proposal's field."""
+    """Degree to which the corpus covers the proposal's field."""
     complete: bool
-    """True if every part has a score and the report was not cut short by a budget or a minimum."""
+    """Whether every part has a score and neither a budget nor a minimum requirement cut the report short."""
     parts: tuple[ScoredPart, ...]
     notices: tuple[str, ...]
-    """Kinds of the report's notices, such as `budget` or `corpus_fit`."""
+    """Kinds of notices in the report, such as `budget` or `corpus_fit`."""
 
 
 class Evaluation(JobResource):
     source: str
-    """Submitter's name for the idea, with the id from its table row: `proposals.csv:7 (A-2026-0007)`. Empty if there is
+    """Submitter's name for the idea, including the id from its row: `proposals.csv:7 (A-2026-0007)`. Empty if there is
     none."""
     reference: str
-    """Submitter's own name alone, for joining results: the id from the table row, or a file name. Empty if there is
-    none."""
+    """Submitter's own name alone, for joining results: the id from the row, or a file name. Empty if there is none."""
     batch: str | None
     row: int | None
     """Row number in the batch's input, from 1."""
     scores: EvaluationScores | None
     """Scores from the evaluation's report; null until there is a report."""
     waiting: str | None = None
-    """Reason why the evaluation has not started yet; null in lists, and once it has started."""
+    """Why the evaluation has not started yet; null in lists, and once it has started."""
     links: Links
 
 
@@ -150,7 +149,7 @@ class Method(Resource):
     name: str
     summary: str
     board_models: tuple[str, ...] = ()
-    """Models that a request can name for InnoEval's boards; if empty, the boards use the models in the service's
+    """Models that a request may name for InnoEval's boards; if empty, the boards use the models in the service's
     settings."""
 
 
@@ -163,18 +162,19 @@ def evaluations(
     after: str | None = None,
     limit: int = 50,
 ) -> ApiCall[Page[Evaluation]]:
-    """List the caller's own evaluations, newest first. `after` is `next` from the previous page. `source` is the
-    submitter's name: the complete name, the id of a row, or a file name. `reference` matches that name alone, exactly.
-    """
+    """List the caller's own evaluations, newest first. `after` is `next` from the previous page.
+
+    `source` is the submitter's name: the complete name, a row's id, or a file name. `reference` matches only the
+    submitter's own id or file name, exactly."""
     query = {"state": state, "batch": batch, "source": source, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("evaluations"), reads(Page[Evaluation]), query=query)
 
 
 def report_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
-    """Return the report unaltered, as `text/markdown`, `text/html` or `application/json`."""
+    """Return the report verbatim, as `text/markdown`, `text/html` or `application/json`."""
     return ApiCall("GET", path("evaluations", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
 
 
 def graph_text(job: str, format: Literal["json", "graphml"] = "graphml") -> ApiCall[str]:
-    """Return the graph of a SciCompanion report, with the references that its labels stand for."""
+    """Return a SciCompanion report's graph, with the references to which its labels refer."""
     return ApiCall("GET", path("evaluations", job, "graph"), reads_text, query={"format": format})

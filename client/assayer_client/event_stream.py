@@ -1,4 +1,4 @@
-"""Reading of event streams across broken connections: which events are new, and whether to reconnect."""
+"""Reading event streams across lost connections: which events are new, and when to reconnect."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ E = TypeVar("E", bound=BaseModel)
 
 @dataclass(frozen=True)
 class EventStream(Generic[E]):
-    """Description of an event stream: its path, the type of its events, and a test for its last event."""
+    """Description of an event stream: its path, its event type, and a test for its last event."""
 
     path: str
     kind: type[E]
     ends: Callable[[E], bool]
     numbered: bool = True
-    """True if each event has its own number, higher than that of the previous event."""
+    """Whether each event has a number of its own, higher than that of the previous event."""
 
 
 class EventReader(Generic[E]):
-    """Filter for the events of a stream, which returns only new ones and determines the pause before each
+    """Filter for a stream's events that passes only new ones, and that determines the delay before each
     reconnection."""
 
     def __init__(self, stream: EventStream[E], after: int, retries: RetryPolicy) -> None:
@@ -41,22 +41,22 @@ class EventReader(Generic[E]):
         self.ended = False
 
     def take(self, received: "ServerSentEvent") -> E | None:
-        """Return the event; None if it was already seen. Raises ServiceUnreachable for data that is not an event of the
-        service."""
+        """Return the event, or None if it was already seen. Raises ServiceUnreachable if the data is not an event from
+        the service."""
         number = int(received.id) if received.id.isascii() and received.id.isdigit() else None
         if not received.data or (self._stream.numbered and number is not None and number <= self.last):
             return None
         try:
             event = self._stream.kind.model_validate_json(received.data)
         except ValidationError as error:
-            raise ServiceUnreachable("The service sent an event that cannot be read.", retryable=False) from error
+            raise ServiceUnreachable("The service sent a malformed event.", retryable=False) from error
         self.last = self.last if number is None else number
         self._failures, self._paused = 0, 0.0
         self.ended = self._stream.ends(event)
         return event
 
     def pause_after(self, error: Exception | None) -> float:
-        """Return the seconds to pause before reconnecting; `error` is None if the server closed the stream before its
+        """Return the seconds to wait before reconnecting; `error` is None if the server closed the stream before its
         last event. Raises the error if it is permanent, or if no new event has arrived for too long."""
         if error is not None and not may_retry(error):
             raise error
@@ -66,7 +66,7 @@ class EventReader(Generic[E]):
         if self._failures >= self._retries.attempts or self._paused > self._retries.seconds:
             raise error or ServiceUnreachable(
                 f"The event stream was interrupted {self._failures} times before its last event.",
-                "Get the state of the job or batch instead.",
+                "Poll the state of the job or batch instead.",
                 retryable=False,
             )
         return seconds

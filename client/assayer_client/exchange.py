@@ -40,19 +40,19 @@ class Exchange:
         self._requests, self._retries, self._http, self._sleep = requests, retries, http, sleep
 
     async def run(self, call: ApiCall[T]) -> T:
-        """Send a call and return its result. Failed attempts are retried if that may help; an idempotency key ensures
-        that a repeated POST takes effect only once."""
+        """Send a request and return its result. Failed attempts are retried if that may help. An idempotency key
+        ensures that a repeated POST takes effect only once."""
         return call.read(await self._retrying()(self._send, call, self._requests.key_of(call)))
 
     async def poll(self, call: ApiCall[T], ended: Callable[[T], bool], seconds: float | None) -> T:
-        """Send a call repeatedly until `ended` is true for its response. Raises TimeoutError after `seconds`."""
+        """Repeat a request until `ended` is true for its result. Raises TimeoutError after `seconds`."""
         began = time.monotonic()
         while not ended(response := await self.run(call)):
             await self._sleep(next_poll(time.monotonic() - began, seconds, call.subject))
         return response
 
     async def follow(self, stream: EventStream[E], after: int) -> AsyncIterator[E]:
-        """Yield the events after event number `after`; reconnect if the connection breaks."""
+        """Yield the events after event number `after`, reconnecting if the connection is lost."""
         reader = EventReader(stream, after, self._retries)
         while True:
             broken: Exception | None = None
@@ -85,7 +85,7 @@ class Exchange:
                 await self._sleep(next_poll(time.monotonic() - began, seconds, job))
 
     async def save(self, call: ApiCall[None], target: Path) -> Path:
-        """Download a response of any length to a file, which is replaced only when the download is complete. Returns
+        """Download a response of any length to a file, which is replaced only when the download is complete. Return
         `target`."""
         return await self._retrying()(self._download, call, target)
 
@@ -93,7 +93,7 @@ class Exchange:
         try:
             with self._requests.request(call, None) as request, atomic_file(target) as file:
                 async with self._open_response(request) as response:
-                    call.read(self._requests.checked(response.status_code, response.headers, b""))
+                    call.read(self._requests.check_response(response.status_code, response.headers, b""))
                     async for piece in response.aiter_bytes():
                         file.write(piece)
         except httpx2.RequestError as error:
@@ -106,14 +106,14 @@ class Exchange:
                 response = await self._http.send(request, auth=None, follow_redirects=False)
         except httpx2.RequestError as error:
             raise self._requests.as_error(error) from error
-        return self._requests.checked(response.status_code, response.headers, response.content)
+        return self._requests.check_response(response.status_code, response.headers, response.content)
 
     @asynccontextmanager
     async def _open_response(self, request: httpx2.Request) -> AsyncIterator[httpx2.Response]:
         response = await self._http.send(request, stream=True, auth=None, follow_redirects=False)
         try:
             if not response.is_success:
-                self._requests.checked(response.status_code, response.headers, await response.aread())
+                self._requests.check_response(response.status_code, response.headers, await response.aread())
             yield response
         finally:
             await response.aclose()

@@ -1,4 +1,4 @@
-"""Expertise of reviewers, their declared interests, and their bids on the proposals of a call."""
+"""Reviewers' expertise, their declared conflicts of interest, and their bids on a funding call's proposals."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -15,7 +15,7 @@ Bid = Literal["eager", "willing", "unwilling", "conflict"]
 
 
 class ReviewerPaper(Body):
-    """Paper of a reviewer."""
+    """Paper by a reviewer."""
 
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=1_000)]
     authors: tuple[Annotated[str, StringConstraints(max_length=300)], ...] = Field(default=(), max_length=2_000)
@@ -23,24 +23,24 @@ class ReviewerPaper(Body):
     doi: Annotated[str, StringConstraints(max_length=300)] = ""
     abstract: Annotated[str, StringConstraints(max_length=20_000)] = ""
     listed: bool = True
-    """True if a person listed the paper; false if it was found in the corpus under the reviewer's name. Papers of the
-    second kind serve only to find co-authors."""
+    """True if a person listed the paper; false if it was found in the corpus under the reviewer's name. Papers found
+    there are used only to find co-authors."""
     in_corpus: bool = False
-    """True if the corpus has the paper; title, authors, year and abstract are then those of the corpus."""
+    """True if the corpus has the paper. Title, authors, year and abstract are then those in the corpus."""
 
 
 class ExpertiseBody(Body):
-    """Expertise and interests of a reviewer, replacing those stored before."""
+    """A reviewer's expertise and conflicts of interest, which replace those stored earlier."""
 
     version: int = Field(default=0, ge=0)
     """Version that this one replaces; 0 if there is none."""
     keywords: tuple[Keyword, ...] = Field(default=(), max_length=50)
     papers: tuple[ReviewerPaper, ...] = Field(default=(), max_length=1_000)
     references: Annotated[str, StringConstraints(max_length=2_000_000)] = ""
-    """Further papers of the reviewer: BibTeX, RIS, EndNote, CSL JSON, Zotero's CSV, or a reference list with one entry
-    on each line."""
+    """Further papers by the reviewer, as BibTeX, RIS, EndNote, CSL JSON, Zotero's CSV, or a reference list with one
+    entry per line."""
     institutions: tuple[InstitutionName, ...] = Field(default=(), max_length=50)
-    """Institutions whose proposals the reviewer must not review, besides those of the member."""
+    """Institutions whose proposals the reviewer must not review, in addition to the member's own."""
     people: tuple[PersonName, ...] = Field(default=(), max_length=1_000)
     """People whose proposals the reviewer must not review, such as co-authors, advisers and relatives."""
 
@@ -48,7 +48,7 @@ class ExpertiseBody(Body):
 class Expertise(Resource):
     member: MemberId
     version: int
-    """0 if nothing has been stored."""
+    """Version of the stored expertise; 0 if there is none."""
     keywords: tuple[str, ...] = ()
     papers: tuple[ReviewerPaper, ...] = ()
     institutions: tuple[str, ...] = ()
@@ -64,14 +64,14 @@ class ExpertiseOutcome(Resource):
 
     expertise: Expertise
     unread: tuple[str, ...]
-    """Beginnings of references without a title, which were not stored."""
+    """First words of references without a title, which were not stored."""
     corpus: str
     """Why the papers were not looked up in the corpus; empty if they were."""
 
 
 class BiddingBody(Body):
     open: bool
-    """True to ask the reviewers of the call which proposals they would review."""
+    """True to ask the funding call's reviewers which proposals they would review."""
 
 
 class Bidding(Resource):
@@ -80,18 +80,18 @@ class Bidding(Resource):
 
 class BidsBody(Body):
     bids: dict[JobId, Bid | None] = Field(min_length=1, max_length=10_000)
-    """Bids by the id of the evaluation; null withdraws a bid, but not a declared conflict."""
+    """Bids, keyed by the evaluation's id; null withdraws a bid, but not a declared conflict."""
     reason: Annotated[str, StringConstraints(max_length=2_000)] = ""
     """Reason for the conflicts among the bids."""
 
 
 class BiddableProposal(Resource):
-    """Proposal that a reviewer may be assigned."""
+    """Proposal that may be assigned to a reviewer."""
 
     evaluation: JobId
     row: int | None
     title: str
-    """Title; if proposals are judged blind, the masked title or, until there is a report, the number of the row."""
+    """Title. If proposals are judged blind, the masked title or, until there is a report, the row number."""
     bid: Bid | None
 
 

@@ -1,4 +1,4 @@
-"""Atomic writing of long responses to files."""
+"""Write long responses to files atomically."""
 
 import os
 import shutil
@@ -15,10 +15,11 @@ from assayer_client.errors import InvalidRequest
 
 @contextmanager
 def atomic_file(target: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `target` when the context manager exits; until then, and after an error, an
-    existing file is unchanged. A symbolic link is itself replaced, not its target. Devices and pipes, even behind a
-    link, are written to directly, but only at the end. Raises InvalidRequest if the file cannot be written."""
-    with _explained(target):
+    """Open a temporary file that replaces `target` when the context ends. Until then, and after an error, an existing
+    file is unchanged. If `target` is a symbolic link, the link is replaced, not the file to which it points. Devices
+    and pipes, even behind a link, are written to directly, but only at the end. Raises InvalidRequest if the file
+    cannot be written."""
+    with _translate_errors(target):
         streamed = _is_stream(target)
         if target.is_dir():
             raise InvalidRequest(f"{target} cannot be written: it is a folder.", "Pass the name of a file.")
@@ -46,7 +47,7 @@ def _is_stream(target: Path) -> bool:
 
 
 @contextmanager
-def _explained(target: Path) -> Iterator[None]:
+def _translate_errors(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

@@ -13,13 +13,13 @@ Ended = TypeVar("Ended")
 MOST_ITEMS = 1_000
 """Maximum number of items in one request."""
 _HELD_SECONDS = 20.0
-"""Seconds for which the service is asked to hold a response while there are no new outcomes."""
+"""Seconds for which the service is asked to hold its response while there are no new outcomes."""
 
 
 class ItemLinks(Resource):
     job: str
     items: str
-    """Path of the outcomes, which are listed in order of arrival."""
+    """Path to the outcomes, which are listed in order of arrival."""
     events: str
 
 
@@ -34,20 +34,20 @@ class AcceptedItems(Resource):
 
 
 class ItemOutcome(Resource):
-    """Outcome of an item: a result, or a problem that states why there is none."""
+    """An item's outcome: a result, or a problem that says why there is none."""
 
     result_field: ClassVar[str]
     """Name of the field that contains the result."""
     item: int = Field(ge=0)
-    """Position of the item in the request, from 0."""
+    """The item's position in the request, from 0."""
     id: str = ""
-    """Name that the caller uses for the item."""
+    """The caller's name for the item."""
     problem: Problem | None = None
-    """Reason why there is no result."""
+    """Why there is no result."""
     same_as: int | None = None
-    """Number of an earlier item with the same text, whose outcome is reused at no further cost."""
+    """Number of an earlier item with the same text, whose outcome is reused without further cost."""
     seconds: float = Field(default=0.0, ge=0)
-    """Seconds from the start to the end of the item's work."""
+    """Seconds from the start of the item's work to its end."""
 
     @model_validator(mode="after")
     def _ends_in_one(self) -> Self:
@@ -57,14 +57,14 @@ class ItemOutcome(Resource):
 
 
 class ItemCounts(Resource):
-    """Counts of the items by outcome; the outcome of each item is stored separately."""
+    """Number of items by outcome. Each item's outcome is stored separately."""
 
     items: int
     absent: int
-    """Number of items for which the model gave no usable answer; the outcome of each states why."""
+    """Number of items for which the model gave no usable answer. Each item's outcome says why."""
     problem: int
     repeated: int
-    """Number of items with the same text as an earlier item; each is also counted under that item's outcome."""
+    """Number of items with the same text as an earlier item. Each is also counted under that item's outcome."""
     calls: int
     prompt_tokens: int
     completion_tokens: int
@@ -78,7 +78,7 @@ class ItemsPage(Resource, Generic[Ended]):
     last: int
     """Number to pass as `after` to continue reading."""
     state: JobState
-    """State of the whole job: if it has ended and `items` is empty, all outcomes have been read."""
+    """State of the whole job. If it has ended and `items` is empty, all outcomes have been read."""
 
     @property
     def is_last(self) -> bool:
@@ -88,14 +88,13 @@ class ItemsPage(Resource, Generic[Ended]):
 def items_call(
     where: str, page: type[ItemsPage[Ended]], job: str, *, after: int, limit: int, seconds: float
 ) -> ApiCall[ItemsPage[Ended]]:
-    """Return the call that fetches a job's outcomes in order of arrival; `where` is the path segment of the job's
-    kind."""
+    """Build the request for a job's outcomes in order of arrival; `where` is the path segment for the kind of job."""
     headers = {"Prefer": f"wait={seconds:g}"} if seconds else {}
     query = {"after": after, "limit": limit}
     return ApiCall("GET", path(where, job, "items"), reads(page), query=query, headers=headers, seconds=seconds)
 
 
 def next_items_call(where: str, page: type[ItemsPage[Ended]], job: str) -> Callable[[int], ApiCall[ItemsPage[Ended]]]:
-    """Return a function that builds the call for all outcomes after a number. The service holds its response while
+    """Return a function that builds the request for all outcomes after a number. The service holds its response while
     there are none."""
     return lambda after: items_call(where, page, job, after=after, limit=MOST_ITEMS, seconds=_HELD_SECONDS)

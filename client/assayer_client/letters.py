@@ -1,4 +1,4 @@
-"""Letters to applicants: templates, texts, comments of reviewers that officers release, and objections."""
+"""Letters to applicants: templates, texts, comments that officers release, and objections."""
 
 import datetime as dt
 from typing import Annotated
@@ -41,28 +41,29 @@ From the reviews:
 
 
 class LetterTemplates(Body):
-    """Template of a letter for each outcome. Placeholders: applicant, institution, title, reference, call, decision,
-    amount, currency, reason, comments and date, in braces. A paragraph whose placeholders are all empty is left out."""
+    """Letter templates, one for each outcome. Placeholders, in braces: applicant, institution, title, reference, call,
+    decision, amount, currency, reason, comments and date. A paragraph is omitted if all its placeholders are empty."""
 
     fund: LetterText = _FUND
     reserve: LetterText = _RESERVE
     decline: LetterText = _DECLINE
     closing: LetterText = "Yours sincerely"
-    """End of every letter, such as a greeting with the name of the person who signs."""
+    """Closing of every letter, such as a greeting and the name of the person who signs."""
 
 
 class LetterTemplatesBody(Body):
     templates: LetterTemplates
     version: int | None = Field(default=None, ge=0)
-    """Version on which the change is based; if another change came first, this one is rejected. Null: no check."""
+    """Version that this change replaces. If the templates have been changed since, the request is rejected. Null: no
+    check."""
 
 
 class StoredTemplates(Resource):
-    """Templates of a batch."""
+    """A batch's templates."""
 
     templates: LetterTemplates
     version: int
-    """0 for the templates of the program."""
+    """Version of the templates; 0 for the built-in ones."""
     changed_by: str
     changed_at: dt.datetime | None
 
@@ -72,33 +73,33 @@ class Letter(Resource):
 
     evaluation: JobId
     reference: str
-    """Sender's own name for the proposal."""
+    """The submitter's own name for the proposal."""
     title: str
     applicant: str
-    """Name of the applicant; empty if it is not known."""
+    """The applicant's name; empty if unknown."""
     outcome: DecisionOutcome
     text: str
-    """Text as it was sent or, before that, as it would be sent now."""
+    """Text as it was sent or, if it has not been sent, as it would be sent now."""
     comments: int
-    """Number of comments to the applicant that reviewers wrote."""
+    """Number of comments to the applicant written by reviewers."""
     released: int
-    """Number of these that were released."""
+    """Number of those comments that were released."""
     sent_at: dt.datetime | None
     sent_by: str | None
 
 
 class SentBody(Body):
     evaluations: tuple[Annotated[str, Field(max_length=64)], ...] = Field(min_length=1, max_length=1_000)
-    """Proposals whose letters were sent. Their texts are kept as they are now."""
+    """Proposals whose letters were sent. The texts are stored as they are now."""
 
 
 class ReleaseBody(Body):
     reviewers: tuple[Annotated[str, Field(max_length=64)], ...] | None = Field(max_length=100)
-    """Reviewers whose comments to the applicant are released; comments of all others are withheld. Null: all."""
+    """Reviewers whose comments to the applicant are released; all others are withheld. Null: release all."""
 
 
 class ReleasedComment(Resource):
-    """Comment to the applicant that an officer released, as it read at that time."""
+    """Comment to the applicant that an officer released, with its text at that time."""
 
     evaluation: JobId
     member: MemberId
@@ -111,7 +112,7 @@ class ReleasedComment(Resource):
 class ObjectionBody(Body):
     text: Annotated[str, Explained, Field(max_length=20_000)]
     received: dt.date
-    """Day on which the objection arrived."""
+    """Day on which the objection was received."""
 
 
 class AnswerBody(Body):
@@ -119,7 +120,7 @@ class AnswerBody(Body):
 
 
 class Objection(Resource):
-    """Objection of an applicant to the decision on a proposal."""
+    """An applicant's objection to the decision on a proposal."""
 
     id: int
     evaluation: JobId
@@ -134,12 +135,12 @@ class Objection(Resource):
 
 
 def save_letters(batch: str) -> ApiCall[None]:
-    """Download the letters of a batch as one PDF."""
+    """Download a batch's letters as one PDF."""
     query = {"format": "pdf"}
     return ApiCall("GET", path("batches", batch, "letters"), reads_file_of("application/pdf"), query)
 
 
 def answer_objection(evaluation: str, number: int, body: AnswerBody) -> ApiCall[Objection]:
-    """Record the answer to an objection. It cannot be changed."""
+    """Record the answer to an objection. It cannot be changed later."""
     own = path("evaluations", evaluation, "objections", str(number), "answer")
     return ApiCall("POST", own, reads(Objection), body=body)

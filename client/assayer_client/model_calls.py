@@ -1,4 +1,4 @@
-"""Language model calls of an evaluation, with their messages."""
+"""The language model requests made by an evaluation, with their messages."""
 
 import datetime as dt
 from typing import Literal
@@ -23,22 +23,22 @@ FaultKind = Literal[
 
 
 class Fault(Resource):
-    """Fault in one call."""
+    """Fault in one model call."""
 
     kind: FaultKind
     detail: str
-    """Description in one line, without prompt text or API keys."""
+    """One-line description, without prompt text or API keys."""
 
 
 class FaultCount(Resource):
-    """Number of faults of one kind in one task, and the number of affected calls that still returned an answer."""
+    """Number of faults of one kind in one task, and how many of the affected calls still returned an answer."""
 
     task: str
     kind: FaultKind
     met: int
     recovered: int
     example: str = ""
-    """Detail of the first of these faults; if the endpoint refused, it quotes the endpoint."""
+    """Detail of the first such fault. If the endpoint rejected the request, its words are quoted."""
 
 
 class Message(Resource):
@@ -48,7 +48,7 @@ class Message(Resource):
 
 class ModelCall(Resource):
     number: int
-    """Number of the call, from 1, in the order in which calls ended."""
+    """Number of the model call, from 1, in the order in which calls ended."""
     task: str
     version: int
     """Version of the task's prompt."""
@@ -60,11 +60,11 @@ class ModelCall(Resource):
     """True if the answer came from the cache, so that nothing was sent or paid for."""
     ended_at: dt.datetime
     seconds: float
-    """Seconds from the first send to the valid answer; for a cached call, the seconds of the original call."""
+    """Seconds from the first request to the valid answer. For a cached call, those of the original call."""
     attempts: int
     prompt_tokens: int
     cached_prompt_tokens: int = 0
-    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
+    """Number of prompt tokens that came from the endpoint's prompt cache, if the endpoint reports it."""
     completion_tokens: int
     cost_usd: float | None
     """Cost in US dollars; null if the price is unknown. For a cached call, the cost of the original call."""
@@ -72,10 +72,10 @@ class ModelCall(Resource):
 
 
 class ModelCallContents(Resource):
-    """Language model call with its messages and answer."""
+    """Model call with its messages and answer."""
 
     call: ModelCall
     messages: tuple[Message, ...] | Absent
-    """Messages of the first request. If an answer was unusable, the call's `faults` state what was asked again."""
+    """Messages in the first request. If an answer was unusable, the call's `faults` say what was asked again."""
     answer: str | Absent
     """Answer as JSON."""

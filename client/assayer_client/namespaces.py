@@ -1,8 +1,8 @@
-"""Helpers to declare the methods of `client.evaluations`, `client.batches` and so on, once for both clients.
+"""Helpers that declare the methods of `client.evaluations`, `client.batches` and so on once, for both clients.
 
-A namespace class declares its methods as descriptors. Most of them are built from functions that return an `ApiCall`,
-many from just an HTTP method and a path, in which `{}` stands for an id. A method returns its result on `Client`, and
-an awaitable of it on `AsyncClient`."""
+A namespace class declares its methods as descriptors. Most are built from functions that return an `ApiCall`, many from
+just an HTTP method and a path, in which `{}` stands for an id. A method returns its result on `Client`, and an
+awaitable of its result on `AsyncClient`."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import update_wrapper
@@ -32,11 +32,10 @@ Async = Literal["async"]
 
 
 class Namespace(Generic[M]):
-    """Group of methods for one kind of resource. Every method raises ApiProblem or ServiceUnreachable."""
+    """Group of methods for one kind of resource. Every method raises ApiProblem or ServiceUnreachable if it fails."""
 
     def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
-        """Create a group; `finish` converts a coroutine or an asynchronous generator to the return value of a
-        method."""
+        """Create a group; `finish` converts a coroutine or an asynchronous generator to the method's return value."""
         self.exchange, self.finish = exchange, finish
 
 
@@ -45,7 +44,7 @@ class Method(Generic[S, A]):
 
     def __init__(self, method: Callable[..., Any], described: Callable[..., Any] | None = None) -> None:
         """Create a descriptor from a function that takes an Exchange and the method's parameters. `described` is the
-        function whose signature and docstring are shown, if not `method`."""
+        function whose signature and docstring are shown, if it is not `method`."""
         self._method, self._described = method, described
         self.__doc__ = (described or method).__doc__
 
@@ -70,7 +69,7 @@ _Operation = Method[Callable[P, T], Callable[P, Coroutine[Any, Any, T]]]
 
 
 def operation(build: Callable[P, ApiCall[T]]) -> _Operation[P, T]:
-    """Return a method that sends the call built by `build`, and has the same parameters as that function."""
+    """Return a method that sends the request built by `build`, and that has the same parameters."""
     return Method(lambda exchange, *args, **kwargs: exchange.run(build(*args, **kwargs)), build)
 
 
@@ -91,7 +90,7 @@ def deleting(template: str, *, erase: bool = False) -> _Operation[[str], None]:
 
 
 def sending(method: HttpMethod, where: str, body: type[B], kind: type[T], *, held: float = 0.0) -> _Operation[[B], T]:
-    """Return a method that sends a body and returns a `kind`; the service may hold its response for `held` seconds."""
+    """Return a method that sends a body and returns a `kind`. The service may hold its response for `held` seconds."""
     return operation(lambda body: ApiCall(method, _where(where), reads(kind), body=body, seconds=held))
 
 
@@ -107,7 +106,7 @@ class _Creating(Protocol[B_contra, T_co]):
 def creating(
     where: str, body: type[B], kind: type[T], *, held: float = 0.0
 ) -> Method[_Creating[B, T], _Creating[B, Coroutine[Any, Any, T]]]:
-    """Return a method that sends a body with an idempotency key: repeated calls with the same `key` take effect
+    """Return a method that sends a body with an idempotency key. Repeated calls with the same `key` take effect only
     once."""
 
     def create(body: B, *, key: str | None = None) -> ApiCall[T]:
@@ -121,7 +120,7 @@ class _Listing(Protocol[T_co]):
 
 
 def listing(where: str, kind: type[T]) -> Method[_Listing[Page[T]], _Listing[Coroutine[Any, Any, Page[T]]]]:
-    """Return a method that returns a page of resources; its `after` is `next` from the previous page."""
+    """Return a method that returns a page of resources; its parameter `after` is `next` from the previous page."""
 
     def list_page(*, after: str | None = None, limit: int = 50) -> ApiCall[Page[T]]:
         return ApiCall("GET", path(where), reads(Page.__class_getitem__(kind)), {"after": after, "limit": limit})
@@ -140,8 +139,8 @@ def has_ended(job: Any) -> bool:
 def waiting_for(
     template: str, kind: type[T], ended: Callable[[T], bool] = has_ended
 ) -> Method[_Waiting[T], _Waiting[Coroutine[Any, Any, T]]]:
-    """Return a method that returns a job or batch once it has ended. After `seconds`, the method raises TimeoutError
-    naming the job or batch, but the job or batch continues."""
+    """Return a method that waits for a job or batch to end and returns it. After `seconds`, that method raises
+    TimeoutError, which names the job or batch; the work continues."""
 
     def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         return exchange.poll(ApiCall("GET", _where(template, id), reads(kind)), ended, seconds)
@@ -156,8 +155,8 @@ class _Following(Protocol[T_co]):
 def event_stream(
     build: Callable[[str], EventStream[E]],
 ) -> Method[_Following[Iterator[E]], _Following[AsyncIterator[E]]]:
-    """Return a method that yields events as they happen, up to the last one; it reconnects when the connection
-    breaks."""
+    """Return a method that yields events as they happen, up to the last one. It reconnects if the connection is
+    lost."""
 
     def follow(exchange: Exchange, id: str, *, after: int = 0) -> Any:
         return exchange.follow(build(id), after)
@@ -166,7 +165,7 @@ def event_stream(
 
 
 def events_of(where: str) -> Method[_Following[Iterator[Event]], _Following[AsyncIterator[Event]]]:
-    """Return the method for the events of a job."""
+    """Return the method that yields a job's events."""
     return event_stream(lambda id: EventStream(path(where, id, "events"), Event, lambda event: event.kind in TERMINAL))
 
 
@@ -177,7 +176,7 @@ class _ReadingItems(Protocol[T_co]):
 def items_of(
     where: str, page: type[ItemsPage[T]]
 ) -> Method[_ReadingItems[ItemsPage[T]], _ReadingItems[Coroutine[Any, Any, ItemsPage[T]]]]:
-    """Return a method that returns outcomes in order of arrival; with `seconds`, it waits up to that long for the next
+    """Return a method that returns outcomes in order of arrival. With `seconds`, it waits up to that long for the next
     outcome."""
 
     def items(job: str, *, after: int = 0, limit: int = 100, seconds: float = 0.0) -> ApiCall[ItemsPage[T]]:
@@ -191,8 +190,8 @@ class _Yielding(Protocol[T_co]):
 
 
 def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterator[T]], _Yielding[AsyncIterator[T]]]:
-    """Return a method that yields the outcomes of a multi-item job as they arrive. The method raises TimeoutError if
-    some are missing after `seconds`."""
+    """Return a method that yields a multi-item job's outcomes as they arrive. That method raises TimeoutError if any
+    are missing after `seconds`."""
 
     def outcomes(exchange: Exchange, id: str, *, after: int = 0, seconds: float | None = None) -> Any:
         return exchange.outcomes(id, next_items_call(where, page, id), after, seconds)
@@ -203,8 +202,8 @@ def outcomes_of(where: str, page: type[ItemsPage[T]]) -> Method[_Yielding[Iterat
 def waiting_for_items(
     where: str, kind: type[S], page: type[ItemsPage[T]]
 ) -> Method[_Waiting[S], _Waiting[Coroutine[Any, Any, S]]]:
-    """Return a method that waits until a multi-item job ends, and returns it with all outcomes in item order. After
-    `seconds`, the method raises TimeoutError, but the job continues."""
+    """Return a method that waits for a multi-item job to end, and returns it with all outcomes in item order. After
+    `seconds`, that method raises TimeoutError; the job continues."""
 
     async def wait(exchange: Exchange, id: str, *, seconds: float | None = None) -> Any:
         async for _ in exchange.outcomes(id, next_items_call(where, page, id), 0, seconds):
@@ -229,6 +228,6 @@ def download(build: Callable[Concatenate[str, P], ApiCall[None]]) -> _Download[P
 
 
 def downloading(template: str, media_type: str, **query: str) -> "_Download[[]]":
-    """Return a method that saves a document in the given media type to a file."""
+    """Return a method that saves a document of the given media type to a file."""
     read: Callable[[Response], None] = reads_file_of(media_type)
     return download(lambda id: ApiCall("GET", _where(template, id), read, query, headers={"Accept": "*/*"}))

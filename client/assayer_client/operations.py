@@ -1,4 +1,4 @@
-"""Operations of the service, grouped by resource, as offered by both clients."""
+"""All operations of the service, grouped by resource, for both clients."""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -86,7 +86,7 @@ class Batches(Namespace[M]):
     list = operation(batches.batches)
     wait = waiting_for("batches/{}", batches.BatchResource, lambda batch: batch.finished_at is not None)
     events = event_stream(
-        # An event's id is the number of rows that have ended, which several events may share.
+        # An event's id is the number of rows that have ended, so several events may have the same id.
         lambda id: EventStream(
             path("batches", id, "events"),
             batches.BatchSummary,
@@ -292,11 +292,11 @@ class Usage(Namespace[M]):
 
 
 class Operations(Generic[M]):
-    """Operations of a client, grouped in namespaces."""
+    """A client's operations, grouped in namespaces."""
 
     def __init__(self, exchange: Exchange, finish: Callable[[Any], Any]) -> None:
-        """Create the namespaces; `finish` converts a coroutine or an asynchronous generator to what the methods
-        return."""
+        """Create the namespaces; `finish` converts a coroutine or an asynchronous generator to the methods' return
+        values."""
         self.evaluations: Evaluations[M] = Evaluations(exchange, finish)
         self.batches: Batches[M] = Batches(exchange, finish)
         self.comparisons: Comparisons[M] = Comparisons(exchange, finish)

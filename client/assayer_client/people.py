@@ -1,4 +1,4 @@
-"""Members and their permissions."""
+"""Members and their roles."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -10,8 +10,9 @@ from assayer_client.resources import BatchId, Body, MemberId, Name, Resource, Te
 
 PersonRole = Literal["owner", "officer", "reviewer", "auditor"]
 Role = Literal[PersonRole, "machine"]
-"""Role of a member or key. owner: is responsible for the tenant; officer: runs its calls; reviewer: gives opinions on
-assigned proposals; auditor: reads everything and changes nothing; machine: an API key that belongs to no person."""
+"""Role of a member or key. owner: is responsible for the tenant; officer: runs its funding calls; reviewer: gives
+opinions on assigned proposals; auditor: reads everything and changes nothing; machine: an API key that belongs to no
+person."""
 
 
 MailState = Literal["pending", "sent", "failed"]
@@ -22,17 +23,17 @@ Affiliation = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f]*$")]
 class MemberBody(Body):
     name: Name
     email: Email
-    """Email address that identifies the member when they first sign in with an identity provider."""
+    """Email address by which the member is recognised when they first sign in with an identity provider."""
     affiliation: Affiliation = ""
-    """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
+    """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """Send the member mail about the invitation, assigned proposals, and finished calls of theirs. Applies only if the
-    service sends mail."""
+    """Send the member email about the invitation, assigned proposals, and their finished calls. Applies only if the
+    service sends email."""
 
 
 class MemberPatch(Body):
-    """Changes to a member: fields that are set replace the current values."""
+    """Changes to a member. Fields that are set replace the current values."""
 
     name: Name = ""
     email: Email = ""
@@ -45,36 +46,36 @@ class Member(Resource):
     name: str
     email: str
     affiliation: str = ""
-    """Institutions, separated by semicolons; proposals from them are not assigned to the member."""
+    """Institutions, separated by semicolons. Proposals from them are not assigned to the member."""
     role: PersonRole
     mails: bool = True
-    """True if the member receives mail about pending work. Applies only if the service sends mail."""
+    """Whether the member receives email about pending work. Applies only if the service sends email."""
     id: MemberId
     tenant: TenantId
     signs_in: bool
-    """True if the member has a personal key or has signed in with an identity provider."""
+    """Whether the member has a personal key or has signed in with an identity provider."""
     read_reports_until: dt.datetime | None
-    """Time until which another role allowed the member to read reports. The member is not assigned proposals of earlier
-    calls, because their first opinion would not be blind. Null: they never had such a role, or still have it."""
+    """When another role last allowed the member to read reports. The member is not assigned proposals in earlier calls,
+    because their first opinion would not be blind. Null: they never had such a role, or still have it."""
     created_at: dt.datetime
     removed_at: dt.datetime | None
 
 
 class Mail(Resource):
-    """Delivery state of a mail to a member. Its content is not stored."""
+    """Delivery state of an email to a member. Its content is not stored."""
 
     id: UUID
     kind: Literal[
         "call finished", "reviews assigned", "reviews missing", "bids asked", "member invited", "sign-in link"
     ]
     batch: BatchId | None
-    """Batch (call for proposals) that the mail is about."""
+    """Batch (call for proposals) that the email is about."""
     state: MailState
-    """Delivery state. failed: no further attempts are made; `said` states the outcome of the last attempt."""
+    """Delivery state. failed: no further attempts will be made; `said` describes the last attempt."""
     attempt: int
     """Number of delivery attempts."""
     next_at: dt.datetime | None
-    """Time of the next attempt; null unless the mail is pending."""
+    """Time of the next attempt; null unless the email is pending."""
     said: str
-    """Outcome of the last attempt, in words."""
+    """Result of the last attempt, in words."""
     created_at: dt.datetime

@@ -1,4 +1,4 @@
-"""Rankings of many ideas, with intervals."""
+"""Rankings of many ideas, with uncertainty intervals."""
 
 import datetime as dt
 from typing import Literal, Self
@@ -31,7 +31,8 @@ MOST_COMPARISONS = 200_000
 
 
 Band = Literal["in", "out", "human"]
-"""Band of an idea at the cut: certainly among the best, certainly not among them, or left to people to decide."""
+"""An idea's band relative to the cut: certainly among the best, certainly not among them, or left for people to
+decide."""
 
 
 class Dimension(Resource):
@@ -39,11 +40,11 @@ class Dimension(Resource):
 
     name: str = Field(pattern=r"^[a-z][a-z_]*$")
     question: str
-    """Definition of “better” in this dimension, in one or two sentences."""
+    """Meaning of “better” in this dimension, in one or two sentences."""
 
 
 class Interval(Resource):
-    """Interval that contains the true value with the ranking's stated confidence, if the judge model's assumptions
+    """Interval that contains the true value with the ranking's stated confidence, if the assumptions of the judge model
     hold."""
 
     low: float
@@ -57,7 +58,7 @@ class RankedIdea(Resource):
     reference: str = ""
     """Submitter's own name alone, for joining results: the id in a row, or a file name. Empty if there is none."""
     rank: int
-    """Rank from 1, by strength; ideas of equal strength still get different ranks, with overlapping intervals."""
+    """Rank from 1, by strength. Ideas of equal strength still get different ranks, with overlapping intervals."""
     ranks: Interval
     strength: float
     """Strength in logits relative to the average idea: an idea at +1 beats it in 73 of 100 comparisons."""
@@ -66,30 +67,30 @@ class RankedIdea(Resource):
     """Strength in each judged dimension, keyed by dimension."""
     comparisons: int
     chance_in: float | None
-    """Probability of being among the best `cut`; None without a cut."""
+    """Probability of being among the best `cut` ideas; None without a cut."""
     band: Band | None
     by_baseline: dict[str, float]
-    """Prediction of each baseline: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""
+    """Each baseline's prediction: mean position of the predicted outcome, from 0 (worst) to 1 (best)."""
     same_text_as: tuple[IdeaId, ...] = ()
-    """Ideas for which the judge would be shown the same text; they are not compared with this idea and share its
+    """Ideas for which the judge would be shown the same text. They are not compared with this idea, and share its
     standing."""
     flags: tuple[TextFlag, ...] = ()
-    """Suspicious features of the idea's text."""
+    """Suspicious passages in the idea's text."""
     blinding: Blinding | None = None
-    """Content masked for the judge; None if the idea was shown as submitted."""
+    """Texts masked for the judge; None if the idea was shown as submitted."""
     unjudged: Absent | None = None
-    """Reason why no comparison of this idea was answered although some were requested; its rank then only reflects its
+    """Why no comparison of this idea was answered although some were requested. Its rank then reflects only its
     starting position."""
 
 
 class Baseline(Resource):
-    """Classifier that uses words or embeddings, trained on labelled ideas. On real proposals, such classifiers found
-    more of the good proposals than language models did."""
+    """Classifier on words or embeddings, trained on labelled ideas. On real proposals, such classifiers found more of
+    the good proposals than language models did."""
 
     name: str
     auroc: Interval
-    """AUROC on labelled ideas held out in five folds, with a 95 % interval. It is the probability of ranking an
-    idea with a better outcome above an idea with a worse outcome."""
+    """AUROC on labelled ideas held out in five folds, with a 95 % interval: the probability that an idea with a better
+    outcome is ranked above one with a worse outcome."""
     auroc_value: float
     labelled: int
     """Number of labelled ideas used for training."""
@@ -100,15 +101,15 @@ class Baseline(Resource):
 
 
 class Judge(Resource):
-    """Consistency of the judge, which limits the reliability of the ranking."""
+    """Measures of the judge's consistency, which limits how reliable the ranking is."""
 
     comparisons: int
     """Number of answers used, including submitted comparisons."""
     handed_in: int
     of_unknown_judge: int = 0
-    """Number of submitted comparisons that do not state which model judged them and with which question."""
+    """Number of submitted comparisons that do not record which model judged them, or with which question."""
     failed: int
-    """Number of requested pairs without a usable answer; they count for neither idea."""
+    """Number of requested pairs without a usable answer, which count for neither idea."""
     ties: int
     bias: float
     """Advantage of the idea shown first, in logits; 0 is unbiased."""
@@ -120,8 +121,8 @@ class Judge(Resource):
     triangles: int
     """Number of triples of ideas in which all pairs were compared and none was a tie."""
     cycles: int
-    """Number of cyclic triangles: A beats B, B beats C, C beats A. A judge that answers at random would have a
-    quarter of all triangles."""
+    """Number of circular triples: A beats B, B beats C, C beats A. If a judge answers at random, a quarter of all
+    triples are circular."""
 
 
 class Unread(Resource):
@@ -131,7 +132,7 @@ class Unread(Resource):
     characters: int
     """Total number of characters cut from the ends of these ideas."""
     limit: int
-    """Maximum characters of each idea shown to the judge."""
+    """Maximum number of characters of each idea that the judge is shown."""
 
 
 class DimensionAnalysis(Resource):
@@ -143,18 +144,18 @@ class DimensionAnalysis(Resource):
 class IdeaAnalysis(Resource):
     id: IdeaId
     standing: str
-    """Reason why the idea has its rank."""
+    """Why the idea has its rank."""
     to_rise: str
-    """Changes to the plan that the idea would need to rank higher."""
+    """Changes to the plan that would be needed for the idea to rank higher."""
 
 
 class CloseCall(Resource):
-    """Two neighbouring ideas whose order is not settled by the comparisons."""
+    """Two adjacent ideas whose order the comparisons do not settle."""
 
     higher: IdeaId
     lower: IdeaId
     decides: str
-    """Fact that a person would have to establish to decide the order."""
+    """Fact that a person would have to find out to decide the order."""
 
 
 class GroupAnalysis(Resource):
@@ -187,23 +188,23 @@ class Ranking(Resource):
     ideas: tuple[RankedIdea, ...]
     """Ranked ideas, best first."""
     erased: tuple[ErasedRank, ...] = ()
-    """Ranks of erased ideas, which stay empty. Everything else is unchanged from the original ranking, except that the
-    comparisons with the erased ideas are deleted."""
+    """Ranks of erased ideas, which stay empty. Everything else is as in the original ranking, except that comparisons
+    with the erased ideas are deleted."""
     judge: Judge
     seeded: bool
-    """True if the ranking started from scores of single ideas."""
+    """Whether the ranking started from scores of individual ideas."""
     blind: bool | None = None
-    """True if names, affiliations and similar details were masked for the judge; None in rankings that do not record
+    """Whether names, affiliations and similar details were masked for the judge; None in rankings that do not record
     it."""
     evidence: int | None = None
-    """Number of ideas for which the judge also saw the findings of a report; None if ideas were compared by their
-    own texts alone."""
+    """Number of ideas for which the judge also saw a report's findings; None if ideas were compared only by their own
+    texts."""
     unread: Unread | None = None
-    """Summary of ideas that the judge did not see in full; None if it saw every idea in full."""
+    """Summary of ideas that the judge did not see in full; None if there are none."""
     analysis: GroupAnalysis | Absent | None = None
     """Analysis of a small group; None if none was requested."""
     stopped: Absent | None
-    """Reason why fewer pairs were judged than the call budget allowed; None if the whole budget was used."""
+    """Why fewer pairs were judged than the budget allowed; None if the whole budget was used."""
     models: tuple[str, ...]
     prompts: tuple[PromptVersion, ...]
     faults: tuple[FaultCount, ...]
@@ -218,35 +219,34 @@ class Ranking(Resource):
 
     @property
     def size(self) -> int:
-        """Number of ideas ranked, including those erased later; equal to the last rank."""
+        """Number of ranked ideas, including those erased later; equal to the last rank."""
         return len(self.ideas) + len(self.erased)
 
 
 class RankedIdeaBody(IdeaBody):
     id: str = Field(default="", max_length=200)
-    """Name that the caller uses for the idea; shown in the report as its source."""
+    """The caller's name for the idea, shown in the report as its source."""
     score: float | None = Field(default=None, allow_inf_nan=False)
-    """Starting score, on any scale, which must be the same for all ideas."""
+    """Starting score, on any scale that is the same for all ideas."""
 
 
 class RankingBody(Body):
-    """Request to rank ideas or a finished batch; the ranking of a batch starts from the scores in its reports."""
+    """Request to rank ideas or a finished batch. A batch's ranking starts from the scores in its reports."""
 
     ideas: tuple[RankedIdeaBody, ...] | None = Field(default=None, max_length=_MOST_IDEAS)
     batch: ResourceName | None = None
     cut: int | None = Field(default=None, ge=1, le=_MOST_IDEAS)
-    """Number of ideas to select: the ranking states which ideas are clearly in, clearly out, or need a human decision.
-    """
+    """Number of ideas to select. The ranking says which are clearly in, clearly out, or for people to decide."""
     calls_per_idea: float | None = Field(default=None, gt=0, le=1_000, allow_inf_nan=False)
     """Number of comparisons to request per idea; null: the service's setting."""
     comparisons: tuple[NamedComparison, ...] = Field(default=(), max_length=MOST_COMPARISONS)
-    """Comparisons from an earlier ranking or comparison job; pairs of these ideas that they cover are not requested
-    again. The names of their ideas are not stored."""
+    """Comparisons from an earlier ranking or comparison job. Pairs that they cover are not judged again. The names of
+    their ideas are not stored."""
     earlier: ResourceName | None = None
-    """Earlier ranking of the caller, whose comparisons are used in the same way as `comparisons`."""
+    """One of the caller's earlier rankings, whose comparisons are used in the same way as `comparisons`."""
     blind: bool | None = None
-    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas; null: yes,
-    unless the service is configured otherwise. Ideas of a batch that was judged blind are always masked."""
+    """Mask names, affiliations, acknowledgements and similar details before the judge sees the ideas. Null: the
+    service's setting, which by default is yes. Ideas in a batch that was judged blind are always masked."""
     limits: Limits = Limits()
     priority: LivePriority = "batch"
 
@@ -258,23 +258,23 @@ class RankingBody(Body):
 
 
 class NamedEvaluation(Resource):
-    """Evaluation of the batch, with the submitter's names for its idea."""
+    """Evaluation in the batch, with the submitter's names for its idea."""
 
     evaluation: str
     row: int | None
     source: str
     """Submitter's name for the idea: a file name, or `call.csv:7 (A-2026-0007)`."""
     reference: str
-    """Submitter's own reference only: the id in its row, or a file name. Empty if there is none."""
+    """Submitter's own reference alone: the id in its row, or a file name. Empty if there is none."""
     reason: str
 
 
 class LeftOut(NamedEvaluation):
-    """Evaluation of the batch that is not ranked."""
+    """Evaluation in the batch that is not ranked."""
 
 
 class UnscoredIdea(NamedEvaluation):
-    """Report of the batch that has no score; its idea is ranked, starting in the middle."""
+    """Report in the batch that has no score. Its idea is ranked, starting from the middle of the scale."""
 
 
 class RankingLinks(Resource):
@@ -291,11 +291,11 @@ class AcceptedRanking(Resource):
     state: JobState = "queued"
     ideas: int
     seeded: int
-    """Number of ideas that start from a score; the others start in the middle."""
+    """Number of ideas that start from a score. The others start from the middle of the scale."""
     known: int
-    """Number of comparisons that are known and not requested again."""
+    """Number of comparisons that are already known and are not requested again."""
     blind: bool = False
-    """True if names, affiliations and similar details are masked for the judge."""
+    """Whether names, affiliations and similar details are masked for the judge."""
     left_out: tuple[LeftOut, ...]
     unscored: tuple[UnscoredIdea, ...] = ()
     links: RankingLinks
@@ -309,18 +309,18 @@ def rankings(
     *, batch: str | None = None, reference: str | None = None, after: str | None = None, limit: int = 50
 ) -> ApiCall[Page[RankingResource]]:
     """List the caller's own rankings, newest first. With `batch`, list all rankings that contain at least two of its
-    ideas, regardless of who started them; with `reference`, only rankings that contain an idea to which the submitter
-    gave this name."""
+    ideas, regardless of who started them. With `reference`, list only rankings that contain an idea with this
+    submitter's name."""
     query = {"batch": batch, "reference": reference, "after": after, "limit": limit}
     return ApiCall("GET", path("rankings"), reads(Page[RankingResource]), query=query)
 
 
 def ranking_text(job: str, media_type: str = "text/markdown") -> ApiCall[str]:
-    """Return the ranking unaltered, as `text/markdown`, `text/html`, `text/csv` or `application/json`."""
+    """Return the ranking verbatim, as `text/markdown`, `text/html`, `text/csv` or `application/json`."""
     return ApiCall("GET", path("rankings", job, "report"), reads_text_of(media_type), headers={"Accept": media_type})
 
 
 def ranking_comparisons(job: str) -> ApiCall[tuple[NamedComparison, ...]]:
-    """Return all comparisons on which a ranking is based, with the submitters' names of their ideas, for use in a later
+    """Return all comparisons on which a ranking is based, with the submitters' names for the ideas, for use in a later
     ranking."""
     return ApiCall("GET", path("rankings", job, "comparisons"), reads_lines(NamedComparison))

@@ -1,4 +1,4 @@
-"""Suggested references for an idea: papers from the service's corpus, each with how it was found."""
+"""Suggested references for an idea: papers in the service's corpus, each with how it was found."""
 
 import datetime as dt
 from typing import Literal
@@ -16,24 +16,23 @@ class ReferencesBody(Body):
     limit: int = Field(default=10, ge=1, le=100)
     """Maximum number of references."""
     cutoff: dt.date | None = None
-    """Publication date limit: only papers published on this day or earlier; papers without a date are excluded.
-    Null: no limit."""
+    """Only papers published on or before this day; papers without a date are excluded. Null: no limit."""
     hops: int | None = Field(default=None, ge=0, le=4)
-    """Number of citation hops from the papers nearest to the idea. 0: only those papers. Null: the service's
-    setting, by default 2."""
+    """Number of citation hops from the papers nearest to the idea. 0: only those papers. Null: the service's setting,
+    by default 2."""
     without: tuple[PaperName, ...] = Field(default=(), max_length=1_000)
-    """Ids of papers that the idea already cites. They are not suggested but still lead to other papers; papers whose
+    """Ids of papers that the idea already cites. They are not suggested, but still lead to other papers. Papers whose
     title occurs in the idea are never suggested."""
 
 
 class ReferencePath(Resource):
-    """Path by which a paper was found."""
+    """Way in which a paper was found."""
 
     kind: Literal["dense", "reference", "citing", "co-cited"]
     """Kind of path. `dense`: near the idea's text; `reference`: the other paper cites this one; `citing`: this paper
     cites the other; `co-cited`: a third paper cites both."""
     from_id: str | None
-    """Id of the other paper; null if the paper was found from the idea's text."""
+    """The other paper's id; null if this paper was found from the idea's text."""
     from_title: str | None
 
 
@@ -44,9 +43,9 @@ class SuggestedReference(CorpusPaper):
 
 class SuggestedReferences(Resource):
     corpus: str
-    """Version of the corpus that was searched: the same version gives the same answers."""
+    """Corpus version that was searched. The same version gives the same results."""
     corpus_fit: FitLevel
-    """Corpus coverage of the idea's field. If coverage is poor, an empty result means nothing."""
+    """Degree to which the corpus covers the idea's field. If coverage is poor, an empty result means nothing."""
     note: str | None
     """Note about the whole response; null if there is none."""
     references: tuple[SuggestedReference, ...]

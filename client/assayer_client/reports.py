@@ -1,4 +1,4 @@
-"""Report of an evaluation, and the timeline of its creation."""
+"""An evaluation's report, and the timeline of how it was made."""
 
 import datetime as dt
 from typing import Literal
@@ -7,7 +7,7 @@ from assayer_client.points import Citation, Label, Point, Score
 from assayer_client.resources import Absent, PaperId, Record, RecordOrAbsent, Resource
 
 FitLevel = Literal["good", "partial", "poor"]
-"""Degree to which the corpus covers the field of an idea."""
+"""Degree to which the corpus covers an idea's field."""
 FlagKind = Literal["hidden_text", "bidi_text", "homoglyphs", "suspected_injection", "label_lookalike"]
 MaskedKind = Literal[
     "name", "role", "affiliation", "email", "orcid", "contact", "funding", "acknowledgement", "biography"
@@ -27,44 +27,44 @@ Operation = Literal[
     "code",
     "datasets",
 ]
-"""Operation of a literature source."""
+"""Operation at a literature source."""
 SpanKind = Literal["wait", "stage", "call"]
-"""Kind of a span. `wait`: in the queue; `stage`: a step of the method; `call`: an LLM request with its answer."""
+"""Kind of a time span. `wait`: in the queue; `stage`: a step of the method; `call`: an LLM request with its answer."""
 SpanOutcome = Literal["succeeded", "cached", "failed", "open"]
-"""Outcome of a span. `cached`: answered from the cache, so nothing was sent; `open`: not finished when the timeline was
-made."""
+"""Outcome of a time span. `cached`: answered from the cache, so nothing was sent; `open`: not finished when the
+timeline was made."""
 
 
 class TextFlag(Resource):
-    """Suspicious content found by the sanitiser, which removes it if it is invisible."""
+    """Suspicious passage found by the sanitiser, which removes it if it is invisible."""
 
     kind: FlagKind
     excerpt: str
-    """Excerpt of at most 160 characters around the suspicious text."""
+    """Excerpt around the suspicious text, at most 160 characters long."""
     offset: int
     """Offset in characters from the start of the sanitised text."""
 
 
 class MaskedText(Resource):
-    """Text masked before the idea is judged, so that no language model or embedding model sees it."""
+    """Text that was masked before the idea was judged, so that no language model or embedding model sees it."""
 
     kind: MaskedKind
     text: str
-    """Text as it appeared in the idea, on one line."""
+    """The text as it appeared in the idea, on one line."""
     times: int = 1
 
 
 class Blinding(Resource):
-    """Record that an idea was judged blind, and of the masked texts. If `masked` is empty, the rules found nothing to
+    """Record that an idea was judged blind, with the masked texts. If `masked` is empty, the rules found nothing to
     mask."""
 
     rules: int
     """Version of the masking rules."""
     masked: tuple[MaskedText, ...] = ()
-    """Masked texts in order of first occurrence."""
+    """Masked texts, in order of first occurrence."""
     names_may_remain: bool = False
-    """Whether no name was found to mask, or the masked text still has words that look like the name of a person whom
-    it does not cite."""
+    """Whether the masking may be incomplete: no name was found to mask, or the masked text still contains what looks
+    like the name of a person whom it does not cite."""
     asked_model: bool = False
     """Whether a language model was also asked for names that the rules missed."""
 
@@ -78,17 +78,17 @@ class Summary(Resource):
 
 
 class Reading(Resource):
-    """Reading of one paper with respect to one method or dimension."""
+    """Reading of one paper, that is, what it says about one method or dimension."""
 
     label: Label
     stance: Literal[-1, 0, 1] | None
-    """Stance of the paper. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it, None
+    """The paper's stance. Contribution: −1 the paper already has it, 0 comparable, +1 the idea goes beyond it, None if
     the paper's text does not address it. Soundness: −1 evidence against the method, 0 neutral, +1 evidence for it."""
     text: str
     quote: Citation | None = None
     numbers_not_found: tuple[str, ...] = ()
-    """Numbers in the reading's text that occur neither in the shown text of the cited papers nor in the idea, as for a
-    point."""
+    """Numbers in the reading's text that occur neither in the idea nor in the text shown from the cited papers, as for
+    a point."""
 
 
 class Assessment(Resource):
@@ -102,7 +102,7 @@ class Assessment(Resource):
 
 
 class Part(Resource):
-    """Module of a method's report, such as soundness or contribution."""
+    """Part of a report, such as soundness or contribution."""
 
     name: str
     title: str
@@ -116,9 +116,9 @@ class Retraction(Resource):
 
     kind: Literal["retracted", "withdrawn", "concern"]
     source: str
-    """Source of the notice, for example `crossref`, `arxiv` or `openalex`."""
+    """Where the notice was found, for example `crossref`, `arxiv` or `openalex`."""
     notice: str = ""
-    """URL or DOI of the notice, from the source's own record."""
+    """The notice's URL or DOI, from the source's own record."""
     date: dt.date | None = None
 
 
@@ -130,7 +130,7 @@ class FieldOrigin(Resource):
 
 
 class Reference(Resource):
-    """Cited paper; every field comes from the service's own records."""
+    """Cited paper. Every field comes from the service's own records."""
 
     label: Label
     id: PaperId
@@ -141,25 +141,25 @@ class Reference(Resource):
     url: str
     source: str
     retraction: Retraction | None = None
-    """Retraction notice, shown wherever the paper is cited."""
+    """Retraction notice, which is shown wherever the paper is cited."""
     origins: tuple[FieldOrigin, ...] = ()
-    """Fields that came from a source other than `source`."""
+    """Fields that come from a source other than `source`."""
     other_records: tuple[str, ...] = ()
-    """Other records of the same work, each with kind, venue, year and id; they are counted as one work."""
+    """Other records of the same work, each with kind, venue, year and id. They are counted as one work."""
 
 
 class CorpusFit(Resource):
-    """Coverage of the idea's field by the corpus. If coverage is poor, an empty search result means nothing."""
+    """Degree to which the corpus covers the idea's field. If coverage is poor, an empty search result means nothing."""
 
     level: FitLevel
     value: float
-    """Value from which the level is derived; higher means better coverage."""
+    """Value from which the level is derived. Higher means better coverage."""
     criterion: str
     """Quantity that `value` measures, and the two thresholds, in words."""
 
 
 class SourceUse(Resource):
-    """Use of a literature source."""
+    """Requests to a literature source."""
 
     source: str
     operation: Operation
@@ -167,17 +167,17 @@ class SourceUse(Resource):
     """Number of requests to the source, including those answered from the shared cache."""
     results: int
     cached: int = 0
-    """Number of these requests that were answered from the shared cache."""
+    """Number of these requests answered from the shared cache."""
 
 
 class TaskTokens(Resource):
-    """Tokens of the calls of one task that this execution sent."""
+    """Tokens used by one task's LLM requests that were sent in this execution."""
 
     task: str
     calls: int
     prompt_tokens: int
     cached_prompt_tokens: int
-    """Part of the prompt tokens that came from the endpoint's prompt cache, as far as the endpoint reports it."""
+    """Number of prompt tokens that came from the endpoint's prompt cache, if the endpoint reports it."""
     completion_tokens: int
 
 
@@ -190,13 +190,13 @@ class RunUsage(Resource):
     llm_calls_cached: int
     paid_usd: float | Absent
     tokens: tuple[TaskTokens, ...] = ()
-    """Tokens by task, those with the most prompt tokens first."""
+    """Tokens by task, starting with the task that has the most prompt tokens."""
 
 
 class Report(Resource):
     """Report of an evaluation. `[P3]` in any text is the label of an entry in `references`.
 
-    A `Record` has the fields of the JSON schema in `docs/report.schema.json`."""
+    A `Record` has the fields given in the JSON schema `docs/report.schema.json`."""
 
     schema_version: int = 1
     evaluation_id: str
@@ -204,19 +204,19 @@ class Report(Resource):
     idea: Record
     cutoff: dt.date | None
     release: Record | None = None
-    """State of the total score: whether the report has one, and the minima that decide it."""
+    """State of the total score: whether the report has one, and the minimum requirements that decide it."""
     notices: tuple[Record, ...]
     summary: Summary
     parts: tuple[Part, ...]
     verdict: RecordOrAbsent | None = None
-    """Verdict based on a graph of labelled ideas; None if the method gives no such verdict."""
+    """Verdict based on a graph of labelled ideas; None if the method gives none."""
     board: Record | None = None
     """Board of reviewers, whose assessments are in the parts; None if the method has no board."""
     graph: Record | None = None
-    """Graph of the literature, as built step by step by the method; None if the method builds none."""
+    """Literature graph that the method built step by step; None if it builds none."""
     references: tuple[Reference, ...]
     own_references: RecordOrAbsent | None = None
-    """References listed in the idea itself, with findings on each; None if it lists none, or if the method reads no
+    """References listed in the idea itself, with findings about each; None if it lists none, or if the method reads no
     literature."""
     plan_review: Record | None = None
     """Review of the plan without literature; None if the method does not request one."""
@@ -224,13 +224,13 @@ class Report(Resource):
     """Review written by a panel; None if there is none. Summary and parts then repeat its points in machine-readable
     form."""
     evidence: Record | None = None
-    """Evidence without any judgement, if the report was made without a language model."""
+    """Evidence without a judgement, if the report was made without a language model."""
     coverage: Record
-    """Counts of what was searched, found, read and dropped: `corpus_fit`, `papers_read`, `sources`, `faults`, …"""
+    """Numbers of items searched, found, read and dropped: `corpus_fit`, `papers_read`, `sources`, `faults`, …"""
     provenance: Record
-    """Inputs of this report: models, prompts, corpus. Reports with the same inputs have the same provenance."""
+    """Inputs to this report: models, prompts, corpus. Reports with the same inputs have the same provenance."""
     usage: RunUsage
-    """Usage of this execution only."""
+    """Usage by this execution only."""
 
 
 class Span(Resource):
@@ -247,12 +247,12 @@ class Span(Resource):
 
 
 class Timeline(Resource):
-    """Timeline of an evaluation, with all known spans in order of start."""
+    """An evaluation's timeline, with all known time spans, ordered by start."""
 
     id: str
     title: str
     state: str
     start: dt.datetime
     end: dt.datetime
-    """Time of the last known event; the current time while the evaluation is running."""
+    """Time of the last known event or, while the evaluation is running, the current time."""
     spans: tuple[Span, ...]

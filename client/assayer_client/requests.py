@@ -1,4 +1,4 @@
-"""Descriptions of requests to the service and readers of their responses, which both clients share."""
+"""Descriptions of requests to the service, and parsers for its responses, shared by both clients."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True)
 class Upload:
-    """File to upload, from the disk or from bytes."""
+    """File to upload, from disk or from bytes."""
 
     name: str
     content: Path | bytes
@@ -34,7 +34,7 @@ class Upload:
 
     @contextmanager
     def opened(self) -> Iterator[IO[bytes] | bytes]:
-        """Open the content from its beginning, once for every attempt. Raises InvalidRequest if the file cannot be
+        """Open the content at its beginning, once for every attempt. Raises InvalidRequest if the file cannot be
         read."""
         if isinstance(self.content, bytes):
             yield self.content
@@ -51,25 +51,25 @@ class Upload:
 class ApiCall(Generic[T]):
     method: HttpMethod
     path: str
-    """Escaped path relative to the service's address."""
+    """Escaped path relative to the service's URL."""
     read: Callable[[Response], T]
-    """Function that converts the response. It raises ServiceUnreachable for a response that is not from the service."""
+    """Function that converts the response. It raises ServiceUnreachable if the response is not from the service."""
     query: Query = field(default_factory=dict)
-    """Query parameters; those that are None are left out."""
+    """Query parameters; those that are None are omitted."""
     body: BaseModel | None = None
     lines: bytes | None = None
     """Content in JSON Lines, sent instead of a body."""
     uploads: tuple[Upload, ...] = ()
-    """Files of a multipart body, in fields named `file`."""
+    """Files for a multipart body, in fields named `file`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     key: str | None = None
-    """Idempotency key; the client generates one for a POST without it."""
+    """Idempotency key. For a POST without one, the client generates it."""
     seconds: float = 0.0
     """Seconds for which the service is asked to hold its response."""
 
     @property
     def subject(self) -> str:
-        """Id at the end of the path."""
+        """The id at the end of the path."""
         return unquote(self.path.rpartition("/")[2])
 
     def parameters(self) -> dict[str, str | int]:
@@ -77,8 +77,8 @@ class ApiCall(Generic[T]):
 
     def content(self) -> tuple[str, bytes] | None:
         """Return the media type and bytes of a body that is not multipart; None if there is none. Fields that the
-        caller left out are omitted, so that the service's defaults apply. Raises InvalidRequest for text with a lone
-        surrogate."""
+        caller did not set are omitted, so that the service's defaults apply. Raises InvalidRequest if a text contains a
+        lone surrogate."""
         if self.lines is not None:
             return "application/jsonl", self.lines
         if self.body is None:
@@ -86,12 +86,12 @@ class ApiCall(Generic[T]):
         try:
             return "application/json", self.body.model_dump_json(exclude_unset=True).encode()
         except (PydanticSerializationError, UnicodeEncodeError) as error:
-            raise InvalidRequest(f"The input cannot be written as JSON: {error}.") from None
+            raise InvalidRequest(f"The input cannot be serialised to JSON: {error}.") from None
 
 
 def path(*parts: str) -> str:
     """Return a path such as `/v1/evaluations/ev_1`. Parts are escaped, so that an id cannot address another resource.
-    Raises InvalidRequest for an empty id, `.` or `..`."""
+    Raises InvalidRequest if an id is empty, `.` or `..`."""
     for part in parts:
         if part in ("", ".", ".."):
             raise InvalidRequest(f"{part!r} is not a valid id.")
@@ -99,7 +99,7 @@ def path(*parts: str) -> str:
 
 
 def reads(kind: Any) -> Callable[[Response], Any]:
-    """Return a reader for JSON of type `kind`; resources ignore fields that a newer service has added."""
+    """Return a parser for JSON of type `kind`. Resources ignore fields that a newer service has added."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def read(response: Response) -> Any:
@@ -112,7 +112,7 @@ def reads(kind: Any) -> Callable[[Response], Any]:
 
 
 def reads_lines(kind: Any) -> Callable[[Response], tuple[Any, ...]]:
-    """Return a reader for JSON Lines whose lines are of type `kind`."""
+    """Return a parser for JSON Lines whose lines are of type `kind`."""
     read = reads(kind)
     return lambda response: tuple(
         read(response._replace(content=line)) for line in response.content.split(b"\n") if line.strip()
@@ -127,8 +127,8 @@ def reads_text(response: Response) -> str:
 
 
 def reads_text_of(media_type: str) -> Callable[[Response], str]:
-    """Return a reader for text of this media type. A response of another type is refused, because it comes from another
-    program, such as a proxy."""
+    """Return a parser for text of this media type. A response of another type is rejected, because it comes from
+    another program, such as a proxy."""
 
     def read(response: Response) -> str:
         _check_type(response, media_type)
@@ -138,7 +138,7 @@ def reads_text_of(media_type: str) -> Callable[[Response], str]:
 
 
 def reads_file_of(media_type: str) -> Callable[[Response], None]:
-    """Return a check of the response headers that refuses other media types; it runs before the first byte is saved."""
+    """Return a check of the response headers that rejects other media types. It runs before the first byte is saved."""
 
     def read(response: Response) -> None:
         _check_type(response, media_type)

@@ -1,8 +1,8 @@
-"""Common parts of all resources of the service.
+"""Base classes and common fields of all the service's resources.
 
-A request body rejects unknown fields, so that a typing error is found before the request is sent; a resource ignores
-them, so that the service can add fields. Times are in UTC, money is in US dollars, and null is never zero. Ranges are
-checked by the service."""
+A request body rejects unknown fields, so that a typo is found before the request is sent. A resource ignores them, so
+that the service can add fields. Times are in UTC, money is in US dollars, and null is never zero. The service checks
+ranges."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NewType, TypeVar
@@ -28,11 +28,11 @@ IdeaId = NewType("IdeaId", str)
 PaperId = NewType("PaperId", str)
 
 DEFAULT_METHOD = "review"
-"""Evaluation method used by the service, this client and the commands if none is named."""
+"""Evaluation method that the service, this client and the commands use by default."""
 
 JobState = Literal["queued", "running", "succeeded", "failed", "cancelled"]
-"""State of a job. failed: for a reason that a retry would not change, or after too many attempts; `problem` states
-which of the two."""
+"""State of a job. failed: for a reason that a retry would not change, or after too many attempts; `problem` says
+which."""
 LivePriority = Literal["interactive", "batch"]
 Priority = Literal[LivePriority, "overnight"]
 """Priority of a job. Overnight jobs have their own slots, and their LLM requests wait for batches, which cost less."""
@@ -42,13 +42,14 @@ TERMINAL: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
 
 JobKind = Literal["evaluation", "comparison", "ranking", "rewards", "curation", "proposal", "score"]
 Dollars = Annotated[float, AfterValidator(lambda dollars: round(dollars, 9))]
-"""Amount in US dollars, rounded to 9 decimals: a token costs at least some billionths of a dollar, and further decimals
+"""Amount in US dollars, rounded to 9 decimals. A token costs at least some billionths of a dollar, so further decimals
 are binary rounding errors."""
 TenantName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
 ResourceName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 """Id of a job or a batch."""
 Explained = StringConstraints(strip_whitespace=True, min_length=3, pattern=r"\S[\s\S]+\S")
-"""Constraint: at least 3 characters besides surrounding whitespace. The pattern shows this in the OpenAPI document."""
+"""Constraint: at least 3 characters, not counting surrounding whitespace. The pattern shows this in the OpenAPI
+document."""
 
 _FIRST, _LAST = dt.datetime(2000, 1, 1, tzinfo=dt.UTC), dt.datetime(2200, 1, 1, tzinfo=dt.UTC)
 
@@ -74,19 +75,19 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 
 
 class Resource(BaseModel):
-    """Response of the service. It is built at first use, because most of the many responses are not used."""
+    """Response from the service. The model is built at first use, because most of the many responses are never used."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True, defer_build=True)
 
 
 class Body(BaseModel):
-    """Request body of the service."""
+    """Request body sent to the service."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Absent(Resource):
-    """Result that does not exist, with the reason; it never stands for zero."""
+    """A result that does not exist, with the reason. It never stands for zero."""
 
     reason: str
 
@@ -101,7 +102,7 @@ def as_record(value: Any) -> Any:
 
 
 class Record(Resource):
-    """Object in a report that is described only by the JSON schema; its fields are attributes."""
+    """Object in a report that is described only by the JSON schema. Its fields are attributes."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -121,11 +122,11 @@ RecordOrAbsent = Annotated[Record | Absent, BeforeValidator(as_record)]
 class Page(Resource, Generic[T]):
     items: tuple[T, ...]
     next: str | None
-    """Cursor of the next page; null on the last page."""
+    """Cursor for the next page; null on the last page."""
 
 
 class Event(Resource):
-    """Content (`data`) of a stream event; the event's number is in the stream's `id`, and its kind in the stream's
+    """Data in a stream event (`data`). The event's number is in the stream's `id`, and its kind in the stream's
     `event`."""
 
     number: int
@@ -135,7 +136,7 @@ class Event(Resource):
 
 
 class Problem(Resource):
-    """Reason why there is no result (RFC 9457, with only the fields that remain valid after the request)."""
+    """Why there is no result (RFC 9457, with only the fields that remain valid after the request)."""
 
     type: str
     """Last part of the problem type's URI, such as `budget-exhausted`."""
@@ -145,26 +146,26 @@ class Problem(Resource):
 
 
 class Limits(Body):
-    """Spending limits of one job; None uses the service's settings."""
+    """One job's spending limits; None uses the service's settings."""
 
     max_usd: float | None = Field(default=None, gt=0, le=1_000_000, allow_inf_nan=False)
     max_prompt_tokens: int | None = Field(default=None, gt=0, le=10**12)
 
 
 class JobResource(Resource):
-    """Fields that jobs of every kind have in common."""
+    """Fields common to all kinds of jobs."""
 
     id: str
     state: JobState
     title: str
     flags: tuple[str, ...] = ()
-    """Suspicious features of the texts that a person should check: hidden words, instructions to a reviewer,
+    """Suspicious features of the texts that a person should check, such as hidden words, instructions to a reviewer, or
     look-alike characters."""
     priority: Priority
     attempt: int
     """Number of times the job was started."""
     problem: Problem | None
-    """Reason why there is no result; null unless the state is failed."""
+    """Why there is no result; null unless the state is failed."""
     cost_usd: Dollars | None
     """Cost in US dollars; null while it is unknown."""
     created_at: dt.datetime
@@ -175,9 +176,9 @@ class JobResource(Resource):
 class PromptVersion(Resource):
     task: str
     version: int
-    """Version of the prompt's own file."""
+    """Version of the prompt file itself."""
     digest: str
-    """Digest of the prompt file, including all files that it includes and the system message: 16 hex digits."""
+    """Digest of the prompt file, including all files that it includes and the system message, as 16 hex digits."""
 
 
 class Dropped(Resource):

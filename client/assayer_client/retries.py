@@ -1,4 +1,4 @@
-"""Retry rules: which failures are temporary, how long to wait, and when to stop."""
+"""Retry rules: which failures are temporary, how long to wait, and when to give up."""
 
 import logging
 import random
@@ -18,8 +18,8 @@ def may_retry(error: BaseException) -> bool:
 
 
 def pause(retries: RetryPolicy, failures: int, error: BaseException | None) -> float:
-    """Return the random pause in seconds after this many failures. It is at least the service's Retry-After, plus a
-    random part so that clients refused at the same time do not retry at the same time."""
+    """Return a random delay in seconds after this many failures. It is at least the service's Retry-After, plus a
+    random part, so that clients rejected at the same time do not retry at the same time."""
     backoff: float = min(retries.longest_pause, retries.first_pause * 2 ** min(failures - 1, 30))
     requested = error.retry_after if isinstance(error, ApiProblem | ServiceUnreachable) else None
     spread = random.random()  # noqa: S311 - not for secrets
@@ -45,11 +45,11 @@ def options(retries: RetryPolicy) -> dict[str, Any]:
     }
 
 
-def next_poll(elapsed: float, most: float | None, job: str = "It") -> float:
-    """Return the seconds until the next poll: a tenth of the time already waited, but at least 0.2 and at most 5.
-    Raises TimeoutError, naming the job, after `most` seconds."""
-    if most is None:
+def next_poll(elapsed: float, limit: float | None, job: str = "It") -> float:
+    """Return the seconds until the next poll: a tenth of the time already waited, but at least 0.2 and at limit 5.
+    Raises TimeoutError, which names the job, after `limit` seconds."""
+    if limit is None:
         return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL)
-    if elapsed >= most:
-        raise TimeoutError(f"{job} did not finish within {most:g} seconds; it is still running.")
-    return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL, most - elapsed)
+    if elapsed >= limit:
+        raise TimeoutError(f"{job} did not finish within {limit:g} seconds; it is still running.")
+    return min(max(_FIRST_POLL, elapsed / 10), _LAST_POLL, limit - elapsed)

@@ -32,18 +32,19 @@ ScoreOfPerson: TypeAlias = Annotated[int, Field(ge=1, le=5)]
 
 class AssignBody(Body):
     by: Literal["expertise", "load"] = "expertise"
-    """expertise: prefer reviewers whose keywords and papers are close to the proposal, and respect bids; no one gets
-    more than `max_load` proposals or, without it, than the mean load, unless there are too few others. load: make loads
-    as even as possible; also used if nothing is known about expertise and there are no bids."""
+    """Strategy for choosing reviewers. expertise: prefer reviewers whose keywords and papers are close to the proposal,
+    and respect bids; no one gets more than `max_load` proposals or, without it, more than the mean load, unless there
+    are too few others. load: make loads as even as possible; also used if there is no expertise and there are no
+    bids."""
     per_proposal: int = Field(default=2, ge=1, le=10)
     """Number of reviewers per proposal, including those already assigned."""
     reviewers: tuple[ReviewerId, ...] | None = Field(default=None, min_length=1, max_length=500)
-    """Reviewers to assign, from those who review the call; null: all of them. If no reviewers were chosen for the call,
-    all reviewers are eligible."""
+    """Reviewers to assign, chosen from the call's reviewers; null: all of them. If no reviewers were chosen for the
+    call, all reviewers are eligible."""
     max_load: int | None = Field(default=None, ge=1, le=1_000)
-    """Maximum number of this call's proposals for each reviewer, including those already assigned; null: no limit."""
+    """Maximum number of this call's proposals per reviewer, including those already assigned; null: no limit."""
     dry_run: bool = False
-    """Only report the assignments without making them."""
+    """Only report the assignments, without making them."""
 
 
 class AssignOneBody(Body):
@@ -52,20 +53,19 @@ class AssignOneBody(Body):
 
 class CallReviewersBody(Body):
     reviewers: tuple[ReviewerId, ...] | None = Field(min_length=1, max_length=5_000)
-    """Reviewers of the call, to the exclusion of all others; null: all members who are reviewers, as if none had been
-    chosen."""
+    """The only reviewers for the call; null: all members who are reviewers, as if none had been chosen."""
     dry_run: bool = False
-    """Only report the changes without making them."""
+    """Only report the changes, without making them."""
 
 
 class CallInvitationBody(Body):
     name: Name
     email: Email
-    """Email address that identifies the reviewer when they first sign in with an identity provider."""
+    """Email address by which the reviewer is recognised when they first sign in with an identity provider."""
     affiliation: Affiliation = ""
-    """Institutions, separated by semicolons; proposals from them are not assigned to the reviewer."""
+    """Institutions, separated by semicolons. Proposals from them are not assigned to the reviewer."""
     mails: bool = True
-    """Send the reviewer mail about this invitation, this call, and assigned proposals."""
+    """Send the reviewer email about this invitation, this call, and assigned proposals."""
 
 
 class ConflictBody(Body):
@@ -80,7 +80,7 @@ class OpinionBody(Body):
     note: Note = ""
     """Comments to the panel."""
     answers: ReviewAnswers = ReviewAnswers()
-    """Answers to the call's criteria and review form; all that the form asks for are required."""
+    """Answers to the call's criteria and review form; required answers must be present."""
 
 
 class JudgementBody(Body):
@@ -110,20 +110,20 @@ class RemarkBody(Body):
 class SignOffBody(Body):
     note: str = Field(default="", max_length=5_000)
     despite_missing: bool = False
-    """Sign off even if assigned opinions are missing; their number is recorded."""
+    """Sign off even if assigned opinions are missing. Their number is recorded."""
     despite_unfinished: bool = False
-    """Sign off even if evaluations have not ended; their number is recorded. They continue until they end and cannot be
+    """Sign off even if evaluations have not ended. Their number is recorded; they continue until they end and cannot be
     cancelled."""
     despite_undecided: bool = False
-    """Sign off even if some proposals have a decision and others have none; their number is recorded."""
+    """Sign off even if only some proposals have a decision. The number of undecided proposals is recorded."""
 
 
 class CallReviewers(Resource):
     chosen: bool
-    """True if reviewers were chosen; if false, all reviewers are asked."""
+    """Whether reviewers were chosen for the call; if not, all reviewers are asked."""
     reviewers: tuple[Member, ...]
-    """Reviewers who can be assigned proposals, ordered by name, except those who could read the reports in another role
-    (`not_blind` in an assignment). Chosen members who are no longer reviewers are left out."""
+    """Reviewers to whom proposals can be assigned, ordered by name, except those who could read the reports in another
+    role (`not_blind` in an assignment). Chosen members who are no longer reviewers are omitted."""
 
 
 class WithdrawnAssignment(Resource):
@@ -132,14 +132,14 @@ class WithdrawnAssignment(Resource):
 
 
 class ChosenOutcome(Resource):
-    """Changes made by choosing reviewers, or that its dry run would make."""
+    """Changes made by choosing reviewers, or that would be made in a dry run."""
 
     dry_run: bool
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    """Reviewers who were chosen before and no longer are."""
+    """Reviewers who had been chosen and no longer are."""
     withdrawn: tuple[WithdrawnAssignment, ...]
-    """Withdrawn assignments, none of which had an opinion. The next assignment distributes their proposals to other
+    """Withdrawn assignments, none of which had an opinion. The next assignment gives their proposals to other
     reviewers."""
 
 
@@ -149,13 +149,13 @@ class ConflictOfInterest(Resource):
     evaluation: JobId
     member: MemberId
     source: Literal["declared", "declined", "name", "affiliation", "person", "coauthor"]
-    """Source of the conflict: declared by a person; declined by the reviewer for another reason; or found because the
-    words that identify the proposal's authors contain the reviewer's name, one of the reviewer's institutions, a person
-    whom the reviewer declared, or a co-author of the reviewer."""
+    """Way in which the conflict became known: a person declared it; the reviewer declined for another reason; or it was
+    found in the words that identify the proposal's authors. Those contain one of the reviewer's name, an institution of
+    the reviewer, a person whom the reviewer declared, or one of the reviewer's co-authors."""
     reason: str
-    """Reason in words; for a conflict that was found, the matching words of the proposal."""
+    """Reason in words. For a conflict that was found, the matching words in the proposal."""
     cleared: str | None
-    """Reason why it is not actually a conflict; null while the conflict is active."""
+    """Why it is not actually a conflict; null while the conflict is active."""
     at: dt.datetime
 
 
@@ -163,11 +163,11 @@ class PlannedAssignment(Resource):
     evaluation: JobId
     member: MemberId
     reason: str
-    """Why the proposal goes to this reviewer."""
+    """Why the proposal is assigned to this reviewer."""
 
 
 class UnfilledProposal(Resource):
-    """Proposal that is assigned to fewer reviewers than required."""
+    """Proposal with fewer reviewers than required."""
 
     evaluation: str
     title: str
@@ -184,18 +184,18 @@ class AssignmentOutcome(Resource):
     assignments: tuple[PlannedAssignment, ...]
     """New assignments."""
     withdrawn: int
-    """Number of assignments that ended without an opinion, because the reviewer has a conflict of interest, is no
-    longer a reviewer, or could read the reports."""
+    """Number of assignments that were withdrawn without an opinion, because the reviewer has a conflict of interest, is
+    no longer a reviewer, or could read the reports."""
     loads: dict[str, int]
-    """Number of this call's proposals assigned to each reviewer, including earlier assignments."""
+    """Number of this call's proposals per reviewer, including earlier assignments."""
     unfilled: tuple[UnfilledProposal, ...]
     conflicts: tuple[ConflictOfInterest, ...]
     """Active conflicts of interest, both declared and found."""
     not_blind: tuple[str, ...]
-    """Reviewers who are assigned no proposals of this call, because another role allowed them to read its reports, so
+    """Reviewers who are assigned no proposals in this call, because another role allowed them to read its reports, so
     that their first opinion would not be blind."""
     not_searched: tuple[str, ...]
-    """Proposals submitted as documents whose text is not available yet, so that they could not be searched for
+    """Proposals submitted as documents that have not been parsed yet, so that their text could not be searched for
     conflicts."""
 
 
@@ -207,19 +207,19 @@ class Assignment(Resource):
     row: int | None
     title: str
     state: JobState
-    """State of the evaluation; a first opinion can be given before it ends."""
+    """State of the evaluation. A first opinion can be given before it ends."""
     member: MemberId
     reason: str
     """Why it was assigned to the reviewer; empty for reviewers."""
     at: dt.datetime
     opinion: Literal["none", "blind", "revised"]
     due: dt.date | None
-    """Due date of the opinion, as set by the person who runs the call."""
+    """Due date for the opinion, set by the person who runs the call."""
     call: str
     """Name of the call, or its id if it has no name."""
     signed_off: bool
-    """True if the call is signed off, so that nothing can be changed. Assignments without an opinion are then no longer
-    in the reviewer's own list."""
+    """Whether the call is signed off, so that nothing can be changed. Reviewers no longer see assignments without an
+    opinion in their own list."""
 
 
 class ProposalToRead(Resource):
@@ -229,17 +229,17 @@ class ProposalToRead(Resource):
     title: str
     text: str
     masked: bool
-    """True if the words that identify the proposal's authors were masked, as they are for the program."""
+    """Whether the words that identify the authors were masked, as they are for the language model."""
 
 
 class Opinion(Resource):
-    """Opinion of one reviewer on a proposal: first given without knowing the program's score, and possibly revised
-    afterwards."""
+    """One reviewer's opinion on a proposal, first given without knowing the software's score, and possibly revised
+    later."""
 
     evaluation: JobId
     member: MemberId
     name: str
-    """Name of the reviewer; for a signed-off call, the name at the time of the sign-off."""
+    """Name of the reviewer; in a signed-off call, the name at the time of the sign-off."""
     blind_score: ScoreOfPerson
     blind_note: str
     blind_answers: ReviewAnswers
@@ -251,12 +251,12 @@ class Opinion(Resource):
     """Current answers to the call's criteria and review form."""
     revised_at: dt.datetime | None
     conflict: bool
-    """True if the reviewer has an active conflict of interest that became known later: the opinion is shown but does
-    not count in any figure."""
+    """Whether the reviewer has an active conflict of interest that became known later. The opinion is shown but
+    excluded from all figures."""
 
 
 class PointJudgement(Resource):
-    """Agreement or disagreement of a reviewer with one point of the report."""
+    """A reviewer's agreement or disagreement with one point in the report."""
 
     evaluation: JobId
     member: MemberId
@@ -269,7 +269,7 @@ class PointJudgement(Resource):
 
 
 class ScoreOverride(Resource):
-    """Score set by a person that replaces the result of the opinions."""
+    """Score set manually, which overrides the one computed from reviewers' opinions."""
 
     evaluation: JobId
     score: ScoreOfPerson
@@ -280,7 +280,7 @@ class ScoreOverride(Resource):
 
 
 class Remark(Resource):
-    """Remark by a person on a proposal, which cannot be changed."""
+    """Remark that a person made on a proposal. It cannot be changed."""
 
     id: int
     evaluation: JobId
@@ -292,7 +292,7 @@ class Remark(Resource):
 
 
 class SignOff(Resource):
-    """Sign-off of a call, after which it is decided and nothing about it changes."""
+    """Sign-off of a call, after which nothing about the call changes."""
 
     batch: BatchId
     by: str
@@ -302,12 +302,12 @@ class SignOff(Resource):
     """Number of assigned opinions that were never submitted."""
     at: dt.datetime
     audit_number: int
-    """Number of the audit log entry of the sign-off; record it together with its hash."""
+    """Number of the sign-off's entry in the audit log. Record it together with its hash."""
     audit_hash: str
 
 
 class PanelPair(Resource):
-    """Pair of reviewers, with their agreement."""
+    """Two reviewers, and how far they agree."""
 
     first: str
     second: str
@@ -319,81 +319,80 @@ class PanelPair(Resource):
 
 class PanelAgreement(Resource):
     kappa: float | Absent
-    """Mean kappa of the pairs, weighted by the number of shared proposals."""
+    """Mean kappa over the pairs, weighted by the number of shared proposals."""
     pairs: tuple[PanelPair, ...]
 
 
 class PanelProposal(Resource):
-    """Proposal with an assigned reviewer, or with a score set by an officer."""
+    """Proposal that has an assigned reviewer, or a score set by an officer."""
 
     evaluation: JobId
     row: int | None
     title: str
     assigned: int
     set_aside: int
-    """Number of opinions from people with an active conflict of interest; they do not count in any figure."""
+    """Number of opinions by people with an active conflict of interest, which are excluded from all figures."""
     mean: float | None
     """Mean of the reviewers' current scores; null if no score counts."""
     spread: int | None
-    """Difference between the highest and the lowest score; null for fewer than two."""
+    """Difference between the highest and the lowest score; null if there are fewer than two."""
     override: ScoreOverride | None
     score: float | None
     """Score that counts: the override if there is one, otherwise the mean."""
 
 
 class PanelRow(PanelProposal):
-    """Proposal with an assigned reviewer, or with a score set by an officer, together with all opinions on it."""
+    """Proposal that has an assigned reviewer, or a score set by an officer, with all opinions on it."""
 
     opinions: tuple[Opinion, ...]
     criteria: dict[str, float]
-    """Mean of the reviewers' current scores from 1 to 10 by criterion; criteria without a score are missing."""
+    """Mean of the reviewers' current scores, from 1 to 10, by criterion; criteria without a score are omitted."""
 
 
 class Panel(Resource):
-    """Opinions of a batch's reviewers, without any result of the program."""
+    """The reviewers' opinions on a batch, without any of the software's results."""
 
     batch: str
     assigned: int
     given: int
     revised: int
     set_aside: int
-    """Number of opinions from people with an active conflict of interest: shown, but left out of means, spreads, scores
-    and agreement."""
+    """Number of opinions by people with an active conflict of interest. They are shown, but excluded from means,
+    spreads, scores and agreement."""
     rows: tuple[PanelRow, ...]
-    """Rows in the order of the batch."""
+    """Rows in the batch's order."""
     next: str | None
-    """Cursor of the next page; null on the last page, or if no limit was set."""
+    """Cursor for the next page; null on the last page, or if no limit was set."""
     blind: PanelAgreement
-    """Agreement of first opinions, which are given before the program's result is shown."""
+    """Agreement between first opinions, which are given before the software's result is shown."""
     standing: PanelAgreement
-    """Agreement of current opinions."""
+    """Agreement between current opinions."""
     sign_off: SignOff | None
 
 
 def assignments(*, batch: str | None = None, limit: int = 1_000) -> ApiCall[Page[Assignment]]:
-    """List assignments: for reviewers only their own, those without an opinion first; for other roles all
-    assignments."""
+    """List assignments: for reviewers, only their own, starting with those without an opinion; for other roles, all."""
     return ApiCall("GET", path("assignments"), reads(Page[Assignment]), {"batch": batch, "limit": limit})
 
 
 def assign_reviewer(evaluation: str, body: AssignOneBody) -> ApiCall[None]:
-    """Assign a proposal to one reviewer, chosen by hand."""
+    """Assign a proposal to one reviewer, chosen manually."""
     return ApiCall("POST", path("evaluations", evaluation, "assignments"), reads_nothing, body=body)
 
 
 def withdraw_assignment(evaluation: str, *, reviewer: str) -> ApiCall[None]:
-    """Withdraw a proposal from a reviewer who has not submitted an opinion on it."""
+    """Withdraw a proposal from a reviewer who has not given an opinion on it."""
     own = path("evaluations", evaluation, "assignments")
     return ApiCall("DELETE", own, reads_nothing, {"reviewer": reviewer})
 
 
 def clear_conflict(evaluation: str, *, reviewer: str, reason: str) -> ApiCall[ConflictOfInterest]:
-    """Clear a conflict of interest with a reason. The conflict stays on record."""
+    """Clear a conflict of interest, with a reason. The conflict stays on record."""
     own = path("evaluations", evaluation, "conflicts")
     return ApiCall("DELETE", own, reads(ConflictOfInterest), {"reviewer": reviewer, "reason": reason})
 
 
 def panel(batch: str, *, limit: int | None = None, after: str | None = None) -> ApiCall[Panel]:
-    """Return the opinions on a batch and the agreement of its reviewers, in full or with `limit` rows per page; `after`
-    is `next` from the previous page. Figures and agreement cover the whole batch on each page."""
+    """Return the opinions on a batch and how far its reviewers agree, all at once or with `limit` rows per page.
+    `after` is `next` from the previous page. On each page, figures and agreement cover the whole batch."""
     return ApiCall("GET", path("batches", batch, "panel"), reads(Panel), {"limit": limit, "after": after})

@@ -1,4 +1,4 @@
-"""Rewards that state whether each idea matches the methodology of a reference."""
+"""Rewards, which say whether an idea matches a reference's methodology."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -20,33 +20,33 @@ Words = Annotated[str, AfterValidator(_with_words)]
 
 DebateRole = Literal["moderator", "analyst", "critic", "evaluator"]
 """Role in a debate. The moderator keeps the debate on methodology, the analyst compares core elements, the critic looks
-for contradictions, the evaluator decides."""
+for contradictions, and the evaluator decides."""
 
 
 class DebateQuote(Resource):
-    """Words from the idea or the abstract that a speaker relies on."""
+    """Words from the idea or the abstract on which a speaker relies."""
 
     source: Literal["idea", "abstract"]
     text: str
-    """Quoted words as they are in the source if they were found there, otherwise as the speaker quoted them."""
+    """Quoted words as they appear in the source if they were found there, otherwise as the speaker quoted them."""
     found: bool
 
 
 class DebateTurn(Resource):
-    """Statement of one seat in one round."""
+    """Statement by one participant in one round."""
 
     round: int = Field(ge=1)
     role: DebateRole
     seat: int = Field(ge=1)
-    """Number of the seat among those with the same role."""
+    """Number of the participant among those with the same role."""
     vote: Literal["match", "no_match"] | Absent
-    """Vote of the seat; absent if the role has no vote or its answer was lost."""
+    """The participant's vote; absent if the role has no vote or there was no usable answer."""
     argument: str
     quotes: tuple[DebateQuote, ...] = ()
 
 
 class Reward(Resource):
-    """Verdict of a judge on one item. If the judge failed, the value is absent, never 0."""
+    """A judge's verdict on one item. If the judge failed, the value is absent, never 0."""
 
     value: Literal[0, 1] | Absent
     reason: str
@@ -56,11 +56,11 @@ class Reward(Resource):
     guard: str | None = None
     """Check that decided the item before any model call; None if no check did."""
     leakage: bool = False
-    """True if the idea repeats the reference's own words; such a match earns nothing."""
+    """Whether the idea repeats the reference's own words. Such a match earns nothing."""
     transcript: tuple[DebateTurn, ...] = ()
     decided_in_round: int | None = None
     similarity: float | None = None
-    """Share of the reference's method viewpoints that the idea matches, 0 to 1; set only by the judge without a
+    """Share of the reference's method viewpoints that the idea matches, from 0 to 1. Set only by the judge without a
     language model."""
     calls: int = 0
     """Number of usable answers, including cached ones."""
@@ -72,11 +72,11 @@ class Reward(Resource):
 
 
 class RewardOutcome(ItemOutcome):
-    """Outcome of an item: a reward, or a problem that states why there is none."""
+    """An item's outcome: a reward, or a problem that says why there is none."""
 
     result_field = "reward"
     reward: Reward | None = None
-    """Reward of the item; if the judge failed, its value is absent with the reason."""
+    """The item's reward. If the judge failed, its value is absent, with the reason."""
 
     @property
     def value(self) -> float | None:
@@ -86,7 +86,7 @@ class RewardOutcome(ItemOutcome):
 
 
 class RewardsResult(ItemCounts):
-    """Counts of the items by outcome; `absent` counts those whose judge failed."""
+    """Number of items by outcome; `absent` counts those whose judge failed."""
 
     kind: Literal["rewards"] = "rewards"
     judge: str
@@ -97,7 +97,7 @@ class RewardsResult(ItemCounts):
 
 
 class Composition(Body):
-    """Participants of a debate, and its maximum length."""
+    """Participants in a debate, and its maximum length."""
 
     name: str = Field(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)
     """Name made of lower-case words joined by hyphens."""
@@ -107,18 +107,18 @@ class Composition(Body):
     evaluators: int = Field(default=0, ge=0, le=3)
     rounds: int = Field(default=2, ge=1, le=5)
     temperature: float = Field(default=0.7, ge=0, le=2)
-    """Temperature of roles with several seats, because the seats would otherwise give identical answers."""
+    """Temperature for roles with several participants, who would otherwise give identical answers."""
 
 
 class RewardItemBody(Body):
     question: Words = Field(max_length=5_000)
-    """Research question that the idea was generated for."""
+    """Research question for which the idea was generated."""
     idea: str = Field(max_length=100_000)
     """Idea to judge. An empty idea, which a policy can generate, is valid: it earns 0 without any model call."""
     abstract: Words = Field(max_length=20_000)
-    """Abstract of the reference; it contains the methodology with which the idea is compared."""
+    """Abstract of the reference, with whose methodology the idea is compared."""
     id: str = Field(default="", max_length=200)
-    """Name that the caller uses for the item, returned with its outcome."""
+    """The caller's name for the item, returned with its outcome."""
     reference: str = Field(default="", max_length=500)
     """Source of the abstract, such as a title or DOI. It does not affect the verdict."""
 
@@ -150,9 +150,9 @@ class RewardsResource(JobResource):
     asked: int | None
     """Number of submitted items; null in lists."""
     items: tuple[RewardOutcome, ...] | None
-    """Outcomes available so far, in the order of the items; null in lists."""
+    """Outcomes available so far, in item order; null in lists."""
     result: RewardsResult | None
-    """Counts of the items by outcome; null until the state is succeeded, and in lists."""
+    """Number of items by outcome; null until the state is succeeded, and in lists."""
     links: ItemLinks
 
     def values(self) -> list[float | None]:
@@ -168,14 +168,14 @@ class RewardItems(ItemsPage[RewardOutcome]):
 
 
 class VerifyBody(Body):
-    """Rollout in the form sent by NeMo Gym, with the data needed to judge it."""
+    """Rollout in the form that NeMo Gym sends, with the data needed to judge it."""
 
     model_config = ConfigDict(extra="allow")
 
     responses_create_params: dict[str, Any] = Field(default_factory=dict)
-    """Prompt of the policy: its last user message is the question, unless `question` is set."""
+    """The policy's prompt. Its last user message is the question, unless `question` is set."""
     response: dict[str, Any]
-    """Answer of the policy: the text of its last message is the idea."""
+    """The policy's answer. The text of its last message is the idea."""
     question: str | None = None
     abstract: str | None = None
     """Abstract of the reference; it may also be in `verifier_metadata`."""
@@ -186,27 +186,27 @@ class VerifyBody(Body):
 
 
 class CompareBody(VerifyBody):
-    """Rollout from a group of rollouts of the same prompt."""
+    """Rollout in a group with the same prompt."""
 
     group: str = Field(min_length=1, max_length=200)
     """Id of the group, chosen by the caller and different for every group."""
     size: int = Field(ge=2, le=MOST_ITEMS)
-    """Number of members in the group."""
+    """Number of rollouts in the group."""
     member: int | None = Field(default=None, ge=0, lt=MOST_ITEMS)
-    """Number of the rollout in the group, from 0; null: `_ng_rollout_index`."""
+    """The rollout's number in the group, from 0; null: `_ng_rollout_index`."""
 
 
 class RolloutListBody(Body):
-    """Complete group of rollouts of the same prompt, in the form sent by NeMo Gym's `genrm_compare` clients."""
+    """Complete group of rollouts of the same prompt, in the form that NeMo Gym's `genrm_compare` clients send."""
 
     model_config = ConfigDict(extra="ignore")
 
     conversation_history: tuple[dict[str, Any], ...]
-    """Prompt of the policy: its last user message is the question, unless `question` is set."""
+    """The policy's prompt. Its last user message is the question, unless `question` is set."""
     response_objs: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=MOST_ITEMS)
-    """Answers of the policy, each an object of the Responses API: the text of its last message is the idea."""
+    """The policy's answers, each an object in the Responses API. The text of its last message is the idea."""
     principle: str | None = None
-    """Principle against which NeMo Gym checks responses; it is used as the abstract unless `abstract` is set."""
+    """Principle against which NeMo Gym checks responses. It is used as the abstract unless `abstract` is set."""
     question: str | None = None
     abstract: str | None = None
     """Abstract of the reference."""
@@ -217,22 +217,22 @@ class RolloutListBody(Body):
 
 
 class ComparedRollouts(Resource):
-    """Rewards of a complete group, in the form of NeMo Gym's `genrm_compare` response, with `outcomes` and `job`
+    """A complete group's rewards, in the form of NeMo Gym's `genrm_compare` response, with `outcomes` and `job`
     added."""
 
     rewards: tuple[float | None, ...]
     """Rewards in the order of `response_objs`, each relative to the group's mean; null if the judge failed."""
     comparison_results: None = None
-    """Always null, because rollouts are not compared in pairs but each with the reference."""
+    """Always null, because rollouts are compared not in pairs but each with the reference."""
     metrics: dict[str, float]
-    """Metrics of the group: `group_mean` of the judged rollouts, `group_judged` and `group_failed`."""
+    """The group's metrics: `group_mean` over the judged rollouts, `group_judged` and `group_failed`."""
     outcomes: tuple[RewardOutcome, ...]
     """Outcomes with reasons, transcripts and costs."""
     job: str
 
 
 class VerifiedRollout(Resource):
-    """Rollout as received, with its reward. Other fields of the request are returned as well."""
+    """Rollout as received, with its reward. Other fields in the request are returned too."""
 
     model_config = ConfigDict(extra="allow", populate_by_name=True)
 
@@ -241,21 +241,21 @@ class VerifiedRollout(Resource):
     reward: float | None
     """Reward: 0 or 1 for `/verify`, relative to the group's mean for `/compare`; null if the judge failed."""
     reward_components: dict[str, float]
-    """Components of the reward: `match` is 0 or 1; for a group also `group_mean` and `group_judged`, the number of
-    its members with a reward."""
+    """Components of the reward: `match` (0 or 1) and, for a group, `group_mean` and `group_judged`, which is the number
+    of rollouts with a reward."""
     outcome: RewardOutcome
     """Outcome with the reason, the transcript and the cost."""
     failure_class: str | None = Field(
         default=None,
         serialization_alias="_ng_failure_class",
-        description="`judge_failed` where there is no reward: keep the rollout out of the metrics.",
+        description="`judge_failed` if there is no reward: keep the rollout out of the metrics.",
     )
     job: str
 
 
 def debate_text(job: str, item: int, media_type: str = "text/markdown") -> ApiCall[str]:
     """Return the record of how an item was judged, as `text/markdown` or `text/html`; `item` is its position in the
-    request, from 0. Raises ApiProblem (409) with the reason if it has no reward."""
+    request, from 0. Raises ApiProblem (409), with the reason, if the item has no reward."""
     where = path("rewards", job, "items", str(item), "debate")
     return ApiCall("GET", where, reads_text_of(media_type), headers={"Accept": media_type})
 

@@ -1,4 +1,4 @@
-"""Settings of the client: the address of the service, timeouts and retries."""
+"""The client's settings: timeouts and retries."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,9 +12,9 @@ class Timeouts(BaseModel):
 
     connect: float = Field(default=5.0, gt=0)
     answer: float = Field(default=60.0, gt=0)
-    """Timeout in seconds if no byte is transferred in either direction."""
+    """Seconds without any transfer after which a connection times out."""
     silence: float = Field(default=50.0, gt=0)
-    """Timeout in seconds for an event stream that sends nothing; the service sends a keep-alive every 15 seconds."""
+    """Seconds without data after which an event stream times out. The service sends a keep-alive every 15 seconds."""
 
 
 class RetryPolicy(BaseModel):
@@ -24,8 +24,8 @@ class RetryPolicy(BaseModel):
 
     attempts: int = Field(default=8, ge=1)
     seconds: float = Field(default=180.0, ge=0)
-    """Time limit in seconds for retrying: a pause that would exceed it is not started."""
+    """Time limit for retrying, in seconds. A delay that would exceed it is not started."""
     first_pause: float = Field(default=0.5, ge=0)
-    """First pause in seconds, which doubles with every attempt; the actual pause is a random value below that. The
+    """First delay in seconds, which doubles with every attempt. The actual delay is a random value below that. The
     service's Retry-After takes precedence."""
     longest_pause: float = Field(default=20.0, ge=0)

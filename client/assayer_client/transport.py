@@ -1,4 +1,4 @@
-"""Conversion of calls to HTTP requests, and checks of their responses. No connection is opened here.
+"""Convert calls to HTTP requests, and check their responses. No connection is opened here.
 
 The API key is sent only to the configured address: requests are built only for it, redirects are not followed, netrc
 files are ignored, and addresses with credentials are rejected."""
@@ -32,13 +32,13 @@ class RequestBuilder:
 
     @classmethod
     def of(cls, url: str | None, key: str | None, timeouts: Timeouts) -> "RequestBuilder":
-        """Create a builder; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises
-        ConfigurationError."""
+        """Create a builder; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. Raises ConfigurationError
+        if either is missing or invalid."""
         address = url or os.environ.get("ASSAYER_API_URL") or DEFAULT_URL
         secret = key or os.environ.get("ASSAYER_API_KEY") or ""
         if not secret:
             raise ConfigurationError(
-                "There is no API key.", "Set ASSAYER_API_KEY; create a key with `assayer admin keys create`."
+                "No API key is set.", "Set ASSAYER_API_KEY; create a key with `assayer admin keys create`."
             )
         if not (secret.isascii() and secret.isprintable() and " " not in secret):
             raise ConfigurationError("The API key contains invalid characters.", "Check that it was copied correctly.")
@@ -48,7 +48,7 @@ class RequestBuilder:
 
     def key_of(self, call: ApiCall[Any]) -> str | None:
         """Return the idempotency key for all attempts of a POST, generated unless the call has one; None for other
-        methods. Raises InvalidRequest if the call's key is invalid."""
+        methods. Raises InvalidRequest if the call's own key is invalid."""
         if call.method != "POST":
             return None
         if call.key is None:
@@ -59,14 +59,14 @@ class RequestBuilder:
 
     @contextmanager
     def request(self, call: ApiCall[Any], key: str | None) -> Iterator[httpx2.Request]:
-        """Build a request; the call's files are open until the context ends."""
+        """Build a request. The call's files are open until the context ends."""
         headers = {**self._headers("application/json"), **call.headers}
         body: dict[str, Any] = {}
         with ExitStack() as stack:
             if key is not None:
                 headers["Idempotency-Key"] = key
             if call.uploads:
-                # Derived from the key, so that a repeated upload is identical to the byte.
+                # Derived from the key, so that a repeated upload is byte-for-byte identical.
                 boundary = hashlib.sha256((key or "").encode()).hexdigest()[:32]
                 headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
                 files = [
@@ -84,8 +84,8 @@ class RequestBuilder:
         headers = self._headers("text/event-stream") | ({"Last-Event-ID": str(last)} if last else {})
         return httpx2.Request("GET", self._url(path), headers=headers, extensions=self._timeout(self.timeouts.silence))
 
-    def checked(self, status: int, headers: httpx2.Headers, content: bytes) -> Response:
-        """Return the response if it was successful; raise ApiProblem otherwise."""
+    def check_response(self, status: int, headers: httpx2.Headers, content: bytes) -> Response:
+        """Return the response if it was successful. Raises ApiProblem otherwise."""
         answered = Response(status, {name.lower(): value for name, value in headers.items()}, content)
         if not 200 <= status < 300:
             raise problem_of(*answered, now=self.now())

@@ -1,4 +1,4 @@
-"""Webhooks: requests from the service to your address when a job or batch has ended."""
+"""Webhooks: requests that the service sends to your URL when a job or batch has ended."""
 
 import datetime as dt
 import json
@@ -27,9 +27,9 @@ DeliveryState = Literal["pending", "delivered", "failed"]
 
 class WebhookBody(Body):
     url: str = Field(min_length=1, max_length=2_000)
-    """Public https address."""
+    """Public https URL."""
     events: tuple[WebhookEvent, ...] = Field(default=EVENTS, min_length=1, max_length=len(EVENTS))
-    """Events of which the webhook is notified; “finished” means ended with any outcome."""
+    """Events to send to the webhook; “finished” means ended with any outcome."""
 
 
 class NewWebhook(Resource):
@@ -52,7 +52,7 @@ class DeliveryResource(Resource):
     """Id of the message (`webhook-id`), the same for every attempt to send it."""
     type: str
     state: DeliveryState
-    """Delivery state. failed: the last attempt failed, and no further attempts are made."""
+    """Delivery state. failed: the last attempt failed, and no further attempts will be made."""
     attempt: int
     """Number of times the message was sent."""
     next_at: dt.datetime | None
@@ -63,7 +63,7 @@ class DeliveryResource(Resource):
 
 
 def deliveries(webhook: str, *, limit: int = 50) -> ApiCall[Page[DeliveryResource]]:
-    """List the messages of a webhook with the outcomes of their delivery, newest first."""
+    """List a webhook's messages, newest first, with their delivery outcomes."""
     return ApiCall(
         "GET", path("webhooks", webhook, "deliveries"), reads(Page[DeliveryResource]), query={"limit": limit}
     )

@@ -1,4 +1,4 @@
-"""`assayer bias-test`: how the scores of the same ideas change when their authors or wording are varied."""
+"""`assayer bias-test`: measure how an idea's scores change when its authors or wording are varied."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ _NOT_REACHED = "not evaluated, because the bias test was stopped."
 class _BiasTestOutcome(NamedTuple):
     bias_test: BiasTestReport | None
     problems: list[str]
-    """Problems: ideas that could not be read, and variants without a report."""
+    """Messages about ideas that could not be read and variants that have no report."""
     stopped: AssayerError | None = None
 
 
@@ -66,25 +66,26 @@ def bias_test(
         bool,
         typer.Option(
             "--persuasive",
-            help="Vary the wording: a language model writes the same content to persuade, and a second request checks "
-            "that nothing else changed. Nothing else is varied unless --attribute is given.",
+            help="Vary the wording: a language model rewrites the idea to persuade, and a second request checks "
+            "that the content is unchanged. Nothing else is varied unless --attribute is given.",
         ),
     ] = False,
     blind: Annotated[
-        bool, typer.Option("--blind/--no-blind", help="Mask names, affiliations and the like, as for batches.")
+        bool, typer.Option("--blind/--no-blind", help="Mask names, affiliations and similar details, as for batches.")
     ] = True,
     repeats: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=20,
-            help="Evaluations of the reference, to tell a difference from chance. By default 2 with a language model, "
-            "each with its own answers, and 1 without, because the same text then gets the same scores.",
+            help="Number of evaluations of the unchanged idea, to tell differences from chance. By default 2 with a "
+            "language model, each with its own answers, and 1 without, because the same text then always gets the "
+            "same scores.",
             show_default=False,
         ),
     ] = None,
     cutoff: WithCutoff = None,
-    out: Annotated[Path, typer.Option(help="Folder for the bias test.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder for the results.")] = Path("out"),
     formats: WithFormats = None,
     profile: WithProfile = "laptop",
     model: WithModel = None,
@@ -97,7 +98,7 @@ def bias_test(
             method=method,
             blind=blind,
             cutoff=day(cutoff, "cutoff"),
-            attributes=_chosen(attributes or (), persuasive),
+            attributes=_parse_attributes(attributes or (), persuasive),
             started_at=dt.datetime.now(dt.UTC),
             repeats=repeats or (1 if chosen.settings.llm is None else 2),
         )
@@ -119,11 +120,11 @@ def bias_test(
         raise typer.Exit(1)
 
 
-def _chosen(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, ...]:
-    """Return the chosen attributes in canonical order; if none are chosen, all attributes that need no model."""
+def _parse_attributes(names: Sequence[str], persuasive: bool) -> tuple[BiasTestAttribute, ...]:
+    """Return the chosen attributes in canonical order; by default, all that need no language model."""
     for name in names:
         if name not in ATTRIBUTES:
-            raise InputError(f"There is no attribute {name!r}.", f"Attributes: {', '.join(ATTRIBUTES)}.")
+            raise InputError(f"Unknown attribute {name!r}.", f"Attributes: {', '.join(ATTRIBUTES)}.")
     named = tuple(attribute for attribute in ATTRIBUTES if attribute in names or not (names or persuasive))
     return (*named, PERSUASION) if persuasive else named
 
@@ -136,7 +137,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
 
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
         raise NoFallback(
-            "The bias test compares scores, which this method does not give without a language model.",
+            "The bias test compares scores, but this method gives none without a language model.",
             "Pass --model PROVIDER/NAME, or use --method grapheval.",
         )
     if settings.llm is None and PERSUASION in plan.attributes:
@@ -158,14 +159,14 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
         work = [(idea, variant) for number, idea in enumerate(distinct) for variant in _variants(idea, number, plan)]
         if PERSUASION in plan.attributes:
             with EvaluationProgress(len(distinct)) as progress:
-                reworded, lost = await _reworded(engine, distinct, progress)
+                reworded, lost = await _write_persuasive_variants(engine, distinct, progress)
             work, problems = [*work, *reworded], [*problems, *lost]
         with EvaluationProgress(len(work)) as progress:
             for repetition in range(1, plan.repeats + 1):
                 chosen = [item for item in work if item[1].repetition == repetition]
                 if stopped is None:
                     async with answering_anew(engine, database, repetition) as asked:
-                        done, stopped = await _evaluated(asked, chosen, plan, progress)
+                        done, stopped = await _evaluate_variants(asked, chosen, plan, progress)
                 else:
                     done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
                 evaluated += done
@@ -184,10 +185,10 @@ def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
     return [*variants, *repeated(variants[0], plan.repeats)]
 
 
-async def _reworded(
+async def _write_persuasive_variants(
     engine: "Engine", ideas: Sequence[Idea], progress: EvaluationProgress
 ) -> tuple[list[tuple[Idea, Variant]], list[str]]:
-    """Return the persuasive variants, and why some ideas have none."""
+    """Return the persuasive variants, and a message for each idea that has none."""
     from assayer.bias_test.persuasive import persuasive_copy
     from assayer.models import EvaluationId
     from assayer.run.concurrency import Failed, as_result, gather_all
@@ -209,11 +210,11 @@ async def _reworded(
     return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], lost
 
 
-async def _evaluated(
+async def _evaluate_variants(
     engine: "Engine", work: Sequence[tuple[Idea, Variant]], plan: BiasTestPlan, progress: EvaluationProgress
 ) -> tuple[list[EvaluatedVariant], AssayerError | None]:
-    """Return the evaluated variants, and the error that ended the work, if any. A failed variant costs only its own
-    comparisons."""
+    """Return the evaluated variants, and the error that ended the work, if any. If a variant fails, only the
+    comparisons that involve it are missing."""
     from cluster.run_request import RunRequest
 
     async def one(variant: Variant) -> Report:

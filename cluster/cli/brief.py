@@ -22,7 +22,7 @@ def brief(
     ] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Print reports on two pages of PDF each."""
+    """Print each report as a PDF of at most two pages."""
     from assayer.models import Report
     from assayer.reports.pdf import brief_pdf
 
@@ -35,7 +35,7 @@ def brief(
         except ValidationError as error:
             first = error.errors()[0]
             raise InputError(
-                f"{path} is not a report of assayer: {first['msg']}.", "Pass the JSON file of a report."
+                f"{path} is not an assayer report: {first['msg']}.", "Pass the JSON file of a report."
             ) from None
         written.append(out / f"{name}.pdf")
         write_whole(written[-1], brief_pdf(report, fonts or ()))

@@ -1,4 +1,4 @@
-"""`assayer calibrate`: fit decision thresholds on reports of labelled ideas."""
+"""`assayer calibrate`: fit decision thresholds on the reports of labelled ideas."""
 
 import datetime as dt
 from pathlib import Path
@@ -15,24 +15,24 @@ from cluster.innoeval_calibrations import fit_calibration, read_labels, save_cal
 from cluster.settings_loading import load_settings
 
 app = typer.Typer(
-    no_args_is_help=True, help="Fit the thresholds that turn scores into decisions, on ideas with known outcomes."
+    no_args_is_help=True, help="Fit the thresholds that turn scores into decisions, using ideas with known outcomes."
 )
 
 
 @app.callback()
 def methods() -> None:
-    """Keep the method's name a required part of the command while there is only one method."""
+    """Keep the method's name a required part of the command although there is only one method."""
 
 
 @app.command("innoeval")
 def innoeval(
-    labelled: Annotated[Path, typer.Option(metavar="FILE", help="JSON Lines of the ideas, with their outcomes.")],
-    reports: Annotated[Path, typer.Option(metavar="FOLDER", help="JSON reports of InnoEval on these ideas.")],
+    labelled: Annotated[Path, typer.Option(metavar="FILE", help="JSON Lines file of ideas with their outcomes.")],
+    reports: Annotated[Path, typer.Option(metavar="FOLDER", help="InnoEval's JSON reports on these ideas.")],
     classes: Annotated[str, typer.Option(help="Outcomes from worst to best, separated by commas.")],
     name: Annotated[str, typer.Option(help="Name of the calibration, shown in reports: a-z, 0-9, - and _.")],
     source: Annotated[str, typer.Option(help="Origin of the decisions; shown in reports.")],
     label_field: Annotated[str, typer.Option(help="Field that holds the outcome.")] = "label",
-    seed: Annotated[int, typer.Option(help="Random seed of folds and bootstrap samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Random seed for folds and bootstrap samples.")] = 0,
     as_json: WithJson = False,
 ) -> None:
     """Fit thresholds on final scores, and measure their quality on held-out ideas."""
@@ -53,13 +53,13 @@ def innoeval(
 
 
 def _show(calibration: DecisionCalibration, path: Path) -> None:
-    starts = ["lowest", *(_shown(threshold) for threshold in calibration.thresholds)]
+    starts = ["lowest", *(_format_threshold(threshold) for threshold in calibration.thresholds)]
     counts = map("{:,}".format, calibration.counts)
     rows = list(zip(calibration.outcomes, counts, starts, strict=True))
     headings = ("Outcome", "Labelled", "From a final score of")
     show_table(headings, rows, figures=headings[1:])
     if calibration.unscored:
-        say(f"{calibration.unscored:,} labelled ideas have no final score and were left out.")
+        say(f"{calibration.unscored:,} labelled ideas have no final score and were skipped.")
     performance = calibration.performance
     commonest = calibration.outcomes[max(range(len(calibration.counts)), key=calibration.counts.__getitem__)]
     say(
@@ -70,8 +70,8 @@ def _show(calibration: DecisionCalibration, path: Path) -> None:
     )
     if performance.accuracy <= performance.always_most_frequent:
         say(
-            f"[yellow]![/] Always answering {escape(commonest)} is at least as accurate: these decisions use "
-            "all outcomes, but are not more accurate."
+            f"[yellow]![/] Always answering {escape(commonest)} is at least as accurate: "
+            "the fitted decisions use all outcomes, but are not more accurate."
         )
     say(
         escape(
@@ -81,6 +81,6 @@ def _show(calibration: DecisionCalibration, path: Path) -> None:
     )
 
 
-def _shown(threshold: float) -> str:
-    """Format a threshold; a threshold above the scale is never reached and is shown as `never`."""
+def _format_threshold(threshold: float) -> str:
+    """Format a threshold, or return `never` for one above the scale, which no score reaches."""
     return "never" if threshold > 10 else f"{threshold:.2f}"

@@ -1,4 +1,4 @@
-"""`assayer check`: report evidence on ideas, without a language model or any judgement."""
+"""`assayer check`: report evidence about ideas, without a language model and without a judgement."""
 
 from pathlib import Path
 
@@ -26,6 +26,6 @@ def check(
     blind: WithBlind = None,
     as_json: WithJson = False,
 ) -> None:
-    """Report evidence on ideas without any generated text: closest work, limitations, references."""
+    """Report evidence about ideas, with no generated text: closest work, limitations, references."""
     settings = load_settings(profile).model_copy(update={"llm": None})
     write_reports(paths, METHOD, cutoff, ChosenModel(settings), formats, out, blind, as_json=as_json)

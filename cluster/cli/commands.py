@@ -1,4 +1,4 @@
-"""Commands that are imported when they are called: listing them loads none of their libraries."""
+"""Commands that are imported only when called, so that listing them loads none of their libraries."""
 
 from collections.abc import Iterable
 from importlib import import_module
@@ -11,8 +11,9 @@ _PACKAGE = "cluster.cli"
 
 
 class LazyCommand(TyperCommand):
-    """Command `assayer PATH`, defined in the module at that path: its Typer `app` if it has one, otherwise the function
-    with the command's name. `batch submit` is `submit` in `cluster.cli.batch.submit`."""
+    """A command, `assayer PATH`, that is imported only when called. The module at that path defines it: as its Typer
+    `app` if it has one, otherwise as the function with the command's name. For example, `batch submit` is `submit` in
+    `cluster.cli.batch.submit`."""
 
     def __init__(self, path: str, help: str, panel: str | None = None) -> None:
         *self._groups, name = path.split()
@@ -20,7 +21,8 @@ class LazyCommand(TyperCommand):
         self.path = path
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Return the context of the actual command, which then handles everything, including help and usage."""
+        """Return the actual command's context, so that the actual command handles everything, including help and
+        usage."""
         return self.command().make_context(info_name, args, parent, **extra)
 
     def command(self) -> Any:
@@ -57,7 +59,7 @@ def lazy_app(help: str, commands: Iterable[LazyCommand], **options: Any) -> type
 
 
 def _add_examples(command: Any, path: str) -> None:
-    """Append its example to the help of a command, or of each command in a group."""
+    """Append an example to the help of a command, or of each command in a group."""
     from cluster.cli.examples import EXAMPLES
 
     if path in EXAMPLES:

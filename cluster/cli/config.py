@@ -29,17 +29,20 @@ class _Row(NamedTuple):
 
 @app.callback()
 def commands() -> None:
-    """Keep the name of the subcommand required while there is only one."""
+    """Keep the subcommand's name required although there is only one."""
 
 
 @app.command("show")
 def show(
     name: Annotated[
-        str, typer.Argument(help="Only settings whose name contains this, such as LLM or MAX_USD.", show_default=False)
+        str,
+        typer.Argument(
+            help="Show only settings whose name contains this text, such as LLM or MAX_USD.", show_default=False
+        ),
     ] = "",
     origin: Annotated[
         bool,
-        typer.Option("--origin", help="Also say where each value comes from: default, profile, file or environment."),
+        typer.Option("--origin", help="Also show where each value comes from: default, profile, file or environment."),
     ] = False,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
@@ -47,7 +50,7 @@ def show(
     """Show every setting with its value, grouped by audience; secrets are masked."""
     rows = [row for row in _rows(profile) if name.upper() in row.name]
     if not rows:
-        raise InputError(f"No setting has {name!r} in its name.", "`assayer config show` lists all settings.")
+        raise InputError(f"No setting's name contains {name!r}.", "`assayer config show` lists all settings.")
     if as_json:
         shown = [row._asdict() for row in rows]
         print_json(shown if origin else [{key: item[key] for key in item if key != "origin"} for item in shown])
@@ -66,7 +69,7 @@ def _rows(profile: Profile) -> Iterator[_Row]:
 
 
 def _value(settings: Settings, path: tuple[str, ...]) -> Any:
-    """Return the value of a setting; None if its section is not configured."""
+    """Return a setting's value; None if its section is not configured."""
     value: Any = settings
     for part in path:
         value = getattr(value, part, None)
@@ -82,7 +85,7 @@ def _origin(sources: SettingsSources, path: tuple[str, ...], value: Any) -> str:
 
 
 def _masked(value: Any) -> Any:
-    """Return a value with its secrets masked: keys, and credentials in URLs."""
+    """Return a value with its secrets masked, that is, keys and credentials in URLs."""
     if isinstance(value, SecretStr):
         return _HIDDEN if value.get_secret_value() else ""
     if isinstance(value, dict):

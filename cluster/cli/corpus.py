@@ -1,4 +1,4 @@
-"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in separate files."""
+"""`assayer corpus`: build, update and describe the local paper corpus. Other subcommands are in separate modules."""
 
 import asyncio
 import time
@@ -44,7 +44,7 @@ def info(as_json: WithJson = False) -> None:
 
 
 def _version_rows(directory: Path) -> dict[str, str]:
-    """Return the table rows that describe the current version on this machine. Raises CorpusError."""
+    """Return the table rows that describe the current version on this machine. Raises CorpusError if there is none."""
     from index import ShardStore, VersionStore, is_sharded, read_manifest
 
     rows: dict[str, str]
@@ -58,7 +58,7 @@ def _version_rows(directory: Path) -> dict[str, str]:
         parts = [read_manifest(place) for place in places if place.is_dir()]
         papers = [part.papers for part in parts]
         if not parts:
-            raise CorpusError(f"No shard of the corpus is in {directory}.")
+            raise CorpusError(f"{directory} contains no shard of the corpus.")
         here = "" if len(parts) == len(places) else f", of {len(places)}: the others are not on this machine"
         spread = f"{len(parts)} of {min(papers):,} to {max(papers):,} papers{here}"
         rows = {"Version": f"{whole.version} in {shards.versions.current_path()}", "Shards": spread}
@@ -70,7 +70,7 @@ def _version_rows(directory: Path) -> dict[str, str]:
         rejected, sources = parts[0].rejected, parts[0].sources
     return (
         rows
-        | _held(parts)
+        | _content_rows(parts)
         | {
             "Sources": ", ".join(source.name for source in sources),
             "Skipped": "; ".join(f"{item.count:,} × {item.reason}" for item in rejected) or "nothing",
@@ -79,8 +79,8 @@ def _version_rows(directory: Path) -> dict[str, str]:
     )
 
 
-def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
-    """Return the table rows that describe the combined contents of all parts."""
+def _content_rows(parts: Sequence["Manifest"]) -> dict[str, str]:
+    """Return the table rows that describe the combined contents of all shards."""
     segments = [segment for part in parts for segment in part.segments]
     recalls = [item.paper_index.recall_at_10 for item in segments if item.paper_index.recall_at_10 is not None]
     kinds = ", ".join(sorted({item.paper_index.kind for item in segments}))
@@ -92,7 +92,7 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
 
     return {
         "Papers": f"{sum(part.papers for part in parts):,}; dated from {earliest} to {latest}",
-        "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages besides abstracts",
+        "Full texts": f"{total('full_texts'):,}, {total('passages'):,} passages in addition to abstracts",
         "References": f"known for {total('with_references'):,} papers",
         "Base graph": _graph_row(segments),
         "Embedding model": f"{parts[0].embedder}, {parts[0].dimensions} dimensions"
@@ -103,7 +103,7 @@ def _held(parts: Sequence["Manifest"]) -> dict[str, str]:
 
 
 def _graph_row(segments: Sequence["SegmentEntry"]) -> str:
-    """Return the numbers of nodes and edges; a name that occurs in several segments is counted in each."""
+    """Return the numbers of nodes and edges in the graph. A name that occurs in several segments is counted in each."""
     graphs = [segment.graph for segment in segments]
 
     def total(count: str) -> str:
@@ -131,7 +131,7 @@ Sources = Annotated[
     ),
 ]
 Anew = Annotated[
-    bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
+    bool, typer.Option("--embed-anew", help="Embed all texts, ignoring vectors that come with the records.")
 ]
 
 
@@ -139,24 +139,24 @@ Anew = Annotated[
 def build(
     paths: Sources,
     shards: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Split the corpus into this many shards, searched as one.")
+        int | None, typer.Option(min=1, max=1000, help="Number of shards; they are searched as one corpus.")
     ] = None,
     embed_anew: Anew = False,
     as_json: WithJson = False,
 ) -> None:
-    """Build the corpus from papers; the current version is replaced only when the new version is complete."""
+    """Build the corpus from papers. The current version stays in use until the new version is complete."""
     with Outcome(as_json=as_json) as outcome, _as_records(paths, outcome) as records:
         asyncio.run(build_from_records(records, shards, embed_anew, load_settings(), outcome))
 
 
 @app.command()
 def update(
-    paths: Annotated[list[Path] | None, typer.Argument(help="New and changed papers, in files as for build.")] = None,
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files of new and changed papers, as for `build`.")] = None,
     remove: Annotated[Path | None, typer.Option(help="File with the ids of papers to remove, one per line.")] = None,
     embed_anew: Anew = False,
     as_json: WithJson = False,
 ) -> None:
-    """Update the corpus without rebuilding it; running evaluations keep the version with which they started."""
+    """Update the corpus without rebuilding it. Running evaluations keep the version with which they started."""
     with Outcome(as_json=as_json) as outcome, _as_records(paths or [], outcome) as records:
         asyncio.run(_update(records, remove, embed_anew, load_settings(), outcome))
 
@@ -173,7 +173,7 @@ app.command()(build_on_ray)
 
 @contextmanager
 def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]:
-    """Yield the paths, with each bibliography replaced by a temporary file of its papers; report skipped entries in the
+    """Yield the paths, replacing each bibliography by a temporary file of its papers. Skipped entries are added to the
     outcome."""
     from cluster.corpora.bibliography_records import write_bibliography_records
 
@@ -195,7 +195,7 @@ def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]
 async def build_from_records(
     paths: list[Path], shards: int | None, embed_anew: bool, settings: Settings, outcome: Outcome
 ) -> None:
-    """Build the corpus, and add a description of it to the outcome. Raises AssayerError."""
+    """Build the corpus, and add a summary to the outcome. Raises AssayerError if it cannot be built."""
     from cluster.corpus_source import CorpusRelease
     from index import BuildOptions, build_corpus, build_shards, is_sharded
     from workers.embedding.embedder import local_embedder
@@ -259,9 +259,7 @@ async def _update(
     if done is None:
         outcome.add(f"Nothing has changed: {now.papers:,} papers, version {now.version}.")
         if delta.deletions:
-            outcome.add(
-                f"[yellow]None of the {len(delta.deletions):,} ids to remove belongs to a paper in the corpus.[/]"
-            )
+            outcome.add(f"[yellow]None of the {len(delta.deletions):,} ids to remove is in the corpus.[/]")
     else:
         outcome.add(
             f"Updated in {time.monotonic() - started:.1f} s: {done.new:,} new, {done.changed:,} changed, "

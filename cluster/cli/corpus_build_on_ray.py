@@ -1,5 +1,5 @@
-"""`assayer corpus build-on-ray`: build the same corpus as `build` does, but distribute embedding and shards over a
-cluster."""
+"""`assayer corpus build-on-ray`: build the same corpus as `build` does, with embedding and shards distributed over a
+Ray cluster."""
 
 import asyncio
 import os
@@ -17,38 +17,39 @@ from cluster.cli.terminal import Outcome, status
 from cluster.settings_loading import load_settings
 
 _VECTORS = "vectors"
-"""Suffix of the name of the folder for vectors, which is beside the corpus folder."""
+"""Suffix that turns the corpus folder's name into the name of the folder for vectors, which lies beside it."""
 
 
 def build_on_ray(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Paper records as for build, on storage that every node of the cluster can read."),
+        typer.Argument(help="Paper records as for `build`, on storage that every cluster node can read."),
     ],
     address: Annotated[
         str | None,
         typer.Option(help="Address of a running Ray cluster; by default one is started."),
     ] = None,
     shards: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="As for build; each shard is built by its own task.")
+        int | None,
+        typer.Option(min=1, max=1000, help="Number of shards, as for `build`; each is built by its own task."),
     ] = None,
     vectors: Annotated[
         str | None,
-        typer.Option(help="Where to keep vectors, so that an interrupted run can continue: a folder or an fsspec URL."),
+        typer.Option(help="Folder or fsspec URL for vectors, so that an interrupted run can resume."),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="Embedding processes; as many as fit by default.")
+        int | None, typer.Option(min=1, help="Number of embedding processes; by default as many as fit.")
     ] = None,
     cpus: Annotated[float, typer.Option(min=0.1, help="CPUs per process.")] = 1.0,
     gpus: Annotated[
-        float | None, typer.Option(min=0, help="GPUs per process; by default one where there are any.")
+        float | None, typer.Option(min=0, help="GPUs per process; by default one if the node has any.")
     ] = None,
     embed_anew: Annotated[
-        bool, typer.Option("--embed-anew", help="Ignore vectors that come with the records and embed all texts.")
+        bool, typer.Option("--embed-anew", help="Embed all texts, ignoring vectors that come with the records.")
     ] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Build the corpus as `build` does, but embed on a Ray cluster; an interrupted run resumes where it stopped."""
+    """Build the corpus as `build` does, but embed on a Ray cluster. An interrupted run resumes where it stopped."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
     from cluster.cli.corpus_publish import add_publication
@@ -62,8 +63,8 @@ def build_on_ray(
     directory = settings.corpus_path.absolute()
     with ExitStack() as stack:
         folder = stack.enter_context(private_environment()) if address is None else None
-        # Set before Ray is imported, which reads it then. Otherwise Ray's core prints messages about a fault in Ray
-        # Data's pools (ray#57733); errors of this command are raised anyway.
+        # Set before Ray is imported, because Ray reads it then. Otherwise Ray's core prints messages about a bug in Ray
+        # Data's pools (ray#57733). This command raises its errors in any case.
         os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
         from cluster.corpora.ray_build import EmbeddingResources, RayBuildPlan
         from cluster.corpora.ray_build import build_on_ray as build
@@ -87,7 +88,7 @@ def build_on_ray(
         outcome.add(
             f"{verb}: {built.papers:,} papers, version {built.version}, in {escape(str(directory))}. "
             f"{built.stored.embedded:,} texts embedded, {built.stored.found:,} reused from "
-            f"{escape(wanted.vectors)}, which the next build can use.",
+            f"{escape(wanted.vectors)}, where the next build can reuse them.",
             *(f"[yellow]Skipped[/] {reason.count:,} × {escape(reason.reason)}" for reason in built.rejected),
             path=directory,
             version=built.version,

@@ -1,4 +1,4 @@
-"""`assayer corpus ingest`: conversion of published paper data to paper records in Parquet."""
+"""`assayer corpus ingest`: convert published paper data to paper records in Parquet."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from index.ingest.pipeline import IngestSummary, ReportProgress
 
 app = typer.Typer(
-    help="Convert published data sets to paper records. Run it again to finish or to fetch what has changed.",
+    help="Convert published data sets to paper records. Run again to resume or to fetch changes.",
     no_args_is_help=True,
 )
 
 _RECORD = (
-    "A line is a JSON object with id, title and abstract, a record of arXiv's snapshot on Kaggle, or a paper of "
-    "the API of Semantic Scholar or Crossref."
+    "Each line must be one of: a JSON object with id, title and abstract; a record from arXiv's Kaggle snapshot; a "
+    "paper from the Semantic Scholar or Crossref API."
 )
 _TABLE = (
-    "Write each row as a JSON object on a line of its own, with the column titles as names of its fields. "
-    "The columns of Dimensions and Scopus are read so."
+    "Convert it to JSON Lines: one JSON object per row, with the column headings as field names. "
+    "The columns that Dimensions and Scopus export are recognised."
 )
 _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use one per source.")]
 
@@ -36,22 +36,20 @@ _To = Annotated[str, typer.Option("--to", help="Output folder or fsspec URL; use
 @app.command()
 def s2(
     to: _To,
-    files: Annotated[
-        str | None, typer.Argument(help="Folder of downloaded datasets; by default they are downloaded.")
-    ] = None,
+    files: Annotated[str | None, typer.Argument(help="Folder of data sets that are already downloaded.")] = None,
     release: Annotated[
-        str, typer.Option(help="YYYY-MM-DD or latest; for files, the release they belong to.")
+        str, typer.Option(help="Release: YYYY-MM-DD or latest. With a folder, the release of its files.")
     ] = "latest",
     datasets: Annotated[
         str,
         typer.Option(
-            help="Datasets to download, separated by commas: papers,abstracts,citations at first, then what the folder "
-            "has; also s2orc_v2 and embeddings-specter_v2."
+            help="Datasets to download, separated by commas: papers,abstracts,citations in the first run, then those "
+            "in the output folder. s2orc_v2 and embeddings-specter_v2 are also available."
         ),
     ] = "",
     as_json: WithJson = False,
 ) -> None:
-    """Ingest Semantic Scholar's datasets: a full release first, then diffs."""
+    """Ingest the Semantic Scholar data sets: a full release in the first run, then diffs."""
     from cluster.corpora.ingest import ingest_s2_files, ingest_s2_release
 
     settings, names = load_settings(), comma_separated(datasets)
@@ -65,12 +63,12 @@ def s2(
 def arxiv(
     to: _To,
     since: Annotated[
-        str | None, typer.Option("--from", help="First day, YYYY-MM-DD; by default where the last run ended.")
+        str | None, typer.Option("--from", help="First day, YYYY-MM-DD; by default, where the last run ended.")
     ] = None,
-    until: Annotated[str | None, typer.Option(help="Last day, YYYY-MM-DD; by default yesterday.")] = None,
+    until: Annotated[str | None, typer.Option(help="Last day, YYYY-MM-DD; by default, yesterday.")] = None,
     subjects: Annotated[
         str | None,
-        typer.Option("--set", help="An OAI-PMH set such as cs or physics:hep-th; remembered by the folder."),
+        typer.Option("--set", help="OAI-PMH set, such as cs or physics:hep-th; the folder remembers it."),
     ] = None,
     as_json: WithJson = False,
 ) -> None:
@@ -85,14 +83,14 @@ def arxiv(
 def openalex(
     to: _To,
     manifest: Annotated[
-        str | None, typer.Argument(help="Manifest of the works; by default the last one used, or OpenAlex's own.")
+        str | None, typer.Argument(help="Manifest of works; by default the one used last, or OpenAlex's.")
     ] = None,
     merged: Annotated[
-        list[str] | None, typer.Option(help="CSV files of merged ids of older snapshots, or a folder of them.")
+        list[str] | None, typer.Option(help="CSV files of ids merged in older snapshots, or a folder of them.")
     ] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Ingest the works of an OpenAlex snapshot."""
+    """Ingest the works in an OpenAlex snapshot."""
     from cluster.corpora.ingest import ingest_openalex
 
     _run(partial(ingest_openalex, to, manifest, merged or [], load_settings()), as_json)
@@ -104,24 +102,26 @@ def jsonl(
     files: Annotated[list[str], typer.Argument(help="Paper records: .json, .jsonl or .jsonl.gz files, or folders.")],
     as_json: WithJson = False,
 ) -> None:
-    """Ingest paper records in JSON Lines, including arXiv's Kaggle snapshot and papers from the Semantic Scholar and
-    Crossref APIs, one per line; later files override earlier ones."""
+    """Ingest paper records in JSON Lines, one per line. Lines from arXiv's Kaggle snapshot and papers from the Semantic
+    Scholar and Crossref APIs are accepted too. Later files override earlier ones."""
     from cluster.corpora.ingest import ingest_jsonl
 
     if tables := [file for file in files if file.lower().endswith((".csv", ".tsv", ".xlsx"))]:
-        raise InputError(f"{tables[0]} is a table, but paper records are read from JSON Lines.", _TABLE)
+        raise InputError(f"{tables[0]} is a spreadsheet; paper records are read from JSON Lines.", _TABLE)
     summary = _run(partial(ingest_jsonl, to, files, load_settings()), as_json)
     if summary.taken and not summary.rows:
-        raise InputError(f"No line of {', '.join(files)} is a paper record: nothing was added to {to}.", _RECORD)
+        raise InputError(f"{', '.join(files)}: no line is a paper record; nothing was added to {to}.", _RECORD)
 
 
 @app.command()
 def tei(
-    folder: Annotated[Path, typer.Argument(help="Folder of TEI that GROBID made; the file name is the paper's id.")],
-    to: Annotated[Path, typer.Option("--to", help="JSON Lines to write, for `assayer corpus build` and `update`.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of GROBID's TEI files, each named after its paper's id.")],
+    to: Annotated[
+        Path, typer.Option("--to", help="JSON Lines file to write, for `assayer corpus build` and `update`.")
+    ],
     as_json: WithJson = False,
 ) -> None:
-    """Convert papers parsed by GROBID, with the works that each passage of their text cites."""
+    """Convert papers parsed by GROBID to paper records, including the works that each passage cites."""
     from assayer.reports.wording import count
     from cluster.corpora.tei_records import tei_files, write_tei_records
 

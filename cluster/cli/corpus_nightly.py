@@ -1,4 +1,4 @@
-"""`assayer corpus nightly` and `assayer corpus history`: nightly updates of the corpus, and their outcomes."""
+"""`assayer corpus nightly` and `assayer corpus history`: run nightly corpus updates, and show their outcomes."""
 
 import asyncio
 import datetime as dt
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 
 def nightly(
     folder: Annotated[Path, typer.Argument(help="Folder made by `assayer corpus ingest`.")],
-    fetch: Annotated[bool, typer.Option(help="Fetch changes from the source of the folder's papers.")] = True,
+    fetch: Annotated[
+        bool, typer.Option(help="Fetch changes from the source from which the folder's papers came.")
+    ] = True,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk, including the new one.")] = 3,
     usd_per_hour: Annotated[
-        float | None, typer.Option(min=0, help="Cost of this machine per hour, for the report.")
+        float | None, typer.Option(min=0, help="This machine's cost per hour, for the report.")
     ] = None,
     max_usd: Annotated[
         float | None,
-        typer.Option(min=0, help="Let the language model read names and claims of new papers, up to this cost."),
+        typer.Option(min=0, help="Let the language model extract names and claims from new papers, up to this cost."),
     ] = None,
     as_json: WithJson = False,
 ) -> None:
@@ -50,15 +52,15 @@ def nightly(
     for item in update.set_aside:
         say(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
     if update.contents_usd is not None:
-        say(f"Names and claims of {update.contents_read:,} papers read for ${update.contents_usd:,.4f}.")
+        say(f"Names and claims extracted from {update.contents_read:,} papers for ${update.contents_usd:,.4f}.")
     for item in update.contents_left:
-        say(f"[yellow]Read without the model[/] {item.count:,} × {escape(item.reason)}")
+        say(f"[yellow]Extracted without the model[/] {item.count:,} × {escape(item.reason)}")
     for stage in update.stages:
         say(f"{stage.seconds:>9.1f} s  {stage.name}")
 
 
 def history(
-    last: Annotated[int, typer.Option(min=1, help="Number of nightly updates to show.")] = 14,
+    last: Annotated[int, typer.Option(min=1, help="Number of updates to show.")] = 14,
     as_json: WithJson = False,
 ) -> None:
     """Show the outcomes of the nightly updates, most recent last."""
@@ -78,7 +80,7 @@ def history(
         show_table([*_COLUMNS], rows, figures=[*_COLUMNS][2:])
         for update in updates:
             if update.why:
-                say(f"{_began(update)} {update.outcome}: {escape(update.why)}")
+                say(f"{_format_start(update)} {update.outcome}: {escape(update.why)}")
 
 
 async def _nightly(
@@ -92,12 +94,12 @@ async def _nightly(
             "--max-usd needs a language model, but none is configured.", "Set ASSAYER_LLM__MODEL and its prices."
         )
     async with AsyncExitStack() as stack:
-        reader = None if max_usd is None else await _reader(settings, max_usd, stack)
+        reader = None if max_usd is None else await _open_reader(settings, max_usd, stack)
         options = BuildOptions(keep=keep, device=settings.corpus.device)
-        return await _updated(folder, fetch, settings, options, usd_per_hour, reader)
+        return await _update_corpus(folder, fetch, settings, options, usd_per_hour, reader)
 
 
-async def _updated(
+async def _update_corpus(
     folder: Path,
     fetch: bool,
     settings: Settings,
@@ -128,8 +130,8 @@ async def _updated(
     return await update.run(partial(fetch_changes, folder, settings))
 
 
-async def _reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
-    """Open the content reader. Paid answers are kept in the database, as they are for evaluations."""
+async def _open_reader(settings: Settings, max_usd: float, stack: AsyncExitStack) -> "ContentReader":
+    """Open the content reader. Paid answers are stored in the database, as for evaluations."""
     from assayer.run.budget import Budget
     from assayer.run.no_progress import NoProgress
     from assayer.run.run import Run
@@ -159,12 +161,12 @@ def _outcome_sentence(update: "NightlyRun") -> str:
     )
 
 
-def _began(update: "NightlyRun") -> str:
+def _format_start(update: "NightlyRun") -> str:
     return f"{update.began.astimezone(dt.UTC):%Y-%m-%d %H:%M}"
 
 
 _COLUMNS: "dict[str, Callable[[NightlyRun], str]]" = {
-    "Began (UTC)": _began,
+    "Began (UTC)": _format_start,
     "Outcome": lambda update: update.outcome,
     "Papers": lambda update: f"{update.papers:,}",
     "New": lambda update: f"{update.new:,}",
@@ -172,4 +174,4 @@ _COLUMNS: "dict[str, Callable[[NightlyRun], str]]" = {
     "Removed": lambda update: f"{update.removed:,}",
     "Seconds": lambda update: f"{update.seconds:,.1f}",
 }
-"""Columns of `assayer corpus history`, which fit a terminal 80 columns wide; --json outputs all figures."""
+"""Columns in `assayer corpus history`, limited to what fits 80 columns of a terminal; --json outputs all figures."""

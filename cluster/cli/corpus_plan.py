@@ -17,30 +17,30 @@ _TIMES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
 
 
 def plan(
-    papers: Annotated[str, typer.Option(help="Number of papers: 200M, 25k, 1000000.")],
+    papers: Annotated[str, typer.Option(help="Number of papers, such as 200M, 25k or 1000000.")],
     model: Annotated[str, typer.Option("--embedding-model", metavar="NAME")] = "all-MiniLM-L6-v2",
-    machine: Annotated[str, typer.Option(help="The kind of machine: cpu-2, gpu-1.")] = "cpu-2",
-    full_texts: Annotated[float, typer.Option(min=0, max=1, help="Share of the papers with full text.")] = 0.0,
+    machine: Annotated[str, typer.Option(help="Kind of machine: cpu-2 or gpu-1.")] = "cpu-2",
+    full_texts: Annotated[float, typer.Option(min=0, max=1, help="Share of papers with full text.")] = 0.0,
     daily: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of papers that is new or changed each night.")
+        float, typer.Option(min=0, max=1, help="Share of papers that are new or changed each night.")
     ] = 0.001,
-    machines: Annotated[int, typer.Option(min=1, help="Machines that build together.")] = 1,
+    machines: Annotated[int, typer.Option(min=1, help="Number of machines that build together.")] = 1,
     keep: Annotated[int, typer.Option(min=1, help="Versions to keep on disk.")] = 3,
     shards: Annotated[
-        int | None, typer.Option(min=1, help="Shards to build in, for the memory of each process; none by default.")
+        int | None, typer.Option(min=1, help="Number of shards, which bounds each process's memory; none by default.")
     ] = None,
-    usd_per_hour: Annotated[float | None, typer.Option(min=0, help="What such a machine costs per hour.")] = None,
+    usd_per_hour: Annotated[float | None, typer.Option(min=0, help="Cost of one such machine per hour.")] = None,
     texts_per_second: Annotated[
-        float | None, typer.Option(help="Embedding speed you measured, in abstracts per second.")
+        float | None, typer.Option(help="Your own measured embedding speed, in abstracts per second.")
     ] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Estimate the disk space, memory, hours and cost of a corpus before it is built, each with its formula."""
+    """Estimate a corpus's disk space, memory, build time and cost before building it, each with its formula."""
     from index.capacity_planning import CapacityRequest, plan_capacity, planning_constants
 
     wanted = CapacityRequest(
         papers=_count(papers),
-        model=model.rsplit("/", 1)[-1],  # without its publisher
+        model=model.rsplit("/", 1)[-1],  # without the publisher's name
         profile=machine,
         full_texts=full_texts,
         daily=daily,
@@ -85,5 +85,5 @@ def _sources(wanted: "CapacityRequest", have: "PlanningConstants") -> list[str]:
         f"{wanted.profile}: {profile.what}.",
         f"Embedding: {speed}.",
         f"Price: {price}.",
-        "Where each constant was measured, or who published it: index/capacity_planning.toml.",
+        "Where each constant was measured or published: index/capacity_planning.toml.",
     ]

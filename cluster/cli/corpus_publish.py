@@ -20,13 +20,13 @@ def publish(
         str | None,
         typer.Option("--to", help="Destination, such as s3://bucket/corpus; by default ASSAYER_CORPUS__SOURCE."),
     ] = None,
-    keep: Annotated[int, typer.Option(min=1, help="Versions to keep there, including this one.")] = 3,
+    keep: Annotated[int, typer.Option(min=1, help="Versions to keep in the bucket, including this one.")] = 3,
     force: Annotated[
-        bool, typer.Option("--force", help="Publish even a version that a newer one has replaced there.")
+        bool, typer.Option("--force", help="Publish even if the bucket already has a newer version.")
     ] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Publish the current version so that other machines can pull it; readers see it only once it is complete."""
+    """Publish the current version so that other machines can pull it. Readers see it only once it is complete."""
     from cluster.corpus_source import CorpusRelease
 
     release = CorpusRelease(load_settings(), keep, to)
@@ -37,7 +37,7 @@ def publish(
 
 
 def pull(as_json: WithJson = False) -> None:
-    """Pull the newest published version to this machine, fetching only missing files; searches do this
+    """Pull the newest published version to this machine, downloading only missing files. Searches do this
     automatically."""
     from cluster.corpus_source import bucket_origin, followed_bucket
     from index.versions.verification_cache import VerificationCache
@@ -74,8 +74,8 @@ def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -
 
 
 def source_rows(settings: Settings) -> dict[str, str]:
-    """Return the table rows that describe the corpus source, if one is set: the published version, and how much of it
-    is already on this machine."""
+    """Return the table rows that describe the corpus source: the published version, and how much of it is on this
+    machine. Empty if no source is set."""
     from cluster.corpus_source import followed_bucket
     from index.object_storage.local_copy import LocalCopy
     from index.versions.verification_cache import VerificationCache

@@ -1,4 +1,4 @@
-"""`assayer corpus search`: find papers and passages that match a query and pass the filters."""
+"""`assayer corpus search`: find papers and passages that match a query and its filters."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,22 +21,23 @@ if TYPE_CHECKING:
 
 def search(
     query: Annotated[str, typer.Argument(help="What to search for.")],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Papers to show, and passages.")] = 10,
-    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published up to that day.")] = None,
-    after: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published from that day on.")] = None,
-    venue: Annotated[list[str] | None, typer.Option(help="Only papers of this venue; repeat for several.")] = None,
-    field: Annotated[list[str] | None, typer.Option(help="Only papers of this field; repeat for several.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of papers, and of passages.")] = 10,
+    before: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published on or before that day.")] = None,
+    after: Annotated[str | None, typer.Option(help="YYYY-MM-DD: only papers published on or after that day.")] = None,
+    venue: Annotated[list[str] | None, typer.Option(help="Only papers from this venue; repeat for several.")] = None,
+    field: Annotated[list[str] | None, typer.Option(help="Only papers in this field; repeat for several.")] = None,
     retracted: Annotated[
-        bool | None, typer.Option("--retracted/--not-retracted", help="Only papers that were, or were not, retracted.")
+        bool | None,
+        typer.Option("--retracted/--not-retracted", help="Only papers that have been, or have not been, retracted."),
     ] = None,
-    without: Annotated[list[str] | None, typer.Option(help="Id of a paper to leave out; repeat for several.")] = None,
+    without: Annotated[list[str] | None, typer.Option(help="Id of a paper to exclude; repeat for several.")] = None,
     snippets: Annotated[bool, typer.Option("--snippets", help="Also show the best-matching passages.")] = False,
     naming: Annotated[
         bool, typer.Option("--naming", help="Only papers that name the query as a method or concept, newest first.")
     ] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Search titles and abstracts, by meaning and by words."""
+    """Search titles and abstracts by meaning and by words."""
     filters = Filters(
         window=Window(after=day(after, "date for --after"), before=day(before, "date for --before")),
         venues=frozenset(venue or ()),
@@ -50,7 +51,7 @@ def search(
     if naming and snippets:
         raise InputError("--snippets and --naming cannot be combined.", "Omit one of them.")
     if naming and not normalised_name(query):
-        raise InputError(f"{query!r} is not a name: it has neither a letter nor a digit.")
+        raise InputError(f"{query!r} is not a name: it contains no letter or digit.")
     if naming:
         named = asyncio.run(_naming(query, limit, filters, load_settings()))
         if as_json:
@@ -94,19 +95,19 @@ def _show_passages(passages: Sequence[Passage]) -> None:
 
 
 async def _naming(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
-    return await _opened(settings).naming(name, limit, filters)
+    return await _open_corpus(settings).naming(name, limit, filters)
 
 
 async def _search(
     query: str, limit: int, filters: Filters, snippets: bool, settings: Settings
 ) -> tuple[list[Hit], list[Passage]]:
-    corpus = _opened(settings)
+    corpus = _open_corpus(settings)
     (hits,) = await corpus.find([query], limit, filters)
     (passages,) = await corpus.find_passages([query], limit, filters) if snippets else ([],)
     return hits, passages
 
 
-def _opened(settings: Settings) -> "Corpus":
+def _open_corpus(settings: Settings) -> "Corpus":
     from cluster.corpus_source import open_corpus
     from workers.embedding.embedder import local_embedder
 

@@ -31,7 +31,7 @@ def curate(
     papers: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines of papers with `title`, `abstract` and, if it has one, `id`; - for standard input.",
+            help="JSON Lines file of papers with `title`, `abstract` and optionally `id`; - for standard input.",
             callback=from_standard_input,
         ),
     ],
@@ -50,7 +50,7 @@ def curate(
     """Sort papers (new idea, survey, evaluation) and derive a research question from each."""
     unknown = [kind for kind in kinds or () if kind not in PAPER_KINDS]
     if unknown:
-        raise InputError(f"There is no kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
+        raise InputError(f"Unknown kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
     wanted = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
     with chosen_model(profile, model, local_model) as chosen:
         settings = with_section(chosen.settings, "curation", {"question_kinds": wanted})
@@ -68,7 +68,7 @@ async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
     require_llm(settings, "Curating papers")
     read = await asyncio.to_thread(read_papers, papers, settings.curation.abstract_chars)
     if not read.found:
-        raise InputError(f"{papers} contains no usable paper.", " ".join(read.rejected[:3]))
+        raise InputError(f"{papers} contains no usable papers.", " ".join(read.rejected[:3]))
     async with curating(settings, out, "Papers") as (curator, bar):
         work = await curator.curate(read.found, bar)
     write_lines(out, work.results)

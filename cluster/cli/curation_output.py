@@ -1,4 +1,4 @@
-"""Shared code of `assayer curate`, `propose` and `score`: JSON Lines output, and the usage of the work."""
+"""JSON Lines output and cost summary, shared by `assayer curate`, `propose` and `score`."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -19,7 +19,7 @@ from cluster.telemetry import metrics_server
 
 @asynccontextmanager
 async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[tuple[Curator, StepProgress]]:
-    """Check that `out` can be written, then open a curator and a progress bar over its steps."""
+    """Check that `out` can be written, then open a curator and a progress bar for its steps."""
     prepare_file(out)
     with metrics_server(settings.metrics), StepProgress(steps, stage=steps.lower()) as bar:
         async with open_curator(settings) as curator:
@@ -29,7 +29,7 @@ async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[t
 def end_curation(
     work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool, as_json: bool
 ) -> None:
-    """Print the usage of the work and its problems. Raises Exit with code 1 if any item has no result."""
+    """Print the work's cost and problems. Raises Exit with code 1 if any item has no result."""
     if as_json:
         usage = {"prompt": work.prompt_tokens, "completion": work.completion_tokens}
         print_json(
@@ -48,13 +48,13 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 
 
 def show_work(work: CurationWork[Any], path: Path) -> None:
-    """Print what was dropped, the cost of the answers, the models that answered, and the path of the output."""
+    """Print what was dropped, the cost, the models that answered, and the path of the output file."""
     for item in work.dropped:
         say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     usage = work.usage
     say(
         f"{usage.llm_calls_paid:,} paid answers, {usage.llm_calls_cached:,} more cached; {work.prompt_tokens:,} "
-        f"prompt and {work.completion_tokens:,} answer tokens; {escape(_cost(work.cost_usd, usage.paid_usd))}."
+        f"prompt and {work.completion_tokens:,} answer tokens; {escape(_format_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:
         prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)
@@ -62,8 +62,8 @@ def show_work(work: CurationWork[Any], path: Path) -> None:
     say(escape(f"Written: {path}"))
 
 
-def _cost(used: float | Absent, now: float | Absent) -> str:
-    """Return the cost of the answers used, and what this execution paid, which includes unusable answers."""
+def _format_cost(used: float | Absent, now: float | Absent) -> str:
+    """Format the cost of the answers used, and the amount paid now, which includes unusable answers."""
     for cost in (used, now):
         if isinstance(cost, Absent):
             return f"cost unknown: {cost.reason.rstrip('.')}"

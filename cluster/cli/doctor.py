@@ -1,4 +1,4 @@
-"""`assayer doctor`: run the checks in `cluster.health_checks` and print what is configured, what responds and what is
+"""`assayer doctor`: run the checks in `cluster.health_checks`, and print what is configured, what responds and what is
 missing."""
 
 import asyncio
@@ -36,7 +36,7 @@ async def _only(finding: "Finding") -> "AsyncIterator[Finding]":
 
 
 async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
-    """Print every finding as it arrives, or all as JSON at the end; return whether anything is broken."""
+    """Print each finding as it arrives, or all of them as JSON at the end; return whether anything is broken."""
     found = []
     async for finding in findings:
         found.append(finding)

@@ -45,12 +45,12 @@ class FailedIdea(NamedTuple):
 
 
 class EvaluationOutcome(NamedTuple):
-    """Reports and failures in the order of the inputs."""
+    """Reports and failures, each in input order."""
 
     written: "list[WrittenReport]"
     failures: list[FailedIdea]
     stopped: AssayerError | None = None
-    """Error that stopped the evaluation; it is the reason why an idea is in neither list."""
+    """Error that stopped the evaluation. Ideas in neither list were not evaluated because of it."""
 
 
 def evaluate(
@@ -58,10 +58,10 @@ def evaluate(
     method: Annotated[
         str,
         typer.Option(
-            help="review: one page by two referees and an editor, with the literature as evidence. "
-            "scholareval: soundness and contribution, against the literature. grapheval: comparison with labelled "
-            "ideas. innoeval: a board of reviewers; needs a language model. scicompanion: a graph of the literature, "
-            "grown step by step, and the references that the idea missed. check: evidence without a judgement."
+            help="review: one page by two referees and an editor, with evidence from the literature. scholareval: "
+            "soundness and contribution, compared with the literature. grapheval: comparison with labelled ideas. "
+            "innoeval: a board of reviewers; needs a language model. scicompanion: a literature graph that is "
+            "extended step by step, and the references that the idea missed. check: evidence without a judgement."
         ),
     ] = DEFAULT_METHOD,
     cutoff: WithCutoff = None,
@@ -71,7 +71,8 @@ def evaluate(
     board: WithBoard = None,
     board_models: WithBoardModels = None,
     calibration: Annotated[
-        Path | None, typer.Option(metavar="NAME|FILE", help="InnoEval: calibration that turns scores into decisions.")
+        Path | None,
+        typer.Option(metavar="NAME|FILE", help="InnoEval: the calibration that turns scores into decisions."),
     ] = None,
     criteria: WithCriteria = None,
     blind: WithBlind = None,
@@ -107,8 +108,8 @@ def write_reports(
     *,
     as_json: bool = False,
 ) -> None:
-    """Evaluate ideas, write their reports and show a summary. Raises AssayerError, and Exit with code 1 or 2 if any
-    idea is left without a report."""
+    """Evaluate ideas, write their reports and print a summary. Raises AssayerError if nothing could be evaluated, and
+    Exit with code 1 or 2 if any idea has no report."""
     last_day = day(cutoff, "cutoff")
     outcome = run_resumable(_evaluate(paths, method, last_day, chosen, formats, out, blind, criteria))
     if as_json:
@@ -192,7 +193,7 @@ async def _evaluate(
 
 
 def _names(ideas: Iterable[Idea]) -> list[str]:
-    """Return a distinct file name for each idea, derived from its source."""
+    """Return a distinct file name for each idea, derived from the name of its source."""
     parts = (Path(idea.source).name.partition(":") for idea in ideas)
     return distinct_names(
         safe_name(Path(file).stem + (f"-{line}" if line else "")) or "idea" for file, _, line in parts

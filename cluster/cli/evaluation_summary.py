@@ -36,16 +36,16 @@ _SUSPICIOUS, _NOTHING = "Suspicious text", "none"
 
 
 class SummaryRow(NamedTuple):
-    """Values of a report that the table shows; when there are thousands of reports, only these are kept."""
+    """Values of a report that the summary table shows. Only these are kept in memory when there are many reports."""
 
     title: str
     figures: tuple[tuple[str, str], ...]
-    """Headings and values that are specific to the method."""
+    """Headings and values specific to the method."""
     file: str
 
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
-        figures = [] if made_without_model(report) else [(part.title, _score(part)) for part in report.parts]
+        figures = [] if made_without_model(report) else [(part.title, _format_score(part)) for part in report.parts]
         figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
         if report.evidence is not None:
             figures += _evidence_counts(report.evidence)
@@ -58,17 +58,17 @@ class SummaryRow(NamedTuple):
             figures.append(("Corpus fit", "unknown" if isinstance(fit, Absent) else f"{fit.level} ({fit.value:.2f})"))
         if report.parts:
             figures.append(("Cited", str(len(report.references))))
-        return cls(title=_short(report.idea.title, 60), figures=tuple(figures), file=str(files[0]))
+        return cls(title=_truncate(report.idea.title, 60), figures=tuple(figures), file=str(files[0]))
 
 
 class ReportRecord(TypedDict):
-    """Values of a report that `--json` prints; the files hold the report itself."""
+    """Values of a report that `--json` prints. The full report is in the files."""
 
     source: str
     title: str
     method: str
     complete: bool | None
-    """Whether the report meets the minimum requirements for a total score; None if it cannot have one."""
+    """Whether the report meets the minimum requirements for a total score; None if the method has no total."""
     scores: dict[str, float | None]
     files: list[str]
 
@@ -86,7 +86,7 @@ def report_record(report: Report, files: Sequence[Path]) -> ReportRecord:
 
 
 def show_summary_table(lines: Sequence[SummaryRow]) -> None:
-    """Print the table of the reports of one method."""
+    """Print a table of reports, all by the same method."""
     if not lines:
         return
     headings = list(dict.fromkeys(heading for line in lines for heading, _ in line.figures))
@@ -99,7 +99,7 @@ def show_summary_table(lines: Sequence[SummaryRow]) -> None:
 
 
 def show_summary(report: Report) -> None:
-    """Print a report's summary, its notices, and the requirements for a total that it does not meet."""
+    """Print a report's summary and notices and, if it is incomplete, the requirements that it does not meet."""
     say(f"\n[bold]{escape(report.idea.title)}[/]")
     if report.release is not None and report.evidence is None:
         _show_release(report.release, incomplete(report).title)
@@ -127,8 +127,8 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
     for item in nearest[:_CLOSEST_SHOWN]:
         paper = references[item.paper.label]
         year = paper.publication_date.year if paper.publication_date else "no date"
-        words = _short(item.paper.quote or "", 160)
-        line = f"[{item.paper.label}] {_short(paper.title, 100)} ({year}): “{words}”"
+        words = _truncate(item.paper.quote or "", 160)
+        line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{words}”"
         say(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
         say("[cyan]No close paper was found.[/]")
@@ -141,14 +141,14 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
 def _show_plan_review(review: PlanReview) -> None:
     flaws = () if isinstance(review.flaws, Absent) else review.flaws
     for flaw in flaws[:3]:
-        say(f"[magenta]Doubt, without literature:[/] {escape(flaw.text)}")
+        say(f"[magenta]Doubt, not based on literature:[/] {escape(flaw.text)}")
 
 
 def _show_release(release: ReportRelease, meaning: str) -> None:
     for item in release.failed:
         say(
-            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {measured(item.measured)}, at least "
-            f"{measured(item.minimum)} is needed. {escape(item.basis)}"
+            f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {measured(item.measured)}, minimum "
+            f"{measured(item.minimum)}. {escape(item.basis)}"
         )
 
 
@@ -156,8 +156,8 @@ def _show_verdict(verdict: Verdict) -> None:
     for item in verdict.evidence[:3]:
         near = item.neighbours[0]
         say(
-            f"[cyan]Beside {escape(near.label or 'an unknown outcome')}:[/] {escape(item.text)} "
-            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_short(near.title, 60))})[/]"
+            f"[cyan]Compared with {escape(near.label or 'an unknown outcome')}:[/] {escape(item.text)} "
+            f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_truncate(near.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
         say(
@@ -165,11 +165,11 @@ def _show_verdict(verdict: Verdict) -> None:
             f"base rate {chance.rate:.0%}"
         )
     if isinstance(verdict.decision, Absent):
-        say(f"No outcome is named: {escape(verdict.decision.reason)}")
+        say(f"No outcome: {escape(verdict.decision.reason)}")
 
 
 def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
-    """Return headings and counts of the items in an evidence report."""
+    """Return headings and counts for the items in an evidence report."""
     counts = (
         ("Close papers", evidence.closest),
         ("Limitations quoted", evidence.limitations),
@@ -179,16 +179,16 @@ def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:
 
 
 def _outcome(verdict: Verdict) -> str:
-    """Return the outcome and its probability, or a statement that the verdict names no outcome."""
+    """Return the outcome and its probability, or `no outcome named`."""
     if isinstance(verdict.decision, Absent):
         return "no outcome named"
     probability = next((item.probability for item in verdict.probabilities if item.name == verdict.decision), None)
     return verdict.decision if probability is None else f"{verdict.decision} ({100 * probability:.0f} %)"
 
 
-def _score(part: Part) -> str:
+def _format_score(part: Part) -> str:
     return f"{part.score.value:.1f} of {part.score.scale_max:.0f}" if isinstance(part.score, Score) else "absent"
 
 
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _truncate(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,4 +1,4 @@
-"""`assayer example`: make a first report from an invented corpus and an invented idea that come with the program."""
+"""`assayer example`: generate a first report from a bundled sample, an invented idea and an invented corpus."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from cluster.whole_files import read_whole, write_whole
 from workers.llm.providers import keys_set
 
 _FILES = Path(__file__).parents[2] / "examples"
-"""Folder of the repository; in a wheel, setup.py puts it at the same place relative to this file."""
+"""The repository's root folder; in a wheel, setup.py puts its files at the same relative location."""
 _PAPERS, _IDEA = "corpus.jsonl", "ideas/quote-then-abstain.md"
 
 
@@ -40,7 +40,7 @@ def example(
         for name, target in ((_PAPERS, papers), (_IDEA, idea)):
             write_whole(target, _content(name))
         settings = _with_corpus(chosen.settings, out / "corpus")
-        # With --json, only the report's document is printed.
+        # With --json, only the document about the report is printed.
         built = Outcome(as_json=as_json)
         asyncio.run(build_from_records([papers], None, False, settings, built))
         evaluated = ChosenModel(settings, chosen.local, chosen.speed, chosen.size)
@@ -51,7 +51,7 @@ def example(
 
 def _show_next(settings: Settings, model: str | None, local_model: str | None) -> None:
     say("")
-    say("Papers and idea are invented. Next, with your own:")
+    say("The papers and the idea are invented. Next, use your own:")
     say("  assayer corpus build library.bib")
     option = f" --model {model}" if model else f" --local-model {local_model}" if local_model else ""
     say(f"  assayer evaluate proposal.md{escape(option)}")
@@ -63,7 +63,7 @@ def _show_next(settings: Settings, model: str | None, local_model: str | None) -
 def _content(name: str) -> bytes:
     file = _FILES / name
     if not file.is_file():
-        raise Defect(f"The example file {file} is missing.", "Install assayer-research again.")
+        raise Defect(f"The example file {file} is missing.", "Reinstall assayer-research.")
     return read_whole(file)
 
 

@@ -1,4 +1,4 @@
-"""`assayer export`: convert reports to the formats of other programs, as local files; nothing is uploaded."""
+"""`assayer export`: convert reports to other programs' formats, as local files. Nothing is uploaded."""
 
 import json
 from pathlib import Path
@@ -22,19 +22,19 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="huggingface: a data set (card and Parquet); openreview: drafts of reviews, never posted.",
+            help="huggingface: a data set (card and Parquet); openreview: draft reviews, which are never posted.",
         ),
     ],
     form: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="With openreview: invitation of the review form, as JSON; otherwise a usual one."
+            metavar="FILE", help="With openreview: the review form's invitation, as JSON; by default a typical form."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("export"),
     as_json: WithJson = False,
 ) -> None:
-    """Write reports as a Hugging Face data set, or as drafts of OpenReview reviews."""
+    """Write reports as a Hugging Face data set or as draft OpenReview reviews."""
     from assayer.reports.openreview_drafts import draft_review, form_fields
     from cluster.ranking_inputs import read_reports
     from cluster.report_dataset import write_dataset
@@ -51,15 +51,15 @@ def export(
     if format == "huggingface":
         files = write_dataset(out, read)
     else:
-        fields = form_fields(_decoded(form)) if form is not None else None
+        fields = form_fields(_read_json(form)) if form is not None else None
         drafts = [draft_review(report, *([fields] if fields else [])) for report in read]
         for draft in drafts:
             if draft.note is None:
-                remarks.append(f"{draft.title}: no draft, because its report has no finding for a field.")
+                remarks.append(f"{draft.title}: no draft, because the report has no finding for any field.")
             elif draft.note["forum"] is None:
                 remarks.append(f"{draft.title}: no forum, because the idea was not read from an OpenReview note.")
         if left := sorted({field for draft in drafts if draft.note for field in draft.left_to_you}):
-            remarks.append(f"Fields left for you to fill in: {', '.join(left)}.")
+            remarks.append(f"Fields to fill in yourself: {', '.join(left)}.")
         notes = [draft.note for draft in drafts if draft.note is not None]
         files = write_files(
             {out / "openreview.json": json.dumps({"notes": notes}, indent=2, ensure_ascii=False) + "\n"}
@@ -72,7 +72,7 @@ def export(
     say(escape(f"Written: {', '.join(map(str, files))}"))
 
 
-def _decoded(path: Path) -> object:
+def _read_json(path: Path) -> object:
     try:
         return json.loads(read_whole_text(path))
     except ValueError as error:

@@ -1,5 +1,4 @@
-"""`assayer graph`: labelled ideas as a graph of viewpoints, with commands to build it, train on it, query it and look
-for duplicates."""
+"""`assayer graph`: build, train, query and extend a graph of labelled ideas, and check ideas for duplicates."""
 
 import asyncio
 import json
@@ -37,7 +36,7 @@ Files = Annotated[
         callback=with_standard_input,
     ),
 ]
-Name = Annotated[str | None, typer.Option("--graph", help="Name of the graph; ASSAYER_GRAPHEVAL__GRAPH by default.")]
+Name = Annotated[str | None, typer.Option("--graph", help="Name of the graph; by default ASSAYER_GRAPHEVAL__GRAPH.")]
 LabelField = Annotated[str, typer.Option(help="Field that holds the outcome.")]
 DateField = Annotated[str, typer.Option(help="Field that holds the date; `publication_date` and `year` are tried too.")]
 
@@ -57,23 +56,25 @@ def build(
     label_field: LabelField = "label",
     date_field: DateField = "date",
     classes: Annotated[
-        str, typer.Option(help="Outcomes from worst to best, separated by commas; without it they have no order.")
+        str, typer.Option(help="Outcomes from worst to best, separated by commas; by default, unordered.")
     ] = "",
     viewpoints: Annotated[
-        ViewpointMaker, typer.Option(help="What splits ideas into viewpoints: sentence splitter or language model.")
+        ViewpointMaker,
+        typer.Option(help="How ideas are split into viewpoints: by a sentence splitter or a language model."),
     ] = "splitter",
     relations: Annotated[
         bool,
         typer.Option(
-            "--relations", help="Let the language model draw the edges within ideas, instead of cosine similarity."
+            "--relations",
+            help="Let the language model draw the edges within each idea, instead of using cosine similarity.",
         ),
     ] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Remove the graph of this name first.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Delete an existing graph of this name first.")] = False,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """Build a graph from labelled ideas with the fields text (or title and abstract), label, date, id and url. Adds all
-    ideas or none."""
+    """Build a graph from labelled ideas with the fields text (or title and abstract), label, date, id and url. If any
+    idea cannot be added, none is."""
     from cluster.graph_operations import LabelledFiles, build_graph
 
     settings = load_settings(profile)
@@ -84,7 +85,7 @@ def build(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"Graph {plan.name}: {added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; "
-            f"{added.known:,} were already there. Outcomes: {escape(', '.join(plan.classes))}.",
+            f"{added.known:,} were already in the graph. Outcomes: {escape(', '.join(plan.classes))}.",
             "Next: run `assayer graph train` to fit the calibration that verdicts need.",
             graph=plan.name,
             outcomes=plan.classes,
@@ -101,8 +102,8 @@ def add(
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """Add ideas to a graph, with or without an outcome; also records outcomes that have become known for ideas in the
-    graph."""
+    """Add ideas to a graph, with or without outcomes. Also records outcomes that have become known for ideas already in
+    the graph."""
     from cluster.graph_operations import LabelledFiles, add_ideas
 
     with StageProgress() as report:
@@ -111,7 +112,7 @@ def add(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(
             f"{added.ideas:,} ideas added, {added.viewpoints:,} viewpoints, {added.edges:,} edges; {added.known:,} "
-            f"were already there, {added.labelled:,} of them now have an outcome.",
+            f"were already in the graph, {added.labelled:,} of them now have an outcome.",
             **added._asdict(),
         )
 
@@ -122,16 +123,16 @@ def train(
     scorer: Annotated[
         ScorerName,
         typer.Option(
-            help="Scorer that verdicts use: `best` chooses among propagation and regressions on words and embeddings."
+            help="Scorer for verdicts; `best` chooses among propagation and regressions on words and embeddings."
         ),
     ] = "best",
     folds: Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")] = 5,
     after: Annotated[
-        str | None, typer.Option(help="YYYY-MM-DD: hold out the ideas dated later, instead of random folds.")
+        str | None, typer.Option(help="YYYY-MM-DD: hold out ideas dated later, instead of using random folds.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Random seed of the folds and of the network.")] = 0,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Maximum epochs of the network.")] = None,
-    members: Annotated[int | None, typer.Option(min=1, help="Networks whose answers are averaged.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed for the folds and the network.")] = 0,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Maximum number of training epochs of the network.")] = None,
+    members: Annotated[int | None, typer.Option(min=1, help="Number of networks whose answers are averaged.")] = None,
     as_json: WithJson = False,
 ) -> None:
     """Choose and calibrate a scorer on held-out labelled ideas, and measure its quality."""
@@ -156,21 +157,19 @@ def check(
         typer.Option(
             min=0.01,
             max=1.0,
-            help="Similarity from which a viewpoint counts as copied; 0.85 with the packaged embedding model.",
+            help="Minimum similarity of a copied viewpoint; 0.85 with the packaged embedding model.",
         ),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(
-            min=0.01, max=1.0, help="Share of copied viewpoints from which an idea is reported; 0.5 by default."
-        ),
+        typer.Option(min=0.01, max=1.0, help="Minimum share of copied viewpoints in a reported idea; 0.5 by default."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write all findings to this JSON file.")] = None,
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
-    """Find ideas that repeat other ideas of their batch or, if there is a graph, of the graph. A match is a reason to
-    look, not proof."""
+    """Find ideas that duplicate others in the same input or in the graph, if there is one. A match is a reason to look,
+    not proof."""
     from cluster.graph_operations import check_batch
 
     if out is not None:
@@ -190,7 +189,7 @@ def check(
 
 @app.command()
 def info(graph: Name = None, as_json: WithJson = False) -> None:
-    """Show the contents of a graph and how it was made."""
+    """Show a graph's contents and how it was built."""
     from cluster.graph_operations import describe_graph
 
     show_facts(asyncio.run(describe_graph(load_settings(), graph)), as_json=as_json)
@@ -206,7 +205,7 @@ def _show_checked(checked: "BatchCheck") -> None:
 
 
 def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None:
-    """Print the idea, the idea most similar to it, and their most similar viewpoints side by side."""
+    """Print the idea, the most similar other idea, and their most similar viewpoints side by side."""
     idea, closest = (escape(checked.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
     taken = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
     say(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")
@@ -220,25 +219,29 @@ def _trained_lines(trained: "TrainingResult") -> list[str]:
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "
         "Measured on ideas held out from both training and calibration:",
-        f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error {_shown(scorer.calibration_error)}, "
-        f"Brier score {_shown(scorer.brier)}, AUROC {_shown(auroc)}",
-        f"  always the most frequent outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, "
-        f"calibration error {_shown(usual.calibration_error)}, Brier score {_shown(usual.brier)}, AUROC 0.5",
+        f"  this scorer: accuracy {scorer.accuracy:.3f}, calibration error "
+        f"{_format_estimate(scorer.calibration_error)}, Brier score {_format_estimate(scorer.brier)}, AUROC "
+        f"{_format_estimate(auroc)}",
+        f"  always the most frequent outcome, {trained.commonest}: accuracy {usual.accuracy:.3f}, calibration error "
+        f"{_format_estimate(usual.calibration_error)}, Brier score {_format_estimate(usual.brier)}, AUROC 0.5",
     ]
     if trained.choice is not None:
-        lines += _about_choice(trained.choice)
+        lines += _choice_lines(trained.choice)
     if scorer.accuracy <= usual.accuracy:
-        lines.append("It is no more accurate than always answering the most frequent outcome.")
+        lines.append("The scorer is no more accurate than always answering the most frequent outcome.")
     elif scorer.accuracy - usual.accuracy < _standard_error(usual.accuracy, trained.ideas):
         lines.append(
-            "It is only slightly more accurate than always answering the most frequent outcome; this may be chance."
+            "The scorer is only slightly more accurate than always answering the most frequent outcome; this may be "
+            "chance."
         )
     if auroc.low <= 0.5 or auroc.value < _HARDLY_CHANCE:
-        lines.append("It hardly separates the outcomes: rely on the evidence of a verdict, not on its probabilities.")
+        lines.append(
+            "The scorer hardly separates the outcomes: rely on a verdict's evidence, not on its probabilities."
+        )
     return lines
 
 
-def _about_choice(choice: "ScorerChoice") -> Iterator[str]:
+def _choice_lines(choice: "ScorerChoice") -> Iterator[str]:
     yield f"Chosen: {choice.chosen}. AUROC on held-out ideas, with 95 % intervals:"
     for item in (choice.held_out, *choice.compared):
         yield f"  {item.name}: {item.auroc:.3f} ({item.low:.3f} to {item.high:.3f})"
@@ -246,7 +249,7 @@ def _about_choice(choice: "ScorerChoice") -> Iterator[str]:
         yield f"The chosen scorer was not shown to be better than {' or '.join(choice.unbeaten)}."
 
 
-def _shown(estimate: "Estimate") -> str:
+def _format_estimate(estimate: "Estimate") -> str:
     return f"{estimate.value:.3f} (95 %: {estimate.low:.3f} to {estimate.high:.3f})"
 
 

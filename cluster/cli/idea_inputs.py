@@ -1,4 +1,4 @@
-"""Ideas passed to a command as files, folders, or published works given by arXiv id, DOI or URL."""
+"""Read the ideas passed to a command: files, folders, or published works by arXiv id, DOI or URL."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def read_idea_inputs(paths: Sequence[Path], settings: Settings, today: dt.date | None = None) -> "IdeasRead":
-    """Return the ideas of the inputs, and the inputs that could not be read."""
+    """Read the ideas in the inputs; also return the inputs that could not be read."""
     from cluster.works_as_ideas import open_works
     from workers.documents.idea_reader import read_ideas
     from workers.full_texts.bibliography import open_bibliography

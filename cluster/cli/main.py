@@ -1,4 +1,4 @@
-"""Commands of the program. Errors are converted to messages and exit codes only here."""
+"""Command line of assayer. Only this module converts errors to messages and exit codes."""
 
 import errno
 import os
@@ -24,7 +24,7 @@ _HINTS = {
     errno.EISDIR: "Pass a file, not a folder.",
     errno.ENAMETOOLONG: "Check the path.",
     errno.ELOOP: "Check the path: its symbolic links form a loop.",
-    errno.EMFILE: "Raise the limit of open files (ulimit -n).",
+    errno.EMFILE: "Raise the limit on open files (ulimit -n).",
 }
 
 
@@ -67,11 +67,11 @@ EXTRAS = {
     "urllib3": "grobid",
     "uvicorn": "api",
 }
-"""Package extras that install the optional modules, keyed by module."""
+"""The package extra that installs each optional module."""
 
 
 def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
-    """Return an error that states what to install; None for a module that no extra provides."""
+    """Return an error that says what to install; None if no extra provides the module."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
     if extra is None:
@@ -95,14 +95,14 @@ COMMANDS = (
     LazyCommand("config", "Show the settings, and where each value comes from.", _START),
     LazyCommand("evaluate", "Evaluate research ideas and write cited reports.", _IDEAS),
     LazyCommand(
-        "check", "Report evidence on ideas without any generated text: closest work, limitations, references.", _IDEAS
+        "check", "Report evidence about ideas, with no generated text: closest work, limitations, references.", _IDEAS
     ),
     LazyCommand("read", "Show what is extracted from documents, without evaluating them.", _IDEAS),
-    LazyCommand("rank", "Rank ideas by pairwise comparisons by a language model, with uncertainty intervals.", _IDEAS),
+    LazyCommand("rank", "Rank ideas with pairwise comparisons by a language model, and uncertainty intervals.", _IDEAS),
     LazyCommand("score", "Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness.", _IDEAS),
     LazyCommand(
         "reward",
-        "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward.",
+        "Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some got no reward.",
         _IDEAS,
     ),
     LazyCommand(
@@ -115,8 +115,8 @@ COMMANDS = (
         "Vary institution, seniority, names and English of the same ideas, and show how scores change.",
         _IDEAS,
     ),
-    LazyCommand("brief", "Print reports on two pages of PDF each.", _IDEAS),
-    LazyCommand("export", "Write reports as a Hugging Face data set, or as drafts of OpenReview reviews.", _IDEAS),
+    LazyCommand("brief", "Print each report as a PDF of at most two pages.", _IDEAS),
+    LazyCommand("export", "Write reports as a Hugging Face data set or as draft OpenReview reviews.", _IDEAS),
     LazyCommand("paper", "Save the full text of papers as GROBID reads them: TEI, JSON or Markdown.", _MATERIAL),
     LazyCommand("corpus", "Build and search the local paper corpus.", _MATERIAL),
     LazyCommand(
@@ -124,7 +124,7 @@ COMMANDS = (
     ),
     LazyCommand("propose", "Propose candidate ideas for a research question, and pick the best of them.", _MATERIAL),
     LazyCommand(
-        "calibrate", "Fit the thresholds that turn scores into decisions, on ideas with known outcomes.", _MATERIAL
+        "calibrate", "Fit the thresholds that turn scores into decisions, using ideas with known outcomes.", _MATERIAL
     ),
     LazyCommand("graph", "Compare ideas with labelled ideas (GraphEval): build, train, add, check, info.", _MATERIAL),
     LazyCommand(
@@ -137,9 +137,7 @@ COMMANDS = (
         _SERVICE,
     ),
     LazyCommand("batch", "Submit many ideas to a service, follow them and fetch their reports.", _SERVICE),
-    LazyCommand(
-        "admin", "Manage the tenants, keys, members and database of a service, and check its audit log.", _SERVICE
-    ),
+    LazyCommand("admin", "Manage a service's tenants, keys, members and database, and check its audit log.", _SERVICE),
 )
 """Commands in the order in which the help shows them."""
 
@@ -158,15 +156,16 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Options of the program itself."""
+    """Handle the program's own options."""
 
 
 def main() -> None:
-    """Run the command line. Exit codes: 0 done, 1 some ideas ended without a report, 2 unusable input or settings, 130
+    """Run the command line. Exit codes: 0 success, 1 some ideas have no report, 2 unusable input or settings, 130
     interrupted."""
     # Restored, because a shell script that starts the program in the background makes it ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    # SIGTERM, as a supervisor sends it, stops the program as Ctrl-C does, so that the database is shut down in order.
+    # SIGTERM, which supervisors send, stops the program in the same way as Ctrl-C, so that the database is shut down
+    # properly.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         try:
@@ -195,27 +194,26 @@ def main() -> None:
 
 
 def _operating_system_error(error: Exception) -> AssayerError | None:
-    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None for any other
-    error."""
+    """Convert an operating system error, raised anywhere in the program, to an AssayerError; None for other errors."""
     if isinstance(error, OSError):
         if error.errno is None:
             return None
         where = f"{error.filename}: " if error.filename is not None else ""
         reason = error.strerror or os.strerror(error.errno)
-        return AssayerError(f"{_shortened(where)}{reason}.", _HINTS.get(error.errno, ""))
+        return AssayerError(f"{_shorten(where)}{reason}.", _HINTS.get(error.errno, ""))
     for name in sys.argv:
         if any("\udc80" <= letter <= "\udcff" for letter in name):  # bytes that the system could not decode
-            return InputError(f"The name {_shortened(ascii(name))} is not UTF-8.", "Rename the file.")
+            return InputError(f"The name {_shorten(ascii(name))} is not UTF-8.", "Rename the file.")
     return None
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}… "
 
 
 def _discard_output() -> None:
-    """Redirect standard output to the null device, because the remaining output cannot be written and the interpreter
-    must not try to write it at exit."""
+    """Redirect standard output to the null device, because it can no longer be written and the interpreter would try to
+    flush it at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

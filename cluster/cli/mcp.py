@@ -1,4 +1,4 @@
-"""`assayer mcp`: the service as tools for agents, over the Model Context Protocol."""
+"""`assayer mcp`: offer the service to agents as tools, over the Model Context Protocol."""
 
 import asyncio
 from socket import socket
@@ -18,16 +18,17 @@ def mcp(
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Serve streamable HTTP here instead of stdio, for callers who each send a key of their own; "
-            "a port alone listens on this machine only.",
+            help="Serve streamable HTTP at this address instead of stdio, for callers who each send their own key; "
+            "with only a port, listen on this machine only.",
         ),
     ] = None,
     allowed_host: Annotated[
         list[str] | None,
-        typer.Option(help="With --http: another host name at which the server is reached. May be repeated."),
+        typer.Option(help="With --http: another host name under which clients reach the server. May be repeated."),
     ] = None,
     local: Annotated[
-        bool, typer.Option("--local", help="Evaluate in this process, over stdio, without a running service or a key.")
+        bool,
+        typer.Option("--local", help="Evaluate in this process and serve over stdio; no service or key is needed."),
     ] = False,
     model: WithModel = None,
     profile: WithProfile = "laptop",
@@ -52,7 +53,8 @@ def mcp(
 
 
 def host_and_port(text: str) -> tuple[str, int]:
-    """Parse `127.0.0.1:8766`, `[::1]:8766` or `8766` into host and port. Raises InputError."""
+    """Parse an address such as `127.0.0.1:8766`, `[::1]:8766` or `8766` into host and port. Raises InputError if it is
+    malformed."""
     host, _, port = text.rpartition(":")
     if not (port.isascii() and port.isdigit() and int(port[:6]) <= 65_535):
         raise InputError(f"{text!r} is not an address.", "Pass --http HOST:PORT, for example 127.0.0.1:8766.")
@@ -66,7 +68,7 @@ async def _over_stdio(settings: Settings) -> None:
 
     if settings.api_key is None:
         raise ConfigurationError(
-            "There is no API key.",
+            "No API key is set.",
             "Set ASSAYER_API_KEY in the client's configuration (`assayer admin keys create` creates one), or use "
             "--local.",
         )

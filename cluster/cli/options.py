@@ -1,4 +1,4 @@
-"""Options shared by several commands, and parsing of values that people type."""
+"""Options shared by several commands, and parsers for option values."""
 
 import datetime as dt
 import re
@@ -16,8 +16,8 @@ from cluster.settings import Profile, Settings
 
 
 def day(text: str | None, noun: str) -> dt.date | None:
-    """Parse a date written as YYYY-MM-DD; None if there is no text. Raises InputError, in which `noun` names the
-    date."""
+    """Parse a date written as YYYY-MM-DD; None if there is no text. Raises InputError if it is malformed; `noun` names
+    the date in the message."""
     if text is None:
         return None
     try:
@@ -31,30 +31,31 @@ def day(text: str | None, noun: str) -> dt.date | None:
 M = TypeVar("M", bound=BaseModel)
 
 
-def validated(kind: type[M], values: Mapping[str, Any]) -> M:
+def validate(kind: type[M], values: Mapping[str, Any]) -> M:
     try:
         return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
         where = str(first["loc"][0]).replace("_", " ")
-        raise InputError(f"The {where} cannot be used: {first['msg']}.", "See --help.") from None
+        raise InputError(f"The {where} is invalid: {first['msg']}.", "See --help.") from None
 
 
 def comma_separated(text: str | None) -> tuple[str, ...]:
-    """Split the text at commas, leaving out blank parts."""
+    """Split the text at commas, skipping blank parts."""
     return tuple(part for part in map(str.strip, (text or "").split(",")) if part)
 
 
 def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -> Settings:
-    """Return the settings with one section updated by the options that are not None. Raises InputError."""
+    """Return the settings with one section updated by the options that are not None. Raises InputError if a value is
+    invalid."""
     current: BaseModel = getattr(settings, section)
     chosen = {name: value for name, value in options.items() if value is not None}
-    return settings.model_copy(update={section: validated(type(current), {**current.model_dump(), **chosen})})
+    return settings.model_copy(update={section: validate(type(current), {**current.model_dump(), **chosen})})
 
 
 IDEAS_HELP = (
-    "Ideas: files (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), folders of them, the folder or "
-    ".zip of a TeX paper, arXiv ids, DOIs, addresses of papers or of OpenReview venues, or - for standard input."
+    "Ideas, each one of: a file (.txt .md .tex .html .rtf .pdf .docx .odt .json .jsonl .csv .xlsx), a folder of files, "
+    "the folder or .zip of a TeX paper, an arXiv id, a DOI, the URL of a paper or OpenReview venue, or - for stdin."
 )
 IdeaPaths = Annotated[list[Path], typer.Argument(metavar="IDEAS", help=IDEAS_HELP, callback=with_standard_input)]
 JobIds = Annotated[list[str], typer.Argument(help="Ids: ev_…, bt_…, rk_…, cp_…, rw_…, cu_…, pr_… or sc_….")]
@@ -63,53 +64,58 @@ WithCutoff = Annotated[
     str | None,
     typer.Option(
         "--cutoff",
-        help="YYYY-MM-DD: ignore literature published later. An earlier cutoff of an idea itself still applies.",
+        help="YYYY-MM-DD: ignore literature published later. If an idea has its own, earlier cutoff, that one applies.",
     ),
 ]
 WithFormats = Annotated[
-    list[PageFormat] | None, typer.Option("--format", help="Format; repeat for several. All three by default.")
+    list[PageFormat] | None, typer.Option("--format", help="Format; repeat for several. By default all three.")
 ]
 WithReportFormats = Annotated[
     list[ReportFormat] | None,
     typer.Option(
         "--format",
-        help="Format; repeat for several. By default html, md and json. bibtex and ris hold the idea's own references, "
-        "corrected by the records found.",
+        help="Format; repeat for several. By default html, md and json. bibtex and ris contain the idea's own "
+        "references, corrected from the matching records.",
     ),
 ]
 WithReportFolder = Annotated[Path, typer.Option("--out", help="Folder for the reports.")]
 WithBoard = Annotated[
     int | None,
-    typer.Option("--board", min=0, max=100, help="InnoEval: number of reviewers; 0 is the control without personas."),
+    typer.Option(
+        "--board",
+        min=0,
+        max=100,
+        help="InnoEval: number of reviewers; 0 means one reviewer without a persona, as a control.",
+    ),
 ]
 WithBoardModels = Annotated[
     str | None,
     typer.Option(
         "--board-models",
         metavar="A,B,...",
-        help="InnoEval: models of the endpoint among which the reviewers are distributed; a service must permit them.",
+        help="InnoEval: models at the endpoint, distributed among the reviewers; a service must allow them.",
     ),
 ]
 WithCriteria = Annotated[
     Path | None,
     typer.Option(
-        "--criteria", metavar="FILE.toml", help="Criteria of the call, each with name, question, anchors, weight."
+        "--criteria",
+        metavar="FILE.toml",
+        help="Criteria in the call for proposals, each with name, question, anchors and weight.",
     ),
 ]
 WithBlind = Annotated[
     bool | None,
     typer.Option(
         "--blind/--no-blind",
-        help="Mask names, affiliations, acknowledgements and the like before anything judges the ideas. "
-        "By default for several ideas, not for a single one.",
+        help="Mask names, affiliations, acknowledgements and similar details before anything judges the ideas. "
+        "Default: on for several ideas, off for one.",
         show_default=False,
     ),
 ]
 
 
-WithJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else there.")
-]
+WithJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else.")]
 
 WithProfile = Annotated[Profile, typer.Option("--profile", help="Named set of settings.")]
 
@@ -118,9 +124,9 @@ WithModel = Annotated[
     typer.Option(
         "--model",
         metavar="PROVIDER/NAME",
-        help="Language model: openai/…, anthropic/…, gemini/…, azure/…, mistral/…, openrouter/…, deepseek/…, "
-        "ollama/…, vllm/… or llamacpp/…, with the key in the provider's own variable; or a name that "
-        "ASSAYER_LLM__BASE_URL serves.",
+        help="Language model, as one of openai/…, anthropic/…, gemini/…, azure/…, mistral/…, openrouter/…, deepseek/…, "
+        "ollama/…, vllm/… or llamacpp/…, with the key in the provider's usual variable; or the name of a model at "
+        "ASSAYER_LLM__BASE_URL.",
         show_default=False,
     ),
 ]
@@ -130,8 +136,8 @@ WithLocalModel = Annotated[
     typer.Option(
         "--local-model",
         metavar="FILE|PACKAGE",
-        help="Run this GGUF model, or the one in an installed package, in llama.cpp on this machine while the "
-        "command runs.",
+        help="Run a GGUF model in llama.cpp on this machine while the command runs: this file, or the model in an "
+        "installed package.",
         show_default=False,
     ),
 ]

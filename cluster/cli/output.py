@@ -1,4 +1,4 @@
-"""Files written by commands: their folder, their names, and one file per format."""
+"""Output files of commands: the folder, file names, and one file per format."""
 
 import errno
 import os
@@ -13,10 +13,10 @@ from assayer.errors import InputError
 from cluster.whole_files import write_whole
 
 _LONGEST_NAME = 200
-"""Maximum length in bytes: file systems allow 255, which leaves room for a suffix and a number."""
+"""Maximum length of a file name in bytes. File systems allow 255; the rest is left for a suffix and a number."""
 
 _ENDINGS = {"bibtex": "bib"}
-"""File suffixes of formats whose suffix differs from their name."""
+"""File suffixes of formats whose suffix is not their name."""
 
 
 class PageFormat(StrEnum):
@@ -28,7 +28,7 @@ class PageFormat(StrEnum):
 
 
 class ReportFormat(StrEnum):
-    """Formats of a report: its pages, and the proposal's own references as their records describe them."""
+    """Report formats: the pages, and the proposal's references as bibliographies."""
 
     html = "html"
     md = "md"
@@ -42,8 +42,8 @@ Made = TypeVar("Made")
 
 
 def make_folder(out: Path, noun: str, option: str = "--out") -> None:
-    """Create the output folder, which must be writable. Raises InputError, whose message begins with the noun, if this
-    fails."""
+    """Create the output folder. Raises InputError, with a message that begins with the noun, if it cannot be created or
+    written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not os.access(out, os.W_OK | os.X_OK):
@@ -68,14 +68,14 @@ def prepare_file(path: Path, option: str = "--out") -> None:
 
 
 def safe_name(text: str) -> str:
-    """Return a safe file name, without its suffix and without folders; empty if no part of the text can be used."""
+    """Return the text as a safe file name, without suffix or folders; empty if no part of it can be used."""
     name = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("._")
     return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:
-    """Return the names, with numbers added to repeated ones. Names that differ only in case count as repeated, as on
-    many file systems."""
+    """Return the names, with numbers added to duplicates. Names that differ only in case count as duplicates, because
+    many file systems do not distinguish them."""
     taken: dict[str, int] = {}
     distinct = []
     for name in names:
@@ -91,8 +91,8 @@ def distinct_names(names: Iterable[str]) -> list[str]:
 def write_formats(
     stem: Path, made: Made, render: Mapping[Format, Callable[[Made], str]], formats: Collection[Format] | None
 ) -> list[Path]:
-    """Write the formats in the order of `render`; if `formats` is None, write all of them. Raises InputError if a file
-    cannot be written."""
+    """Write a result in each of the formats, in the order of `render`; `formats` None means all. Raises InputError if a
+    file cannot be written."""
     chosen = [kind for kind in render if not formats or kind in formats]
     return write_files(
         {stem.with_name(f"{stem.name}.{_ENDINGS.get(kind, kind)}"): render[kind](made) for kind in chosen}
@@ -100,8 +100,8 @@ def write_formats(
 
 
 def write_files(texts: Mapping[Path, str]) -> list[Path]:
-    """Write each file completely or not at all. An existing symbolic link is replaced by the file, and its target is
-    unchanged. Raises InputError if a file cannot be written."""
+    """Write each file completely or not at all. An existing symbolic link is replaced, without changing its target.
+    Raises InputError if a file cannot be written."""
     for path, text in texts.items():
         write_whole(path, text)
     return list(texts)

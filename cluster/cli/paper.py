@@ -1,4 +1,4 @@
-"""`assayer paper`: save full texts of papers, as parsed by GROBID, to files."""
+"""`assayer paper`: save the full text of papers, as parsed by GROBID, to files."""
 
 import asyncio
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
 _MOST_BYTES = 200_000_000
 _HEAD = 1_024
-"""Number of bytes at the start of a file in which the PDF signature must occur."""
+"""Number of bytes at the start of a file within which the PDF signature must occur."""
 
 
 class PaperFormat(StrEnum):
@@ -44,17 +44,17 @@ class _Exported(NamedTuple):
 def paper(
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="PAPER...", help="PDF or TEI files (.pdf .xml), addresses of PDFs, arXiv ids or DOIs."),
+        typer.Argument(metavar="PAPER...", help="PDF or TEI files (.pdf .xml), URLs of PDFs, arXiv ids or DOIs."),
     ],
     formats: Annotated[
-        list[PaperFormat] | None, typer.Option("--format", help="May be repeated; Markdown unless given.")
+        list[PaperFormat] | None, typer.Option("--format", help="Format; repeat for several. By default markdown.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the files.")] = Path("out"),
     profile: WithProfile = "laptop",
     as_json: WithJson = False,
 ) -> None:
     """Save the full text of papers as GROBID reads them: TEI, JSON or Markdown."""
-    # Papers that GROBID has parsed before are taken from the document store.
+    # Papers that GROBID parsed earlier are taken from the document store.
     settings = load_settings(profile)
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
@@ -96,10 +96,10 @@ async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings
         teis = TeiReader(settings.full_texts.pdf, settings.full_texts.parsers_at_once)
         export = PaperExport(archive, pool, teis, settings.full_texts.work_seconds)
         fetcher = await open_pdf_fetcher(settings, archive, clock, stack)
-        return [await _exported(source, forms, export, fetcher, settings) for source in sources]
+        return [await _export_paper(source, forms, export, fetcher, settings) for source in sources]
 
 
-async def _exported(
+async def _export_paper(
     source: str,
     forms: "Sequence[TeiFormat]",
     export: "PaperExport",
@@ -107,7 +107,7 @@ async def _exported(
     settings: Settings,
 ) -> _Exported:
     try:
-        content = await _content(source, fetcher, export, settings)
+        content = await _read_or_fetch(source, fetcher, export, settings)
         tei = content if _is_xml(source) else await export.tei(content, source)
         return _Exported(source, {form: await export.text(tei, form, source) for form in forms}, None)
     except AssayerError as error:
@@ -118,10 +118,10 @@ def _is_xml(source: str) -> bool:
     return source.lower().endswith(".xml") and "://" not in source
 
 
-async def _content(
+async def _read_or_fetch(
     source: str, fetcher: "ArchivingPdfFetcher | None", export: "PaperExport", settings: Settings
 ) -> bytes:
-    """Return the content of a file or, for an identifier or URL, of the first copy that can be fetched."""
+    """Read a file, or fetch the first available copy of a paper given by identifier or URL."""
     from cluster.paper_pdfs import fetch_pdf
 
     if source.lower().endswith((".pdf", ".xml")) and "://" not in source:
@@ -130,8 +130,8 @@ async def _content(
 
 
 def _read(path: Path) -> bytes:
-    """Read a PDF or TEI file. Raises InputError."""
+    """Read a PDF or TEI file. Raises InputError if its content is not what its name says."""
     content = read_whole(path, _MOST_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
-        raise InputError(f"{path} has a PDF file name but is not a PDF file.", "Pass a PDF or TEI file.")
+        raise InputError(f"{path} is named as a PDF file but is not one.", "Pass a PDF or TEI file.")
     return content

@@ -1,4 +1,4 @@
-"""`assayer policy`: training of a model, with rewards from the service's judge or on SciCompanion trajectories."""
+"""`assayer policy`: train a model with rewards from the service's judge, or on SciCompanion trajectories."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,7 +25,7 @@ Plan = Annotated[Path, typer.Argument(metavar="FILE", help="Training plan (TOML)
 def train(
     plan: Plan,
     ray: Annotated[
-        bool, typer.Option("--ray", help="Train as a Ray task, which is restarted if its process dies.")
+        bool, typer.Option("--ray", help="Train in a Ray task that is restarted if its process dies.")
     ] = False,
     address: Annotated[
         str | None,
@@ -33,7 +33,7 @@ def train(
     ] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Train, or continue from the last checkpoint. Needs the extra rl. Rewards from the judge need a service
+    """Train a model, or resume from the last checkpoint. Needs the extra rl. Rewards from the judge need a service
     (ASSAYER_API_URL, ASSAYER_API_KEY); SciCompanion needs a corpus, and ideas with known scores."""
     from workers.policy_training import read_policy_training
     from workers.policy_training.training import CURVE_FILES
@@ -76,7 +76,7 @@ def train(
 
 @app.command()
 def check(plan: Plan, as_json: WithJson = False) -> None:
-    """Read the plan and its data, and show what a training run would do; no model is loaded."""
+    """Read the plan and its data, and show what a training run would do, without loading a model."""
     from workers.policy_training import CompanionTraining, read_policy_training
     from workers.policy_training.training import last_checkpoint
 
@@ -89,7 +89,7 @@ def check(plan: Plan, as_json: WithJson = False) -> None:
         else:
             _add_policy(outcome, wanted)
         if begun is not None:
-            outcome.add(f"It would continue from {escape(str(begun))}.")
+            outcome.add(f"Training would resume from {escape(str(begun))}.")
 
 
 def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
@@ -107,7 +107,7 @@ def _add_policy(outcome: Outcome, wanted: "PolicyTraining") -> None:
 
 
 def _add_companion(outcome: Outcome, wanted: "CompanionTraining") -> None:
-    """Add a summary of the training. Raises InputError if there is no corpus in the folder."""
+    """Add a summary of the training plan. Raises InputError if the folder contains no corpus."""
     from assayer.reports.wording import count
     from index.corpus_parts import describe_corpus
     from workers.policy_training.companion_training import calls_of, read_companion_ideas

@@ -1,4 +1,4 @@
-"""`assayer propose`: generate candidate ideas for a research question, optionally ranked, best first."""
+"""`assayer propose`: generate candidate ideas for a research question, and optionally rank them, best first."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +33,8 @@ class _Proposed(NamedTuple):
 
 
 def _from_standard_input(ctx: typer.Context, question: str) -> str:
-    """Return the question or file name as passed; for `-`, a question or a temporary file read from standard input."""
+    """Return the question or file name unchanged. For `-`, return the question, or a temporary file of questions, from
+    standard input."""
     if question != "-":
         return question
     file = from_standard_input(ctx, Path(question))
@@ -48,17 +49,17 @@ def propose(
             callback=_from_standard_input,
         ),
     ],
-    candidates: Annotated[int | None, typer.Option(min=1, max=100, help="Ideas per question; 10 by default.")] = None,
+    candidates: Annotated[
+        int | None, typer.Option(min=1, max=100, help="Number of ideas per question; 10 by default.")
+    ] = None,
     best: Annotated[
         BestBy | None,
-        typer.Option(
-            help="Put the candidates of each question in order: by pairwise comparisons, or by single scores."
-        ),
+        typer.Option(help="Rank each question's candidates: by pairwise comparisons, or by individual scores."),
     ] = None,
     tier: Annotated[CandidateTier | None, typer.Option(help="Which model proposes; strong by default.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Above 0, up to 2; 0.8 by default.")] = None,
     out: Annotated[
-        Path, typer.Option(help="JSONL file for the candidates, which every command reads as ideas.")
+        Path, typer.Option(help="JSONL file for the candidates; every command can read it as ideas.")
     ] = Path("candidates.jsonl"),
     profile: WithProfile = "laptop",
     model: WithModel = None,
@@ -87,7 +88,8 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 
 
 def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
-    """Return the questions in the file `text` or, if it does not exist, the text as a question. Raises InputError."""
+    """Return the questions in the file named `text` or, if there is no such file, the text as a question. Raises
+    InputError if the file has no usable question."""
     from assayer.curation.records import question_of_text
     from cluster.curation_inputs import read_questions
 
@@ -95,7 +97,7 @@ def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
         return [question_of_text(text, "The question")], []
     read = read_questions(Path(text))
     if not read.found:
-        raise InputError(f"{text} contains no usable question.", " ".join(read.rejected[:3]))
+        raise InputError(f"{text} contains no usable questions.", " ".join(read.rejected[:3]))
     return read.found, read.rejected
 
 
@@ -113,7 +115,7 @@ def _show(made: _Proposed) -> None:
     kept = sum(len(item.candidates) for item in results)
     say(
         f"{kept:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
-        "duplicates were left out."
+        "duplicates were removed."
     )
     for question, item in list(zip(made.questions, results, strict=True))[:_SHOWN]:
         if item.candidates and item.candidates[0].place is not None:
@@ -122,5 +124,5 @@ def _show(made: _Proposed) -> None:
 
 def _best(first: Candidate) -> str:
     if isinstance(first.place, Absent):
-        return f"no best one: {escape(first.place.reason)}"
+        return f"no best candidate: {escape(first.place.reason)}"
     return f"best is candidate {first.number}, {escape(first.title)}"

@@ -1,4 +1,4 @@
-"""`assayer rank`: ranking of ideas, with its uncertainty."""
+"""`assayer rank`: rank ideas, and show how uncertain the ranking is."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
@@ -56,7 +56,7 @@ _RENDER: "dict[RankingFormat, Callable[[CompletedRanking], str]]" = {
 }
 _COMPARISONS = "comparisons.jsonl"
 _SHOWN = 20
-"""Maximum number of ideas shown in the terminal; the files contain all."""
+"""Maximum number of ideas shown in the terminal. The files list all of them."""
 _REFUSALS_SHOWN = 5
 
 
@@ -72,18 +72,19 @@ class _RankOptions(NamedTuple):
     classes: str
     cut: int | None
     blind: bool | None
-    """True to mask ideas; None uses the settings."""
+    """Whether to mask ideas; None uses the settings."""
 
 
 class _RankResult(NamedTuple):
     ranked: "CompletedRanking"
     remarks: list[str]
-    """Remarks on the inputs read, and on which of them were used."""
+    """Remarks on the inputs, and on which of them were used."""
     rejected: list[str]
     kept: list[Comparison]
-    """Known comparisons of ideas that are not ranked now, or whose texts differ now; they stay in the file."""
+    """Known comparisons of ideas that are not in this ranking or whose texts have changed. They are kept in the
+    file."""
     names: dict[IdeaId, str]
-    """Names of the compared ideas, as stored in the file of known comparisons."""
+    """Names of the compared ideas in the file of known comparisons."""
 
 
 def rank(
@@ -91,7 +92,7 @@ def rank(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
+            min=1, help="Number of ideas to select; shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     by: Annotated[
@@ -100,29 +101,31 @@ def rank(
     calls_per_idea: Annotated[float | None, typer.Option(help="Comparisons per idea; 10 by default.")] = None,
     scores: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="JSON reports of `assayer evaluate` with the scores to start from."),
+        typer.Option(
+            metavar="FOLDER", help="JSON reports from `assayer evaluate`; the ranking starts from their scores."
+        ),
     ] = None,
     evidence: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="JSON reports of `assayer evaluate`: the judge also sees what they found.",
+            help="JSON reports from `assayer evaluate`; the judge also sees their findings.",
         ),
     ] = None,
     known: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="comparisons.jsonl of an earlier ranking; these pairs are not judged again."),
+        typer.Option(metavar="FILE", help="comparisons.jsonl from an earlier ranking; its pairs are not judged again."),
     ] = None,
     labelled: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl): adds baselines.")
+        Path | None, typer.Option(metavar="FILE", help="Ideas with known outcomes (.jsonl), which add baselines.")
     ] = None,
-    label_field: Annotated[str, typer.Option(help="Field of the labelled ideas that holds the outcome.")] = "label",
+    label_field: Annotated[str, typer.Option(help="Field that holds a labelled idea's outcome.")] = "label",
     classes: Annotated[
-        str, typer.Option(help="Outcomes of the labelled ideas from worst to best, separated by commas.")
+        str, typer.Option(help="The labelled ideas' outcomes from worst to best, separated by commas.")
     ] = "",
     out: Annotated[Path, typer.Option(help="Folder for the ranking.")] = Path("out"),
     formats: Annotated[
-        list[RankingFormat] | None, typer.Option("--format", help="Repeat for several. All four by default.")
+        list[RankingFormat] | None, typer.Option("--format", help="Format; repeat for several. By default all four.")
     ] = None,
     profile: WithProfile = "laptop",
     blind: WithBlind = None,
@@ -130,7 +133,7 @@ def rank(
     local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
-    """Rank ideas by pairwise comparisons by a language model, with uncertainty intervals."""
+    """Rank ideas with pairwise comparisons by a language model, and uncertainty intervals."""
     options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
     with chosen_model(profile, model, local_model) as chosen:
         made = run_resumable(_rank(_with_options(chosen.settings, by, calls_per_idea), options, out))
@@ -151,7 +154,7 @@ def _with_options(settings: Settings, by: str | None, calls_per_idea: float | No
     """Return the settings with the command-line options for the ranking applied."""
     names = [dimension.name for dimension in settings.ranking.dimensions]
     if by is not None and by not in names:
-        raise InputError(f"There is no dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
+        raise InputError(f"Unknown dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
     if calls_per_idea is not None and calls_per_idea <= 0:
         raise InputError(f"--calls-per-idea must be more than 0, not {calls_per_idea:g}.")
     return with_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
@@ -186,7 +189,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         between = comparisons_between(ideas, read, judging, options.known)
         known, used = between.usable, set(map(id, between.usable))
         kept = [item for item in read if id(item) not in used]
-        remarks.append(f"{len(known):,} of {len(read):,} known comparisons are between these ideas.")
+        remarks.append(f"{len(known):,} of {len(read):,} known comparisons are about these ideas.")
         if between.refused:
             remarks.append(explain_refused(between.refused, judging))
     scores: dict[IdeaId, float] = {}
@@ -199,7 +202,9 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
                 f"No report in {options.scores} has a score for any of these {len(ideas)} ideas.", _some(reasons)
             )
         remarks += reasons
-        remarks.append(f"{scored:,} of {len(ideas):,} ideas start from their score; the others start in the middle.")
+        remarks.append(
+            f"{scored:,} of {len(ideas):,} ideas start from their score; the others start from the middle of the scale."
+        )
     labelled, outcomes = _labelled(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
@@ -217,7 +222,7 @@ def _some(messages: Sequence[str]) -> str:
 
 
 def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> dict[IdeaId, str]:
-    """Return the report evidence of the ideas that have a report."""
+    """Return the report evidence for each idea that has a report."""
     read = read_evidence(folder, chars)
     evidence = {idea.id: read.by_idea[idea.id] for idea in ideas if idea.id in read.by_idea}
     if not evidence:
@@ -236,7 +241,7 @@ def _labelled(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ..
     outcomes = outcome_classes(ideas, comma_separated(options.classes))
     if not options.classes:
         raise InputError(
-            f"{options.labelled} has the outcomes {', '.join(outcomes)}, but their order is unknown.",
+            f"{options.labelled} has the outcomes {', '.join(outcomes)}, in no known order.",
             "Pass --classes with the outcomes from worst to best.",
         )
     return ideas, outcomes
@@ -249,8 +254,8 @@ def write_ranking(
     kept: Sequence[Comparison] = (),
     names: Mapping[IdeaId, str] | None = None,
 ) -> list[Path]:
-    """Write a ranking in the formats (by default all) and its comparisons, those that are kept among them with the
-    names of their ideas; return the paths. Raises InputError."""
+    """Write a ranking in the formats (by default all), and its comparisons; return the paths. The comparisons in `kept`
+    are written too, with the names of their ideas. Raises InputError if a file cannot be written."""
     pages = write_formats(out / "ranking", ranked, _RENDER, formats)
     names = {**(names or {}), **{idea.id: idea.reference for idea in ranked.ranking.ideas if idea.reference}}
     comparisons = comparisons_to_jsonl([*ranked.comparisons, *kept], names)

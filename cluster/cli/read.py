@@ -1,4 +1,4 @@
-"""`assayer read`: show the content extracted from documents, without evaluating them."""
+"""`assayer read`: show the content extracted from documents, without evaluating it."""
 
 import asyncio
 from typing import Annotated

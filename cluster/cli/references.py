@@ -83,7 +83,7 @@ async def _missed(
 
 
 def _print_bibliography(found: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
-    """Print the references of all ideas, each paper once."""
+    """Print a bibliography of all ideas' missed references, without duplicates."""
     papers = {item.paper.id: item.paper for missed in found for item in missed.references}
     works = [listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()]
     sys.stdout.write(as_bibtex(works) if bibliography == "bibtex" else as_ris(works))
@@ -104,7 +104,7 @@ def _show(missed: "MissedReferences") -> None:
 
 
 def _how(ways: "Sequence[WayFound]") -> str:
-    """Return a phrase that states how a reference was found, and how often."""
+    """Describe how a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
     walked = sum(item.from_paper is not None for item in ways)
     along = f"{walked} citation{'' if walked == 1 else 's'} lead to it" if walked else ""

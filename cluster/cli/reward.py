@@ -1,4 +1,4 @@
-"""`assayer reward`: reward ideas that match reference abstracts, judged locally without a service."""
+"""`assayer reward`: reward ideas that match reference abstracts, judged on this machine without a service."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from orchestrator.jobs.requests import NamedRewardItem
 
 _SHOWN = 20
-"""Maximum number of items shown in the terminal; the file contains all."""
+"""Maximum number of items shown in the terminal. The file contains all of them."""
 _REASON = 100
-"""Maximum characters of a reason shown in the terminal."""
+"""Maximum length of a reason shown in the terminal."""
 
 
 class _Rewarded(NamedTuple):
@@ -35,10 +35,10 @@ class _Rewarded(NamedTuple):
     outcomes: "Sequence[RewardOutcome]"
     result: "RewardsResult"
     pages: "Mapping[int, Path]"
-    """Report pages, keyed by the item's position; an item that ended in a problem has none."""
+    """Paths of the HTML pages, keyed by item position. Items that ended in a problem have none."""
 
     def lines(self) -> Iterator[str]:
-        """Yield one JSON object per item, including the path of its page if there is one."""
+        """Yield one JSON object per item, including the path of its page, if any."""
         for outcome in self.outcomes:
             page = self.pages.get(outcome.item)
             shown = {} if page is None else {"page": str(page)}
@@ -49,7 +49,7 @@ def reward(
     file: Annotated[
         Path,
         typer.Argument(
-            help="JSON lines with question, idea and abstract, and optionally id and reference; - for standard input.",
+            help="JSON Lines file with question, idea, abstract and optionally id and reference; - for standard input.",
             callback=from_standard_input,
         ),
     ],
@@ -57,14 +57,14 @@ def reward(
     out: Annotated[Path, typer.Option(help="File for the rewards, one JSON line per item.")] = Path("rewards.jsonl"),
     pages: Annotated[
         Path | None,
-        typer.Option(help="Folder for one HTML page per item: the debate, vote by vote. By default no pages."),
+        typer.Option(help="Folder for one HTML page per item that shows the debate vote by vote. By default no pages."),
     ] = None,
     profile: WithProfile = "laptop",
     model: WithModel = None,
     local_model: WithLocalModel = None,
     as_json: WithJson = False,
 ) -> None:
-    """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some have no reward."""
+    """Reward ideas that match the methodology of a reference abstract, by debate. Exit code 1: some got no reward."""
     items = read_reward_items(file)
     prepare_file(out)
     if pages is not None:
@@ -83,7 +83,8 @@ def reward(
 
 
 def read_reward_items(file: Path) -> "list[NamedRewardItem]":
-    """Read the reward items of a file, ignoring blank lines. Raises InputError naming the file and the line."""
+    """Read the reward items in a file, skipping blank lines. Raises InputError, which names the file and the line, if
+    an item is invalid."""
     from assayer.text.decoding import decode_text
 
     text = decode_text(read_whole(file), str(file))
@@ -105,10 +106,10 @@ def _item(line: str, where: str) -> "NamedRewardItem":
         field = ".".join(map(str, first["loc"]))
         raise InputError(
             f"{where}: {f'{field}: ' if field else ''}{first['msg']}.",
-            "A line is an object with question, idea and abstract; id and reference may be given.",
+            "A line is an object with question, idea and abstract, and optionally id and reference.",
         ) from None
     if empty := [name for name in ("question", "abstract") if not getattr(item, name).strip()]:
-        raise InputError(f"{where}: {empty[0]} is empty.", "Without it nothing can be judged.")
+        raise InputError(f"{where}: {empty[0]} is empty.", "Fill it in: the judge needs it.")
     return item
 
 
@@ -135,8 +136,8 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
 
 
 def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
-    """Write a page for each reward, named by the item's id or, without a usable id, by its number. Return the pages by
-    item position."""
+    """Write a page for each reward, named after the item's id or, if the id is unusable, its number. Return the paths,
+    keyed by item position."""
     from assayer.reports.debate_page import as_debate_html
 
     names = distinct_names(safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))
@@ -165,9 +166,9 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     result = rewarded.result
     cost = "cost unknown" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
     say(
-        f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before "
-        f"any call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the same text as "
-        f"an earlier item. {result.calls:,} calls, {cost}."
+        f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before any "
+        f"model call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the same text as "
+        f"an earlier item. {result.calls:,} model calls, {cost}."
     )
     say(escape(f"Written: {out}"))
 

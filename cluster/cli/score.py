@@ -1,4 +1,4 @@
-"""`assayer score`: score individual ideas for novelty, feasibility and effectiveness, from 1 to 5."""
+"""`assayer score`: score ideas one by one for novelty, feasibility and effectiveness, from 1 to 5."""
 
 import asyncio
 from pathlib import Path
@@ -30,11 +30,11 @@ class _Scored(NamedTuple):
 
 def score(
     paths: IdeaPaths,
-    question: Annotated[str | None, typer.Option(help="The research question that all of them answer.")] = None,
+    question: Annotated[str | None, typer.Option(help="The research question that all the ideas answer.")] = None,
     dimensions: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Your own dimensions (.toml); novelty, feasibility, effectiveness by default."
+            metavar="FILE", help="Your own dimensions (.toml); by default novelty, feasibility and effectiveness."
         ),
     ] = None,
     out: Annotated[Path, typer.Option(help="JSONL file for the scores, one line per idea.")] = Path("scores.jsonl"),
@@ -67,7 +67,7 @@ async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | 
     read = await read_idea_inputs(paths, settings)
     ideas, rejected = read
     if not ideas:
-        raise InputError("There is no idea to score.", " ".join(item.message for item in rejected[:3]))
+        raise InputError("There are no ideas to score.", " ".join(item.message for item in rejected[:3]))
     if judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)):
         ideas = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
     async with curating(settings, out, "Ideas") as (curator, bar):

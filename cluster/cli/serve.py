@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all addresses of this machine.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine's addresses.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen on; 0 chooses a free one.")] = 8765,
@@ -49,8 +49,8 @@ def serve(
 
 
 def _show_key(home: Path, key: str | None) -> None:
-    """Print the first key if the output is a terminal. Otherwise write it to a file that only the service's user can
-    read, because the output may be a log that others read."""
+    """Print the first API key if the output is a terminal. Otherwise write it to a file that only the service's user
+    can read, because the output may go to a log that others read."""
     if key is None:
         return
     if sys.stdout.isatty():
@@ -79,14 +79,14 @@ async def _serve_alone(settings: Settings, listening: socket) -> None:
             address, taken, *_ = listening.getsockname()
             _show_address(address, taken)
             await serve_http(
-                service.app, listening, service.run, lambda: _let_end(service, settings.work.drain_seconds)
+                service.app, listening, service.run, lambda: _drain_jobs(service, settings.work.drain_seconds)
             )
 
 
-async def _let_end(service: "Service", seconds: float) -> None:
+async def _drain_jobs(service: "Service", seconds: float) -> None:
     if running := service.evaluator.in_hand:
         remark(
-            f"Waiting up to {seconds:g} s for {running} running {'job' if running == 1 else 'jobs'} to finish; a job "
-            "that does not finish returns to the queue. Press Ctrl-C again to stop immediately."
+            f"Waiting up to {seconds:g} s for {running} running {'job' if running == 1 else 'jobs'} to finish; "
+            "unfinished jobs return to the queue. Press Ctrl-C again to stop immediately."
         )
     await service.drain(seconds)

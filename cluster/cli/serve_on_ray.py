@@ -15,7 +15,7 @@ from cluster.settings import Profile, Settings
 
 
 class RayPlace(NamedTuple):
-    """Cluster on which the service runs, and the address on which it listens."""
+    """Where the service runs: on which Ray cluster, and on which address it listens."""
 
     host: str
     port: int
@@ -30,10 +30,12 @@ def serve_on_ray(
     show_key: Callable[[str | None], None],
     show_address: Callable[[str, int], None],
 ) -> None:
-    """Run the service on Ray until it is stopped. Raises ConfigurationError."""
+    """Run the service on Ray until it is stopped. Raises ConfigurationError if Ray is not installed or the service
+    cannot start."""
     if find_spec("ray") is None:
         raise ConfigurationError("Ray is not installed.", "Install it with: pip install 'assayer-research[service]'.")
-    # The database stays open in this process; otherwise it would stop with the pool process that opened it first.
+    # The database is kept open by this process; otherwise it would stop together with the pool process that opened it
+    # first.
     opened = AsyncExitStack()
     with asyncio.Runner() as runner, ExitStack() as stack:
         port, own_api = place.port, place.address is None and not settings.serving.ingress.wanted
@@ -42,12 +44,12 @@ def serve_on_ray(
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
                 port = listener.getsockname()[1]
-        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_figures
+        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_metrics
 
         folder = stack.enter_context(private_environment()) if place.address is None else None
         if folder is not None and own_api:
-            stack.enter_context(shared_figures(folder))
-        # Imported only now, because metrics choose their storage when they are imported.
+            stack.enter_context(shared_metrics(folder))
+        # Imported only now, because the metrics library chooses its storage when it is imported.
         from cluster.database import open_database
         from cluster.service import create_first_key
 

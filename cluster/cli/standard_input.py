@@ -1,4 +1,4 @@
-"""Standard input, which is named `-`, in place of a file."""
+"""Read standard input, named `-` on the command line, as if it were a file."""
 
 import json
 import sys
@@ -11,25 +11,26 @@ from assayer.errors import InputError
 
 
 def with_standard_input(ctx: typer.Context, paths: list[Path] | None) -> list[Path] | None:
-    """Return the paths with `-` replaced by a temporary file with the contents of standard input."""
+    """Return the paths, with `-` replaced by a temporary file that holds the contents of standard input."""
     return paths and [from_standard_input(ctx, path) for path in paths]
 
 
 def from_standard_input(ctx: typer.Context, path: Path) -> Path:
-    """Return the path or, if it is `-`, a file with the contents of standard input, deleted when the command ends. Its
-    suffix states its format: PDF, JSON, JSON Lines or text. Raises InputError if there is nothing to read."""
+    """Return the path or, for `-`, a temporary file that holds the contents of standard input until the command ends.
+    Its suffix states the detected format: PDF, JSON, JSON Lines or text. Raises InputError if there is nothing to
+    read."""
     if str(path) != "-" or ctx.resilient_parsing:
         return path
     content = sys.stdin.buffer.read()
     if not content.strip():
         raise InputError("Standard input is empty.", "Pipe an idea into the command, or name a file.")
     folder = ctx.with_resource(tempfile.TemporaryDirectory(prefix="assayer-"))
-    file = Path(folder) / f"stdin{_ending(content)}"
+    file = Path(folder) / f"stdin{_detect_suffix(content)}"
     file.write_bytes(content)
     return file
 
 
-def _ending(content: bytes) -> str:
+def _detect_suffix(content: bytes) -> str:
     if content.startswith(b"%PDF-"):
         return ".pdf"
     first = content.lstrip().split(b"\n", 1)[0]

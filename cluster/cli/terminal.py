@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Out = TypeVar("Out")
 
 _WIDEST = 10_000
-"""Maximum table width in columns; a table takes only the width it needs."""
+"""Maximum table width in columns. A table takes only the width that it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 class SafeConsole(Console):
-    """Console that shows no control characters from any text, because text from a model, a paper or a file name must
-    not reach the terminal as a command. Colours and bars, which rich itself produces, are shown."""
+    """Console that strips control characters from all text, because text from a model, a paper or a file name must not
+    control the terminal. Colours and bars, which rich itself produces, are kept."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):
@@ -36,7 +36,7 @@ class SafeConsole(Console):
 
 
 def readable_size(count: float) -> str:
-    """Format a size in bytes: with one decimal (1.2 GB), or without decimals below a thousand (12 B)."""
+    """Format a size in bytes, with one decimal (1.2 GB) or, below a thousand, without decimals (12 B)."""
     unit = next(((each, name) for each, name in _UNITS if count >= each), None)
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
@@ -47,7 +47,7 @@ def say(markup: str) -> None:
 
 
 def _with_names(value: object) -> object:
-    """Return the value with every named tuple converted to a mapping, because pydantic would write it as a list."""
+    """Convert every named tuple in the value to a mapping, because pydantic would write it as a list."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
@@ -56,14 +56,15 @@ def _with_names(value: object) -> object:
 
 
 def print_json(value: object) -> None:
-    """Print a value, which may hold models, named tuples, paths and dates, as one JSON document on standard output."""
+    """Print a value as one JSON document on standard output. It may contain models, named tuples, paths and dates."""
     from pydantic_core import to_jsonable_python
 
     sys.stdout.write(json.dumps(to_jsonable_python(_with_names(value)), ensure_ascii=False, indent=2) + "\n")
 
 
 class Outcome:
-    """Result of a command: lines of markup, printed immediately, or values, printed as one JSON document at the end."""
+    """Result of a command: lines of markup that are printed immediately, or values that are printed as one JSON
+    document at the end."""
 
     def __init__(self, *, as_json: bool) -> None:
         self.facts: dict[str, object] = {}
@@ -77,7 +78,7 @@ class Outcome:
             print_json(self.facts)
 
     def add(self, *lines: str, **facts: object) -> None:
-        """Add values, and the lines of markup that present them to people."""
+        """Add values, and lines of markup that present them to people."""
         self.facts |= facts
         for line in () if self._as_json else lines:
             say(line)
@@ -89,8 +90,8 @@ def status(text: str) -> Status:
 
 
 def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: Collection[str] = ()) -> None:
-    """Print a table, with the columns named in `figures` aligned to the right. The first column, which often holds ids,
-    is never wrapped, so that it can be copied; in a file or a pipe, no column is wrapped."""
+    """Print a table, with the columns named in `figures` right-aligned. The first column often holds ids, so it is
+    never wrapped and can be copied. In a file or a pipe, no column is wrapped."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
         side: JustifyMethod = "right" if heading in figures else "left"
@@ -108,7 +109,7 @@ def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
 
 
 def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
-    """Run work whose answers are stored; if it is interrupted, say that it can be resumed."""
+    """Run work whose answers are stored. If it is interrupted, tell the user that it can be resumed."""
     try:
         return asyncio.run(work)
     except KeyboardInterrupt:
@@ -117,23 +118,23 @@ def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
 
 
 def remark(text: str) -> None:
-    """Print a remark for people on standard error; standard output is reserved for other programs."""
-    SafeConsole(stderr=True, highlight=False).print(escape(_encodable(text)), soft_wrap=True)
+    """Print a remark for people on standard error, because other programs may read standard output."""
+    SafeConsole(stderr=True, highlight=False).print(escape(_escape_undecodable(text)), soft_wrap=True)
 
 
 def print_error(message: str, text: str) -> None:
     SafeConsole(stderr=True, highlight=False).print(
-        f"[bold red]{message}[/] {escape(_encodable(text))}", soft_wrap=True
+        f"[bold red]{message}[/] {escape(_escape_undecodable(text))}", soft_wrap=True
     )
 
 
-def _encodable(text: str) -> str:
-    """Return the text with bytes of a file name that are not UTF-8 shown as escapes."""
+def _escape_undecodable(text: str) -> str:
+    """Return the text with any undecodable bytes from a file name shown as escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def progress_bars(*columns: SpinnerColumn | TextColumn) -> Progress:
-    """Return progress bars on standard error, which are drawn only on a terminal."""
+    """Return progress bars on standard error that are drawn only on a terminal."""
     console = SafeConsole(stderr=True, highlight=False)
     bars = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, *bars, console=console, disable=not console.is_terminal)
@@ -154,7 +155,7 @@ class _Bars:
 
 
 class StageProgress(_Bars):
-    """One bar per stage, added when the stage is first reported. Implements the Progress port."""
+    """Progress display with one bar per stage, added when the stage is first reported. Implements the Progress port."""
 
     def __init__(self) -> None:
         super().__init__(TextColumn("{task.description}"))
@@ -170,19 +171,20 @@ class StageProgress(_Bars):
 
 
 class EvaluationProgress(_Bars):
-    """One bar over all ideas, and one over the steps of the ideas in progress. Implements the Progress port."""
+    """Progress display with one bar for all ideas, and one for the steps of ideas in progress. Implements the Progress
+    port."""
 
     def __init__(self, ideas: int) -> None:
         super().__init__(SpinnerColumn(), TextColumn("{task.description}"))
         self._ideas = self._progress.add_task("Ideas", total=ideas)
         self._steps = self._progress.add_task("Steps", total=None)
         self._stages: dict[tuple[str, str], tuple[int, int]] = {}
-        """Finished and total steps of stages in progress, keyed by run and name."""
+        """Finished and total steps of each stage in progress, keyed by run and stage name."""
         self._done = self._total = 0
         self._model: TaskID | None = None
 
     def show_model(self, read: int, written: int) -> None:
-        """Show the number of tokens that a local model has read and written for the answers in progress."""
+        """Show how many tokens a local model has read and written for the answers in progress."""
         text = f"Model: {read:,} tokens read, {written:,} written"
         if self._model is None:
             self._model = self._progress.add_task(text, total=None)
@@ -202,7 +204,7 @@ class EvaluationProgress(_Bars):
 
 
 class StepProgress(_Bars):
-    """Progress bar that counts steps, either of one stage or of all stages. Implements the Progress port."""
+    """Progress bar that counts the steps of one stage or of all stages. Implements the Progress port."""
 
     def __init__(self, steps: str, total: int | None = None, stage: str | None = None) -> None:
         super().__init__(SpinnerColumn(), TextColumn(steps))

@@ -1,4 +1,4 @@
-"""Work item of `assayer evaluate`, run in this process or another: evaluate one idea and write its report."""
+"""Work item of `assayer evaluate` that runs in this process or another: evaluate an idea and write its report."""
 
 import datetime as dt
 from collections.abc import Callable, Sequence
@@ -35,13 +35,13 @@ class WrittenReport(NamedTuple):
     line: SummaryRow
     record: ReportRecord
     report: Report | None
-    """Report of the idea; None if there are too many to read in a terminal, because thousands of reports are not kept
-    in memory."""
+    """The idea's report. None if there are too many to show in a terminal, because thousands of reports are not kept in
+    memory."""
 
 
 def write_report(stem: Path, report: Report, formats: Sequence[ReportFormat] | None = None) -> list[Path]:
-    """Write a report in the formats (by default its pages), and a method's graph if there is one; return the paths.
-    `stem` is their path without suffixes. Raises InputError."""
+    """Write a report in the formats (by default its pages), and the method's graph, if any; return the paths. `stem` is
+    their common path without suffixes. Raises InputError if a file cannot be written."""
     files = write_formats(stem, report, _RENDER, formats or _PAGES)
     if report.graph is not None:
         files += write_files({stem.with_name(f"{stem.name}.graphml"): as_graphml(report, report.graph)})
@@ -54,16 +54,16 @@ class WriteReport:
 
     idea: Idea
     stem: Path
-    """Path of the files, without their suffixes."""
+    """Path of the files, without suffixes."""
     method: str
     cutoff: dt.date | None
     run_request: "RunRequest"
     formats: Sequence[ReportFormat] | None
     kept: bool
-    """True if the report itself is returned as well."""
+    """Whether to return the report as well as write it."""
 
     async def __call__(self, engine: "Engine", progress: "Progress") -> WrittenReport:
-        """Evaluate the idea and write its report files. Raises AssayerError."""
+        """Evaluate the idea and write its report files. Raises AssayerError if either fails."""
         report = (await engine.evaluate(self.idea, self.method, self.cutoff, progress, self.run_request)).report
         files = write_report(self.stem, report, self.formats)
         return WrittenReport(SummaryRow.of(report, files), report_record(report, files), report if self.kept else None)

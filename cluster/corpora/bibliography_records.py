@@ -1,5 +1,4 @@
-"""Conversion of bibliographies exported by reference managers to paper records. Entries without an abstract are
-rejected."""
+"""Convert bibliographies exported by reference managers to paper records. Entries without an abstract are rejected."""
 
 import hashlib
 from collections.abc import Iterator
@@ -17,16 +16,16 @@ _MOST_BYTES = 200_000_000
 
 
 def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
-    """Write a JSON line for each entry of a bibliography, and return the entries that cannot become paper records, with
-    the reason. Raises InputError if the file is not a bibliography or if no entry can become a record."""
+    """Write one JSON line for each usable entry in a bibliography, and return the other entries with the reasons.
+    Raises InputError if the file is not a bibliography or contains no usable entry."""
     read = list(_records(file))
     records = [record for record in read if isinstance(record, PaperRecord)]
     refused = tuple(record for record in read if isinstance(record, str))
     if not records:
         why = "; ".join(refused[:3]) or "It has no entries"
         raise InputError(
-            f"No entry of {file} can become a paper of the corpus. {why}.",
-            "Export the entries with their titles and abstracts.",
+            f"No entry in {file} can be added to the corpus. {why}.",
+            "Re-export the entries with their titles and abstracts.",
         )
     with whole_file(to) as lines:
         for record in records:

@@ -1,4 +1,4 @@
-"""Ingest of papers from each data source, and fetching of later changes, as configured by the settings."""
+"""Ingest papers from each data source, and fetch later changes, as configured in the settings."""
 
 import datetime as dt
 import os
@@ -30,15 +30,15 @@ from workers.outbound.source_pace import Pacer
 
 _S2 = "https://api.semanticscholar.org"
 _S2_DATASETS = ("papers", "abstracts", "citations")
-"""Datasets ingested into a new folder if none are specified."""
+"""Data sets ingested into a new folder by default."""
 _DAY = dt.timedelta(days=1)
 
 
 async def ingest_s2_files(
     to: str, files: str, release: str, settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest downloaded Semantic Scholar files. `release` is the release that they belong to, from which later diffs
-    continue; empty if unknown."""
+    """Ingest downloaded Semantic Scholar files. `release` names the release that the files belong to, on top of which
+    later diffs are applied; empty if unknown."""
     with _exclusive(to):
         return await _ingest(to, "s2", settings, report).run(
             s2_dataset_files(files), StoredFiles(), release, complete=True
@@ -48,8 +48,8 @@ async def ingest_s2_files(
 async def ingest_s2_release(
     to: str, release: str, datasets: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest a full release into a new folder, or diffs into a folder that has a release. Datasets already in the
-    folder are always updated."""
+    """Ingest a full release into a new folder, or diffs into a folder that already has a release. Data sets that are
+    already in the folder are always updated."""
     if datasets:
         _kinds(datasets)
     key = settings.s2.api_key.get_secret_value()
@@ -69,7 +69,7 @@ async def ingest_s2_release(
 
 
 async def _s2_links(service: S2Datasets, ingest: Ingest, kinds: Sequence[SourceKind], wanted: str) -> dict[S2File, str]:
-    """Return links to the complete datasets of the folder's current or newly started release, and to the diffs from
+    """Return links to the complete data sets in the folder's current or newly started release, and to the diffs from
     that release to the wanted one."""
     if not ingest.state.until:
         if ingest.state.built:
@@ -95,7 +95,7 @@ async def ingest_arxiv(
     settings: Settings,
     report: ReportProgress,
 ) -> IngestSummary:
-    """Ingest the arXiv records of past days, starting from the last day already ingested. `subjects` has the form
+    """Ingest arXiv records up to yesterday, starting from the last day already ingested. `subjects` has the form
     described in `Ingest.bind_subjects`."""
     yesterday = dt.datetime.now(dt.UTC).date() - _DAY
     last = min(until or yesterday, yesterday)
@@ -115,8 +115,8 @@ async def ingest_arxiv(
 async def ingest_openalex(
     to: str, manifest: str | None, merged: Sequence[str], settings: Settings, report: ReportProgress
 ) -> IngestSummary:
-    """Ingest an OpenAlex snapshot; without a manifest, use the manifest of the last run. The ids in the files `merged`
-    are removed and stay removed in later runs that do not list them."""
+    """Ingest an OpenAlex snapshot; by default, the manifest used in the last run. The ids in the `merged` files are
+    removed, and stay removed in later runs that do not list them."""
     async with _transfers(settings, 0.0) as transfers:
         with _exclusive(to):
             ingest = _ingest(to, "openalex", settings, report)
@@ -139,7 +139,7 @@ async def ingest_jsonl(to: str, files: Sequence[str], settings: Settings, report
 
 def _ingest(to: str, origin: str, settings: Settings, report: ReportProgress) -> Ingest:
     options, own = settings.ingest, settings.embedder.model
-    published = own if adapters_of(own) else options.vector_model  # SPECTER2 may be a downloaded folder
+    published = own if adapters_of(own) else options.vector_model  # SPECTER2 may have been downloaded to a folder
     limits = JoinLimits(memory_mb=options.memory_mb, threads=options.threads, vector_model=published)
     return Ingest(to, origin, IngestOptions(partitions=options.partitions, jobs=options.jobs, join=limits), report)
 
@@ -156,19 +156,19 @@ def _kinds(datasets: Sequence[str]) -> list[SourceKind]:
 
 @contextmanager
 def _download_folder(ingest: Ingest) -> Iterator[Path]:
-    """Yield the folder for downloads; files left there by a failed run are resumed by the next run."""
+    """Yield the folder for downloads. Files left there by a failed run are resumed by the next run."""
     folder = (
         ingest.root.local / ".incoming"
         if ingest.root.local
-        else _private_folder(f"{hash64([str(ingest.root)])[0]:016x}")
+        else _private_temp_dir(f"{hash64([str(ingest.root)])[0]:016x}")
     )
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _private_folder(name: str) -> Path:
-    """Return a private folder in the temporary directory, which other users may write to as well. Raises InputError
-    if another user created it first."""
+def _private_temp_dir(name: str) -> Path:
+    """Return a private folder inside the system's temporary directory. Other users can write to that directory, so this
+    raises InputError if another user created the folder first."""
     folder = Path(gettempdir()) / f"assayer-incoming-{name}"
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
@@ -186,8 +186,8 @@ async def _transfers(
 
 
 def _exclusive(to: str) -> AbstractContextManager[None]:
-    """Return a lock on the destination, on this machine. For a remote address, the caller must ensure that only one
-    run uses it."""
+    """Return a lock on the destination, which works only on this machine. For a remote address, the caller must ensure
+    that only one run uses it."""
     folder = StoragePath.parse(to).local
     if folder is None:
         return nullcontext()
@@ -199,13 +199,13 @@ def _exclusive(to: str) -> AbstractContextManager[None]:
 
 
 async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCount, ...]:
-    """Fetch changes from the data source of the folder: Semantic Scholar datasets, arXiv subjects or an OpenAlex
-    manifest. Papers ingested from JSON files have no source to query. Returns the counts of rejected records. Raises
-    InputError if the folder was not created by ingest, or if its first ingest is incomplete."""
+    """Fetch changes from the folder's data source: Semantic Scholar data sets, arXiv subjects or an OpenAlex manifest.
+    Returns the counts of rejected records. Papers ingested from JSON files have no source to query. Raises InputError
+    if the folder was not created by ingest, or if its first ingest is incomplete."""
     state = _read_state(folder)
     if not state.built:
         raise InputError(
-            f"The first ingest into {folder} is incomplete.", "Run assayer corpus ingest again to finish it."
+            f"The first ingest into {folder} is incomplete.", "Run assayer corpus ingest again to complete it."
         )
     summary = await _ingest_changes(folder, state.origin, settings)
     return summary.rejected if summary else ()

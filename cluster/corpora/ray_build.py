@@ -1,8 +1,8 @@
-"""Build a corpus on Ray: a pool of models embeds the texts (Ray Data), then a task builds each shard.
+"""Build a corpus on Ray: a pool of models embeds the texts (Ray Data), then one task builds each shard.
 
-Readers stream the texts of record files. A reader derives each portion's key from its content and skips portions that
-are already stored: a run that was killed resumes where it stopped, and if a process dies, only its current portion is
-lost. Texts stream through the object store a few portions at a time; vectors are never stored there."""
+Readers stream the texts from record files in portions. A reader derives each portion's key from its content, and skips
+portions that are already stored, so a run that was killed resumes where it stopped. If a process dies, only its current
+portion is lost. Texts stream through the object store a few portions at a time; vectors are never stored there."""
 
 import asyncio
 import logging
@@ -38,23 +38,23 @@ from workers.embedding.settings import EmbedderSettings
 
 
 class EmbeddingResources(Frozen):
-    """Resources of each embedding process."""
+    """Resources for each embedding process."""
 
     processes: int | None = Field(default=None, ge=1)
-    """Number of embedding processes; None uses one per GPU in the cluster or, without GPUs, one less than its number of
+    """Number of embedding processes. None uses one per GPU in the cluster or, without GPUs, one fewer than its
     processors."""
     cpus: float = Field(default=1.0, gt=0)
     gpus: float | None = Field(default=None, ge=0)
-    """GPUs per process; None uses 1 if the cluster has any GPU."""
+    """GPUs per process. None uses 1 if the cluster has any GPU."""
     texts: int = Field(default=2048, ge=1)
-    """Number of texts embedded and stored together; this much work is repeated if a process dies."""
+    """Number of texts embedded and stored together. This much work is repeated if a process dies."""
 
 
 class RayBuildPlan(Frozen):
     sources: tuple[Path, ...]
     """Source files, on a disk that every node can access."""
     directory: Path
-    """Directory of the corpus, on a disk that every node can access."""
+    """Corpus directory, on a disk that every node can access."""
     vectors: str
     """fsspec URL to which every node can write vectors."""
     embedder: EmbedderSettings
@@ -64,30 +64,30 @@ class RayBuildPlan(Frozen):
     embed_anew: bool = False
     """Whether to embed all texts again, even those whose records contain vectors."""
     device: Device = "cpu"
-    """Device on which large indexes are trained; with `cuda`, each shard's task has its own GPU."""
+    """Device on which large indexes are trained. With `cuda`, each shard's task has its own GPU."""
 
 
 _READER_CPUS = 0.1
-"""CPUs reserved for a reader, which mostly waits for its embedding pool."""
+"""CPUs reserved for a reader, which spends most of its time waiting for its embedding pool."""
 _BLOCK_BYTES = 4096
-"""Target block size in bytes, smaller than the texts of any portion."""
+"""Ray's target block size in bytes, smaller than the texts of any portion."""
 
 
 class EmbeddingResult(NamedTuple):
     keys: list[str]
     """Keys of all portions, including those of earlier runs."""
     embedded: int
-    """Number of texts that were embedded in this run."""
+    """Number of texts embedded in this run."""
     found: int
-    """Number of texts whose vectors were already stored by an earlier run."""
+    """Number of texts whose vectors an earlier run had already stored."""
 
 
 def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> EmbeddingResult:
-    """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises errors of reading and
+    """Embed the texts on a Ray cluster, reporting the number of finished texts. Re-raises the errors of reading and
     embedding."""
     _configure()
     files = [str(file) for source in wanted.sources for file in source_files(source)]
-    share = _resolved(wanted.share)
+    share = _resolve_resources(wanted.share)
     portions = (
         ray.data.from_items([{"path": path} for path in files], override_num_blocks=len(files))
         .map_batches(
@@ -126,7 +126,7 @@ def _configure() -> None:
     warnings.filterwarnings("ignore", "The minimum number of concurrent actors", UserWarning)
 
 
-def _resolved(share: EmbeddingResources) -> EmbeddingResources:
+def _resolve_resources(share: EmbeddingResources) -> EmbeddingResources:
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     gpus = share.gpus if share.gpus is not None else min(1.0, resources.get("GPU", 0.0))
     capacity = resources.get("GPU", 0.0) / gpus if gpus else (resources["CPU"] - 1) / share.cpus
@@ -134,7 +134,7 @@ def _resolved(share: EmbeddingResources) -> EmbeddingResources:
 
 
 def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
-    """Yield portions of the files' texts; a portion whose vectors are already stored has no texts."""
+    """Yield the files' texts in portions. A portion whose vectors are already stored is yielded without texts."""
     store, size = VectorStore(wanted.vectors), wanted.share.texts
     embedder = local_embedder(wanted.embedder)
     lexical = isinstance(embedder, LexicalEmbedder)
@@ -163,7 +163,7 @@ class _EmbeddingWorker:
         return portions.drop_columns(["list"]).append_column("embedded", pa.array(embedded, pa.int64()))
 
     def _store_portion(self, key: str, texts: Sequence[str]) -> int:
-        if not texts or key in self._store:  # stored in the meantime by a process that died before reporting it
+        if not texts or key in self._store:  # stored by a process that died before reporting it
             return 0
         if isinstance(self._embedder, LexicalEmbedder):
             embedded = self._loop.run(self._embedder.embed_with_weights(texts, "passage"))
@@ -178,7 +178,7 @@ def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
 
 
 def original_error(error: BaseException) -> BaseException:
-    """Return the error raised on the remote node, with its own type."""
+    """Return the error raised on the remote node, with its original type."""
     cause: Any = getattr(error, "cause", None) or error.__cause__
     return error if cause is None else original_error(cause)
 
@@ -192,9 +192,9 @@ class RayBuildResult(NamedTuple):
 
 
 async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> RayBuildResult:
-    """Build the corpus on a Ray cluster; the resulting version is the same as after a build in a single process. Raises
+    """Build the corpus on a Ray cluster. The resulting version is the same as from a build in a single process. Raises
     the same errors as such a build."""
-    await _find_gpus(wanted)  # fails now rather than after all texts have been embedded
+    await _find_gpus(wanted)  # fail now rather than after all texts have been embedded
     stored = await asyncio.to_thread(embed_on_ray, wanted, progress)
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
     with closing(local_embedder(wanted.embedder)) as model:
@@ -211,7 +211,7 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
 
 
 async def _find_gpus(wanted: RayBuildPlan) -> None:
-    """Check that there are GPUs on the nodes where indexes will be trained. Raises ConfigurationError."""
+    """Check that the nodes on which indexes will be trained have GPUs. Raises ConfigurationError if they have none."""
     if wanted.shards is None:
         open_gpus(wanted.device)
     elif wanted.device == "cuda":
@@ -232,7 +232,7 @@ def _look_for_gpus(device: Device) -> None:
 
 
 class _ShardTasks(NamedTuple):
-    """Tasks that build shards, one per shard, running as many at once as the cluster has resources for."""
+    """Tasks that build one shard each. As many run concurrently as the cluster has resources for."""
 
     wanted: RayBuildPlan
     keys: Sequence[str]
@@ -265,7 +265,8 @@ def _build_shard(
 def _stored_vectors(
     wanted: RayBuildPlan, keys: Sequence[str], place: Path, own_hashes: Hashes | None = None
 ) -> KnownVectors:
-    """Return the stored vectors, copied to the disk of the corpus for the duration of the build. Raises CorpusError."""
+    """Return the stored vectors, copied to the corpus's disk for the duration of the build. Raises CorpusError if they
+    are incomplete."""
     with explained_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         return VectorStore(wanted.vectors).known(keys, place, own_hashes)

@@ -1,4 +1,4 @@
-"""Rate limits shared by ingests and the service: both query Semantic Scholar and arXiv, whose limits apply to both
+"""Rate limits shared by ingests and the service. Both query Semantic Scholar and arXiv, whose limits apply to the two
 together."""
 
 import logging
@@ -22,14 +22,14 @@ SERVICE_ADDRESSES: dict[SharedSource, str] = {
     "semantic_scholar": "https://api.semanticscholar.org",
     "arxiv": "https://export.arxiv.org",
 }
-"""Base URL that the service queries for each source, used as the key of its rate limit; arXiv's limit applies to all
+"""Base URL at which the service queries each source, used as the key for its rate limit. arXiv's limit applies to all
 arXiv hosts together."""
 
 
 @asynccontextmanager
 async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
     """Open the shared rate limit in the configured database, or in the one running in the data directory. Yields None
-    if there is neither, or if it is unreachable, which is logged."""
+    if there is neither, or if the database is unreachable, which is logged."""
     async with AsyncExitStack() as stack:
         try:
             database = await _database(settings, stack)
@@ -48,7 +48,7 @@ async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIt
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database | None:
-    """Open the database without creating or migrating tables, which is done by the processes that store data in it."""
+    """Open the database without creating or migrating tables, which is left to the processes that store data in it."""
     if settings.database.url:
         return await stack.enter_async_context(Database(settings.database))
     if postmaster.find(settings.home / "postgres" / "pgdata") is None:

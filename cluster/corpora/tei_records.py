@@ -1,4 +1,4 @@
-"""Conversion of papers parsed by GROBID into corpus records: full texts whose passages include their citations."""
+"""Convert papers parsed by GROBID to corpus records: full texts whose passages include their citations."""
 
 import datetime as dt
 import re
@@ -26,9 +26,9 @@ _SOURCE = "./t:teiHeader/t:fileDesc/t:sourceDesc/t:biblStruct"
 class TeiRecords(NamedTuple):
     written: int
     works: int
-    """Total number of reference-list entries cited in the texts."""
+    """Total number of reference-list entries that the texts cite."""
     places: int
-    """Total number of in-text citations of these entries."""
+    """Total number of in-text citations of those entries."""
     refused: tuple[str, ...]
     """Files that cannot be converted to papers, each with the reason."""
 
@@ -42,8 +42,8 @@ def tei_files(folder: Path) -> list[Path]:
 
 
 def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
-    """Write a JSON line for each paper; files that are not papers are reported and skipped. If no file is a paper,
-    `to` is unchanged. Raises InputError if it cannot be written."""
+    """Write one JSON line for each paper. Files that are not papers are reported and skipped; if no file is a paper,
+    `to` is unchanged. Raises InputError if `to` cannot be written."""
     refused: list[str] = []
     written = works = places = 0
     with suppress(_NoPaper), whole_file(to) as lines:
@@ -67,16 +67,16 @@ class _NoPaper(Exception):
 
 def _record_or_reason(path: Path) -> PaperRecord | str:
     try:
-        return record_of_tei(path.read_bytes(), _SUFFIX.sub("", path.name))
+        return parse_tei_record(path.read_bytes(), _SUFFIX.sub("", path.name))
     except (Unreadable, OSError) as error:
         return str(error)
     except ValidationError as error:
         return first_problem(error)
 
 
-def record_of_tei(tei: bytes, paper: str) -> PaperRecord:
-    """Return the paper record of a TEI document; `paper` is its id in the corpus. Raises Unreadable, or ValidationError
-    if the title or abstract is missing."""
+def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
+    """Convert a TEI document to a paper record; `paper` is its id in the corpus. Raises Unreadable if the document
+    cannot be parsed, or ValidationError if the title or abstract is missing."""
     root = read_tei(tei, paper)
     citing = read_citing_paper(tei, paper)
     sections = citing.paper.sections
@@ -118,7 +118,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _day(root: etree._Element) -> str | None:
-    """Return the publication date found by GROBID: a day, a month or a year; None if it is not a date."""
+    """Return the publication date found by GROBID: a day, a month or a year. Returns None if it is not a date."""
     date = root.find("./t:teiHeader/t:fileDesc/t:publicationStmt/t:date", _TEI)
     text = "" if date is None else date.get("when", "")
     try:

@@ -1,2 +1,2 @@
-"""Model Context Protocol server: tools for agents, each of which sends a request to the service with the caller's own
-key."""
+"""Model Context Protocol (MCP) server that offers the service to agents as tools. Each tool sends its requests with the
+caller's own key."""

@@ -1,7 +1,7 @@
-"""API clients for tool calls, with the caller's key; errors of the service become tool errors.
+"""API clients for tool calls, which use the caller's key. Errors from the service become tool errors.
 
-Over stdio, the key belongs to the operator who started the process; over HTTP, it is the caller's own, taken from each
-request. No client outlives its call, so no data of one caller is available to the next."""
+Over stdio, the key belongs to the operator who started the process. Over HTTP, it is the caller's own, taken from each
+request. No client outlives its call, so one caller's data is never available to the next."""
 
 import time
 from collections import OrderedDict
@@ -20,7 +20,7 @@ ToolContext: TypeAlias = Context[Any, Any]
 ClientOpener = Callable[[ToolContext], AbstractAsyncContextManager[AsyncClient]]
 
 _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
-"""Short retry policy, because a model is waiting: an error is better than no answer for minutes."""
+"""Short retry policy, because a model is waiting and prefers an error now to an answer in minutes."""
 _SCHEME = "bearer"
 _UNAUTHENTICATED = 401
 _ACCEPTED_SECONDS = 60.0
@@ -34,8 +34,8 @@ def bearer_key(header: str | None) -> str | None:
 
 
 def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> ClientOpener:
-    """Return a client opener for stdio, which uses the key of the user who started this process. `transport` connects
-    to a service in this process."""
+    """Return a client opener for stdio that uses the key of the user who started this process. Pass `transport` to
+    connect to a service in this process."""
 
     def opened(_: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         return _client(url, key, transport)
@@ -44,7 +44,7 @@ def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport
 
 
 def with_callers_key(url: str | None) -> ClientOpener:
-    """Return a client opener for HTTP, which uses the API key of the request that contains the tool call."""
+    """Return a client opener for HTTP that uses the API key of the request that contains the tool call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
         key = bearer_key((context.headers or {}).get("authorization"))
@@ -63,8 +63,8 @@ class AcceptedKeys:
         self._until: OrderedDict[str, float] = OrderedDict()
 
     async def has(self, key: str, digest: str) -> bool:
-        """Return whether the service accepts the key. Returns True if the service is unreachable, because every tool
-        call checks the key again. `digest` is a hash of the key."""
+        """Return whether the service accepts the key. Also returns True if the service is unreachable, because every
+        tool call checks the key again. `digest` is a hash of the key."""
         now = time.monotonic()
         if self._until.get(digest, 0.0) > now:
             return True
@@ -89,16 +89,16 @@ class AcceptedKeys:
 async def _client(
     url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None
 ) -> AsyncIterator[AsyncClient]:
-    """Open a client; errors of the service or of the request body become ToolErrors with the same message."""
+    """Open a client that turns errors from the service or in the request body into ToolErrors with the same message."""
     try:
         async with AsyncClient(url, key, retries=_RETRIES, transport=transport) as client:
             yield client
     except ValidationError as error:  # raised by a request body
         raise ToolError(str(InvalidRequest.of(error))) from error
     except ClientError as error:
-        raise ToolError(_message(error)) from error
+        raise ToolError(_error_text(error)) from error
 
 
-def _message(error: ClientError) -> str:
+def _error_text(error: ClientError) -> str:
     wait = error.retry_after if isinstance(error, ApiProblem) else None
     return f"{error} Try again in {wait:.0f} seconds." if wait else str(error)

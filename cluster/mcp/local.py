@@ -1,4 +1,4 @@
-"""The service in this process for `assayer mcp --local`: the same tools, without a running service or a port.
+"""Service in this process for `assayer mcp --local`, which offers the same tools without a separate service or a port.
 
 Its jobs and reports are stored in this machine's database, like those of `assayer serve`."""
 
@@ -19,13 +19,14 @@ from orchestrator.store import PgKeys, PgTenants
 
 _OPERATOR = Actor("command", "the command line of the service", "machine")
 _URL = "http://127.0.0.1"
-"""Base URL of requests to the application, which do not leave this process."""
+"""Base URL for requests to the application, which do not leave this process."""
 
 
 @asynccontextmanager
 async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
-    """Run the service and yield a client opener for it, whose key is valid until the context ends. Jobs unfinished by
-    then return to the queue, and continue at the next start. Raises ConfigurationError or StorageError."""
+    """Run the service and yield a client opener for it, whose key is valid until the context ends. Unfinished jobs then
+    return to the queue, and continue at the next start. Raises ConfigurationError or StorageError if the service cannot
+    start."""
     async with open_service(settings) as service:
         await PgTenants(service.database).create(LOCAL_TENANT, TenantPlan(name="Agents on this machine"))
         keys, key = PgKeys(service.database), generate_key()

@@ -1,4 +1,4 @@
-"""Rewards as tools: does each idea match the methodology of a reference? The texts are sent to models."""
+"""Reward tools, which judge whether ideas match the methodology of a reference. The texts are sent to models."""
 
 from typing import Annotated
 
@@ -11,38 +11,40 @@ from assayer_client.rewards import RewardOutcome, RewardsResource
 from cluster.mcp.answers import JobAnswer, ToolAnswer, job_fields, shortened
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
-from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
+from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
 _MOST_ITEMS = 50
 
 
 class RewardQuestion(BaseModel):
-    """Idea, and the reference with which it is compared."""
+    """An idea, and the reference with which to compare it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1, description="The research question that the idea answers.")
-    idea: str = Field(description="The idea. An empty one earns 0.")
+    idea: str = Field(description="The idea. An empty idea earns 0.")
     abstract: str = Field(min_length=1, description="Abstract of the reference work with the known methodology.")
 
 
 class RewardOfItem(ToolAnswer):
-    item: int = Field(description="Its place in `items`, from 0.")
-    reward: int | None = Field(description="1 match, 0 no match, null: no verdict (`reason` says why), never zero.")
+    item: int = Field(description="Its position in `items`, from 0.")
+    reward: int | None = Field(
+        description="1: match; 0: no match; null: no verdict (`reason` says why), which is not zero."
+    )
     reason: str
     leakage: bool = Field(default=False, description="The idea repeats the reference's own words, which earns nothing.")
 
 
 class RewardsAnswer(JobAnswer):
-    judged: tuple[RewardOfItem, ...] = Field(description="Those that are there so far.")
-    asked: int | None = Field(description="How many items were sent in.")
+    judged: tuple[RewardOfItem, ...] = Field(description="Rewards available so far.")
+    asked: int | None = Field(description="Number of submitted items.")
 
 
-RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as `reward` gave it.")]
+RewardsId = Annotated[str, Field(pattern=r"^rw_[0-9a-z]{1,64}$", description="`rw_…`, as returned by `reward`.")]
 
 
 class RewardTools:
-    """Reward tools, each of which sends a request or two to the service with the caller's key."""
+    """Reward tools. Each sends one or two requests to the service with the caller's key."""
 
     def __init__(self, service: ClientOpener, server: ServerState) -> None:
         self._service = service
@@ -56,7 +58,8 @@ class RewardTools:
             Field(min_length=1, max_length=_MOST_ITEMS, description="Ideas, each with its reference."),
         ],
         judge: Annotated[
-            str | None, Field(description="Name of a judge. Leave it out for the service's own debate of models.")
+            str | None,
+            Field(description="Name of a judge. Omit it for the service's default, a debate between models."),
         ] = None,
         max_usd: MaxUsd = None,
         wait_seconds: Wait = USUAL_WAIT,
@@ -78,7 +81,7 @@ class RewardTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.rewards.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.rewards.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.rewards.cancel(job), self._server):
                 return _answer(await wait_for_job(lambda: client.rewards.get(job), wait_seconds, context))
 
     async def reward_status(self, context: ToolContext, id: RewardsId, wait_seconds: Wait = 0.0) -> RewardsAnswer:

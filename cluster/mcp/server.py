@@ -25,7 +25,7 @@ from cluster.mcp.waiting import ServerState
 
 PATH = "/mcp"
 _INSTRUCTIONS = (
-    "assayer evaluates research ideas against the published literature and gives cited reports. Usual order: "
+    "assayer evaluates research ideas against the published literature and returns cited reports. Usual order: "
     "search_papers (free) to look around, evaluate (costs money and minutes) for one idea, evaluation_status while it "
     "runs, fetch_report for reviews and sources; suggest_references (free) for "
     "papers that an idea should cite; compare for two ideas side by side; reward for training generators "
@@ -36,7 +36,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 def mcp_server(service: ClientOpener, state: ServerState) -> MCPServer[Any]:
-    """Return a server with every tool; each tool call uses the client that `service` opens."""
+    """Return a server with every tool. Each tool call uses the client that `service` opens."""
     server: MCPServer[Any] = MCPServer(
         "assayer", title="assayer", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -63,9 +63,9 @@ def _add(server: MCPServer[Any], title: str, annotations: ToolAnnotations, tool:
 
 
 def http_app(url: str | None, host: str, names: Sequence[str], state: ServerState) -> Starlette:
-    """Return the app for streamable HTTP at `/mcp`, for callers who each send their own key. `names` are the allowed
-    host names besides loopback; requests with another Host or Origin are refused, as protection from DNS rebinding.
-    Raises ConfigurationError if `host` is not loopback and `names` is empty."""
+    """Return the app for streamable HTTP at `/mcp`, for callers who each send their own key. `names` are the host names
+    allowed besides loopback; requests with another Host or Origin are rejected, to prevent DNS rebinding. Raises
+    ConfigurationError if `host` is not loopback and `names` is empty."""
     if not names and not _is_loopback(host):
         raise ConfigurationError(
             f"The host name under which clients reach {host} is not configured (requests for other hosts are refused).",
@@ -94,7 +94,7 @@ def _is_loopback(host: str) -> bool:
 
 
 class _KeyRequired:
-    """Middleware that refuses requests without a valid API key, and binds each session to its key."""
+    """Middleware that rejects requests without a valid API key, and binds each session to its key."""
 
     def __init__(self, app: ASGIApp, accepted: AcceptedKeys) -> None:
         self._app = app

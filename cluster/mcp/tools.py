@@ -1,6 +1,6 @@
-"""Tools, with descriptions from which a model that does not know assayer decides when to use them.
+"""Tools, with descriptions from which a model that does not know assayer can tell when to use them.
 
-Docstrings and field descriptions here are sent to models: they are the interface."""
+The docstrings and field descriptions here are sent to models, so they are part of the interface."""
 
 import datetime as dt
 from typing import Annotated, Literal
@@ -25,7 +25,7 @@ from cluster.mcp.answers import (
 )
 from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
-from cluster.mcp.waiting import ServerState, cancelled_with_call, wait_for_job
+from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
 _PIECE, _LONGEST_PIECE = 20_000, 60_000
 
@@ -34,16 +34,16 @@ IdeaText = Annotated[
     Field(
         min_length=1,
         description="The research idea in full: problem, method and planned evaluation, as plain text or Markdown. "
-        "A few sentences are enough to begin with; a bare topic is not.",
+        "A few sentences are enough to start with; a topic alone is not.",
     ),
 ]
-IdeaTitle = Annotated[str | None, Field(description="Its title. Without one it is found in the text.")]
-EvaluationId = Annotated[str, Field(pattern=r"^ev_[0-9a-z]{1,64}$", description="`ev_…`, as `evaluate` gave it.")]
-ComparisonId = Annotated[str, Field(pattern=r"^cp_[0-9a-z]{1,64}$", description="`cp_…`, as `compare` gave it.")]
+IdeaTitle = Annotated[str | None, Field(description="The idea's title. If omitted, it is taken from the text.")]
+EvaluationId = Annotated[str, Field(pattern=r"^ev_[0-9a-z]{1,64}$", description="`ev_…`, as returned by `evaluate`.")]
+ComparisonId = Annotated[str, Field(pattern=r"^cp_[0-9a-z]{1,64}$", description="`cp_…`, as returned by `compare`.")]
 
 
 class AssayerTools:
-    """Tools, each of which sends a request or two to the service with the caller's key."""
+    """Tools. Each sends one or two requests to the service with the caller's key."""
 
     def __init__(self, service: ClientOpener, server: ServerState) -> None:
         self._service = service
@@ -55,21 +55,21 @@ class AssayerTools:
         idea: IdeaText,
         title: IdeaTitle = None,
         method: Annotated[
-            str | None, Field(description="Name of an evaluation method. Leave it out for the usual one.")
+            str | None, Field(description="Name of an evaluation method. Omit it for the default.")
         ] = None,
         cutoff: Annotated[
-            dt.date | None, Field(description="YYYY-MM-DD: literature published later is not used.")
+            dt.date | None, Field(description="YYYY-MM-DD: literature published later is ignored.")
         ] = None,
         blind: Annotated[
-            bool | None, Field(description="True: names, affiliations and the like are masked before judging.")
+            bool | None, Field(description="True: mask names, affiliations and similar details before judging.")
         ] = None,
         board: Annotated[
             int | None,
             Field(
                 ge=0,
                 le=100,
-                description="Only with the method `innoeval`: how many reviewers sit on its board; 0 is the control "
-                "without personas. Left out: as many as the service's settings say.",
+                description="Only with the method `innoeval`: number of reviewers on its board; 0 means one reviewer "
+                "without a persona, as a control. If omitted, the service's setting applies.",
             ),
         ] = None,
         max_usd: MaxUsd = None,
@@ -95,7 +95,7 @@ class AssayerTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):  # without the id from the response, the job could not be cancelled
                 job = (await client.evaluations.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.evaluations.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.evaluations.cancel(job), self._server):
                 evaluation = await wait_for_job(lambda: client.evaluations.get(job), wait_seconds, context)
                 return await _with_summary(client, evaluation)
 
@@ -119,10 +119,13 @@ class AssayerTools:
             Literal["markdown", "json"], Field(description="`markdown` to read, `json` for every field.")
         ] = "markdown",
         cursor: Annotated[
-            str | None, Field(max_length=40, description="`next_cursor` of the piece before. Left out: the beginning.")
+            str | None,
+            Field(
+                max_length=40, description="`next_cursor` from the previous piece. If omitted, start at the beginning."
+            ),
         ] = None,
         max_characters: Annotated[
-            int, Field(ge=1_000, le=_LONGEST_PIECE, description="Of the report in this answer.")
+            int, Field(ge=1_000, le=_LONGEST_PIECE, description="Maximum length of the piece.")
         ] = _PIECE,
     ) -> ReportPiece:
         """Read the report of a finished evaluation: reviews, quotes and whether they were found in their source,
@@ -146,14 +149,20 @@ class AssayerTools:
         self,
         context: ToolContext,
         query: Annotated[
-            str, Field(min_length=1, max_length=1_000, description="What to look for, best as a phrase or a sentence.")
+            str,
+            Field(
+                min_length=1, max_length=1_000, description="What to look for, preferably as a phrase or a sentence."
+            ),
         ],
-        limit: Annotated[int, Field(ge=1, le=50, description="Papers at most.")] = 10,
-        published_from: Annotated[dt.date | None, Field(description="YYYY-MM-DD, the first day that counts.")] = None,
-        published_until: Annotated[
-            dt.date | None, Field(description="YYYY-MM-DD, the last day that counts; undated papers are then left out.")
+        limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of papers.")] = 10,
+        published_from: Annotated[
+            dt.date | None, Field(description="YYYY-MM-DD: only papers published on or after this day.")
         ] = None,
-        passages: Annotated[bool, Field(description="Also the passages of papers that answer best.")] = False,
+        published_until: Annotated[
+            dt.date | None,
+            Field(description="YYYY-MM-DD: only papers published on or before this day; excludes undated ones."),
+        ] = None,
+        passages: Annotated[bool, Field(description="Also return the best-matching passages.")] = False,
     ) -> PapersFound:
         """Search the service's own corpus of papers by meaning and by words.
 
@@ -171,9 +180,9 @@ class AssayerTools:
         context: ToolContext,
         idea: IdeaText,
         title: IdeaTitle = None,
-        limit: Annotated[int, Field(ge=1, le=50, description="References at most.")] = 10,
+        limit: Annotated[int, Field(ge=1, le=50, description="Maximum number of references.")] = 10,
         cutoff: Annotated[
-            dt.date | None, Field(description="YYYY-MM-DD: papers published later, and undated ones, are left out.")
+            dt.date | None, Field(description="YYYY-MM-DD: exclude papers published later, and undated ones.")
         ] = None,
     ) -> ReferencesSuggested:
         """Suggest papers that a research idea should name but does not, each with how it was found: near the idea's
@@ -211,7 +220,7 @@ class AssayerTools:
         async with self._service(context) as client:
             with anyio.CancelScope(shield=True):
                 job = (await client.comparisons.create(body, key=request_key)).id
-            async with cancelled_with_call(lambda: client.comparisons.cancel(job), self._server):
+            async with cancel_with_call(lambda: client.comparisons.cancel(job), self._server):
                 return comparison_answer(await wait_for_job(lambda: client.comparisons.get(job), wait_seconds, context))
 
     async def comparison_status(

@@ -1,4 +1,4 @@
-"""Waiting for a job on behalf of a model: limited in time, with progress reports, and cancelled if the call is
+"""Wait for a job on behalf of a model: for a limited time, with progress reports, and with cancellation if the call is
 cancelled."""
 
 import time
@@ -19,14 +19,14 @@ J = TypeVar("J", bound=JobResource)
 
 
 class ServerState:
-    """State of this server. While it is stopping, calls end, but the work that they requested continues."""
+    """Whether this server is stopping. While it stops, calls end, but the work that they requested continues."""
 
     stopping: bool = False
 
 
 async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context: ToolContext) -> J:
-    """Return the job once it has ended, or its current state after `seconds`. Progress is reported in seconds of
-    waiting."""
+    """Return the job once it has ended, or its current state after `seconds`. Progress is reported as seconds
+    waited."""
     began = time.monotonic()
     while (job := await look()).state not in TERMINAL:
         elapsed = time.monotonic() - began
@@ -40,8 +40,8 @@ async def wait_for_job(look: Callable[[], Awaitable[J]], seconds: float, context
 
 
 @asynccontextmanager
-async def cancelled_with_call(cancel: Callable[[], Awaitable[object]], server: ServerState) -> AsyncIterator[None]:
-    """Cancel the work if the call is cancelled, to avoid further cost, unless the server itself is stopping."""
+async def cancel_with_call(cancel: Callable[[], Awaitable[object]], server: ServerState) -> AsyncIterator[None]:
+    """Cancel the work if the call is cancelled, to save cost, unless the server itself is stopping."""
     try:
         yield
     except anyio.get_cancelled_exc_class():

@@ -1,6 +1,6 @@
-"""PostgreSQL data directory: its creation, and starting and stopping its server.
+"""PostgreSQL data directory: create it, and start and stop its server.
 
-All functions here block. Callers must ensure that only one process at a time uses them on a directory."""
+All functions here block. Callers must ensure that only one process at a time uses them on the same directory."""
 
 import hashlib
 import os
@@ -20,15 +20,15 @@ from cluster.postgres import postmaster
 from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 _PORT = 5432
-"""Port number in the name of the Unix socket; no network port is opened."""
+"""Port number in the Unix socket's name; no network port is opened."""
 _SOCKET = f".s.PGSQL.{_PORT}"
 _MAX_SOCKET_BYTES = 103
-"""Maximum length in bytes of a socket path, valid on every system (macOS 103, Linux 107)."""
+"""Maximum length of a socket path in bytes that is valid on every system (macOS allows 103, Linux 107)."""
 
 
 class PostgresDataDirectory:
     def __init__(self, home: Path, programs: PostgresPrograms, seconds: float, durable: bool) -> None:
-        """Use the cluster in `home`/pgdata; `seconds` is the limit for every wait."""
+        """Use the cluster in `home`/pgdata; `seconds` limits every wait."""
         self._home = home
         self._cluster = home / "pgdata"
         self._programs = programs
@@ -36,14 +36,15 @@ class PostgresDataDirectory:
         self._durable = durable
 
     def serve(self) -> str:
-        """Start the server if needed and return its URL. Raises ConfigurationError, StorageError or OSError."""
+        """Start the server if needed, and return its URL. Raises ConfigurationError if the directory or its path is
+        unsuitable, StorageError if the server does not start, and OSError."""
         self._check_directory()
         sockets = self._socket_dir()
         if not self._cluster.exists():
             self._create()
         server = postmaster.find(self._cluster)
         if server is not None and server.ready and not _accepts_connections(sockets / _SOCKET):
-            self.stop()  # it is shutting down, or its socket was removed
+            self.stop()  # it is shutting down, or its socket was deleted
             server = None
         if server is None:
             self._start(sockets)
@@ -84,39 +85,40 @@ class PostgresDataDirectory:
             )
 
     def _create(self) -> None:
-        """Create the database in a temporary directory and rename it, so that no partial database remains if the
+        """Create the database in a temporary directory and rename that, so that no partial database remains if the
         process is killed."""
         for old in self._home.glob("new-*"):
             shutil.rmtree(old, ignore_errors=True)
         new = Path(tempfile.mkdtemp(prefix="new-", dir=self._home))
         self._programs.give(new)
-        self._programs.open_way(new)
+        self._programs.allow_access(new)
         options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "-D", "."]
         if not self._durable:
             options.append("--no-sync")
         code, output = self._programs.call("initdb", *options, cwd=new, seconds=self._seconds)
         if code:
             raise StorageError(
-                f"Cannot create a database in {self._home}: {_errors_in(output) or output[-500:]}", OWN_SERVER_HINT
+                f"Cannot create a database in {self._home}: {_extract_errors(output) or output[-500:]}", OWN_SERVER_HINT
             )
         new.rename(self._cluster)
 
     def _start(self, sockets: Path) -> None:
-        self._programs.open_way(self._cluster)
+        self._programs.allow_access(self._cluster)
         if sockets != self._cluster:
             self._make_private(sockets)
         postmaster.clear_remains(self._cluster, sockets, self._seconds)
-        # 200 connections suffice for about twenty processes. Checkpoints every five minutes would only fill the log.
+        # 200 connections suffice for about twenty processes. Logging checkpoints every five minutes would only fill the
+        # log.
         options = f"-h '' -p {_PORT} -k {shlex.quote(str(sockets))} -c max_connections=200 -c log_checkpoints=off"
         if not self._durable:
             options += " -c fsync=off"
         code, output = self._pg_ctl("start", "-l", "log", "-o", options)
-        # If starting fails, a server may still be running: one that another process was starting when it was killed.
+        # Even if starting fails, a server may be running: one that another process was starting when it was killed.
         if code and postmaster.find(self._cluster) is None:
             raise self._server_error(f"did not start: {self._log_end() or output[-500:]}")
 
     def _await_ready(self) -> None:
-        """Wait until the server is ready; it may have been started by another process that has since been killed."""
+        """Wait until the server is ready. It may have been started by another process that has since been killed."""
         waiting = Retrying(
             retry=retry_if_result(lambda server: server is not None and not server.ready),
             wait=wait_fixed(0.02),
@@ -130,8 +132,8 @@ class PostgresDataDirectory:
             raise self._server_error(f"exited during start-up: {self._log_end()}")
 
     def _socket_dir(self) -> Path:
-        """Return the socket directory: the cluster directory, which other users cannot enter, or a temporary directory
-        if its path is too long."""
+        """Return the directory for the socket: the cluster directory, which other users cannot enter, or a temporary
+        directory if that path is too long."""
         digest = hashlib.sha256(os.fsencode(self._cluster)).hexdigest()[:12]
         elsewhere = Path(tempfile.gettempdir()) / f"assayer-{digest}"
         for candidate in (self._cluster, elsewhere):
@@ -143,8 +145,8 @@ class PostgresDataDirectory:
         )
 
     def _make_private(self, sockets: Path) -> None:
-        """Create a private directory for the sockets. Raises ConfigurationError if another user has created it or can
-        access it, which is possible because its parent is world-writable."""
+        """Create a private directory for the sockets. Its parent is world-writable, so this raises ConfigurationError
+        if another user has created the directory or can access it."""
         with suppress(FileExistsError):
             sockets.mkdir(mode=0o700)
             self._programs.give(sockets)
@@ -162,7 +164,7 @@ class PostgresDataDirectory:
 
     def _log_end(self) -> str:
         try:
-            return _errors_in((self._cluster / "log").read_text(errors="replace"))
+            return _extract_errors((self._cluster / "log").read_text(errors="replace"))
         except FileNotFoundError:
             return ""
 
@@ -172,8 +174,8 @@ class PostgresDataDirectory:
         )
 
 
-def _errors_in(output: str) -> str:
-    """Return the lines near the end of the output that report an error."""
+def _extract_errors(output: str) -> str:
+    """Return the last lines of the output that report an error."""
     lines = (line.strip() for line in output.splitlines()[-20:])
     return " / ".join(line for line in lines if any(mark in line for mark in ("error:", "FATAL", "PANIC")))[-500:]
 

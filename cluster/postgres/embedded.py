@@ -1,7 +1,7 @@
 """Embedded PostgreSQL server, shared by processes.
 
-Each process that uses the server holds a shared lock on the file `users` throughout its life, so that a process that
-exits can tell whether it is the last user, even if others were killed. The lock on the file `lock` lets only one
+Each process that uses the server holds a shared lock on the file `users` for as long as it runs. A process that exits
+can therefore tell whether it is the last user, even if others were killed. The lock on the file `lock` lets only one
 process at a time start or stop the server."""
 
 import asyncio
@@ -22,12 +22,12 @@ from cluster.postgres.programs import OWN_SERVER_HINT, PostgresPrograms
 
 
 class EmbeddedPostgres:
-    """PostgreSQL server shared by all processes that use the same directory; it stops when its last user exits."""
+    """PostgreSQL server shared by all processes that use the same directory. It stops when its last user exits."""
 
     def __init__(self, data_dir: Path, start_seconds: float = 60.0, durable: bool = True) -> None:
-        """Use `data_dir`, which is created if needed; `start_seconds` limits each wait for the server. If `durable` is
-        False, a power failure may destroy the database, though killing processes cannot; this is meant for short-lived
-        directories."""
+        """Use `data_dir`, which is created if needed; `start_seconds` limits each wait for the server. With `durable`
+        False, meant for short-lived directories, a power failure may destroy the database, though killing processes
+        cannot."""
         self._home = data_dir.expanduser().absolute()
         self._seconds = start_seconds
         self._durable = durable
@@ -46,13 +46,13 @@ class EmbeddedPostgres:
     async def ensure(self) -> str:
         """Start the server if it is not running, and return its URL. Takes a few milliseconds if it is already running.
 
-        Raises ConfigurationError if the directory cannot be used, or StorageError if the server does not start."""
+        Raises ConfigurationError if the directory is unsuitable, or StorageError if the server does not start."""
         if self._directory is None:
             self._directory = PostgresDataDirectory(self._home, PostgresPrograms.find(), self._seconds, self._durable)
         return await asyncio.to_thread(self._ensure, self._directory)
 
     async def close(self) -> None:
-        """Release the server; the last user stops it. A process that exits normally does this automatically."""
+        """Release the server. The last user stops it. A process that exits normally does this automatically."""
         await asyncio.to_thread(self._leave)
 
     def _ensure(self, directory: PostgresDataDirectory) -> str:
@@ -64,7 +64,7 @@ class EmbeddedPostgres:
                     return directory.serve()
         except OSError as error:
             raise ConfigurationError(
-                f"The database directory {self._home} cannot be used: {error.strerror} ({error.filename}).",
+                f"The database directory {self._home} is not usable: {error.strerror} ({error.filename}).",
                 f"Set ASSAYER_HOME to a writable directory. {OWN_SERVER_HINT}",
             ) from error
 

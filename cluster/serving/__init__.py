@@ -1,1 +1,1 @@
-"""Service on Ray Serve: its pools, and access to the engine parts that run in them."""
+"""Service on Ray Serve: its pools of processes, and access to the engine components that run in them."""

@@ -1,4 +1,4 @@
-"""Ray Serve application: its pools, and the calls between them."""
+"""Ray Serve application: its pools of processes, and how they are connected."""
 
 from typing import Any
 
@@ -23,19 +23,19 @@ from index.corpus_parts import describe_corpus
 NAME = "assayer"
 EVALUATOR_POOLS = {"evaluator", "batch_evaluator"}
 _RETRY_SECONDS = 5
-"""`Retry-After` value, in seconds, for requests that Serve itself refuses."""
+"""`Retry-After` value, in seconds, for requests that Serve itself rejects."""
 _RETURN_JOBS_SECONDS = 15.0
-"""Seconds that an evaluator has after a drain to return the jobs it could not finish."""
+"""Seconds that an evaluator has, after a drain, to return the jobs that it could not finish."""
 _ROUTING_SECONDS = 1.0
-"""Seconds between two checks of which shards are open in a process."""
+"""Seconds between two checks of which shards a process has open."""
 _TARGET_UTILISATION = 0.6
 """Target share of slots in use per process, above which a pool grows. It is below 1 because jobs wait in the database,
-so that demand shows only in the slots in use."""
+so demand shows only in the slots in use."""
 
 
 def build(args: ReplicaConfig) -> Application:
-    """Build the application for `serve deploy` and KubeRay: `import_path: assayer.serving:build`.
-    Raises ConfigurationError."""
+    """Build the application for `serve deploy` and KubeRay: `import_path: assayer.serving:build`. Raises
+    ConfigurationError if the settings are invalid."""
     settings, config = _check_and_complete(args)
     serving = settings.serving
     pools = _pools(settings, config)
@@ -49,7 +49,7 @@ def build(args: ReplicaConfig) -> Application:
 
 def build_without_api(args: ReplicaConfig) -> Application:
     """Build the application without an ingress, for a process that answers API requests itself. Raises
-    ConfigurationError."""
+    ConfigurationError if the settings are invalid."""
     settings, config = _check_and_complete(args)
     pools = _pools(settings, config)
     batch = _batch_evaluator(settings, config, pools)
@@ -58,7 +58,7 @@ def build_without_api(args: ReplicaConfig) -> Application:
 
 def _check_and_complete(args: ReplicaConfig) -> tuple[Settings, ReplicaConfig]:
     settings = args.settings()
-    _check_gpus_of_search(settings)
+    _check_search_gpus(settings)
     return settings, ReplicaConfig(profile=args.profile, serving=settings.serving)
 
 
@@ -70,9 +70,9 @@ def _batch_evaluator(
     return _evaluators("batch_evaluator", settings, config).bind(config, **pools, batch_only=True)
 
 
-def _check_gpus_of_search(settings: Settings) -> None:
-    """Check that pools that search on GPUs request one, because their processes cannot see a GPU otherwise. Raises
-    ConfigurationError."""
+def _check_search_gpus(settings: Settings) -> None:
+    """Raise ConfigurationError if a pool that searches on GPUs requests none, because its processes would see no
+    GPU."""
     serving = settings.serving
     if settings.corpus.device == "cpu":
         return
@@ -84,16 +84,16 @@ def _check_gpus_of_search(settings: Settings) -> None:
     for name, pool in searching.items():
         if pool.wanted and not pool.gpus:
             raise ConfigurationError(
-                f"The corpus is searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), but the pool {name}, which "
-                "searches it, requests none.",
-                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5 or its gpus in the Serve file, or set "
-                "ASSAYER_CORPUS__DEVICE=cpu.",
+                f"The corpus is searched on GPUs (ASSAYER_CORPUS__DEVICE=cuda), but the {name} pool, which does the "
+                "searching, requests no GPU.",
+                f"Set ASSAYER_SERVING__{name.upper()}__GPUS=0.5 (or `gpus: 0.5` for this pool in the Serve file), or "
+                "set ASSAYER_CORPUS__DEVICE=cpu.",
             )
 
 
 def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deployment:
-    """Return the deployment of an evaluator pool that grows with the queue. The batch pool counts only batch jobs;
-    the other pool counts interactive jobs, and batch jobs too if there is no batch pool."""
+    """Return the deployment of an evaluator pool, which scales with the queue. The batch pool counts only batch jobs.
+    The other pool counts interactive jobs and, if there is no batch pool, also batch jobs."""
     serving = settings.serving
     batch_only = name == "batch_evaluator"
     policy = {
@@ -121,7 +121,7 @@ def _evaluators(name: str, settings: Settings, config: ReplicaConfig) -> Deploym
 
 
 def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application | list[Application]]:
-    """Return the pools, keyed by the parameter names of the evaluators; parts that are not configured need no pool."""
+    """Return the pools, keyed by the evaluators' parameter names. Components that are not configured have no pool."""
     serving = settings.serving
     pools: dict[str, Application | list[Application]] = {}
     if serving.embedder.replicas:
@@ -138,8 +138,8 @@ def _pools(settings: Settings, config: ReplicaConfig) -> dict[str, Application |
 
 
 def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
-    """Return the index deployment of each shard of the corpus, or of the whole corpus if it is unsharded or missing.
-    With `index_copies`, all shards share one deployment."""
+    """Return the index deployment of each corpus shard, or of the whole corpus if it is unsharded or missing. With
+    `index_copies`, all shards share one deployment."""
     serving = settings.serving
     shards = serving.index_shards if serving.index_shards is not None else _shard_count(settings)
     if serving.index_copies is not None:
@@ -172,8 +172,8 @@ def _deployment(
     growth: dict[str, Any] | None = None,
     stop_seconds: float = 0.0,
 ) -> Deployment:
-    """Return the deployment of a pool. `growth` overrides autoscaling options; `stop_seconds` is the time that a
-    process needs to stop after its drain."""
+    """Return a pool's deployment. `growth` overrides autoscaling options; `stop_seconds` is how long a process needs to
+    stop after its drain."""
     if pool.most is None:
         size: dict[str, Any] = {"num_replicas": pool.replicas}
     else:

@@ -1,4 +1,5 @@
-"""Evaluator pool: each process leases as many jobs as it has slots, and uses the other pools for expensive parts."""
+"""Evaluator pool. Each process leases as many jobs as it has slots, and uses the other pools for expensive
+components."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -9,7 +10,7 @@ from ray.serve.handle import DeploymentHandle
 
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
-from cluster.engine_parts import SharedParts
+from cluster.engine_components import SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.service import check_readiness, process_name
@@ -45,30 +46,30 @@ class EvaluatorReplica(Replica):
         batch_only: bool = False,
         batch_evaluator: "DeploymentHandle[EvaluatorReplica] | None" = None,
     ) -> None:
-        """Start the evaluator; `batch_evaluator` is never called and is passed only to make Serve deploy it."""
+        """Start the evaluator. `batch_evaluator` is never called; it is passed only so that Serve deploys it."""
         settings = _with_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)
-        parts = SharedParts(
+        components = SharedComponents(
             embedder=await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else None,
             reranker=await PooledReranker.open(PoolClient(reranker, *shared)) if reranker else None,
             corpora=pooled_corpora([PoolClient(item, *shared) for item in index], settings) if index else None,
             remote=PooledSourceGateway(PoolClient(literature, *patient)) if literature else None,
             documents=PooledDocuments(PoolClient(full_texts, *patient)) if full_texts else None,
         )
-        self._context = await BackgroundContext.open(_open_evaluator(settings, parts, batch_only))
+        self._context = await BackgroundContext.open(_open_evaluator(settings, components, batch_only))
 
     async def drain(self, seconds: float) -> None:
         """Stop leasing, wait up to `seconds` for running jobs, then return unfinished ones to the queue."""
         await self._context.value.evaluator.drain(seconds)
 
     async def record_autoscaling_stats(self) -> dict[str, float]:
-        """Return the statistics that `QueueScaling` uses besides the queue depth. Serve calls this regularly."""
+        """Return the statistics, besides the queue depth, that `QueueScaling` uses. Serve calls this regularly."""
         return {JOBS_IN_HAND: float(self._context.value.evaluator.worker.in_hand)}
 
     async def examine(self) -> list[Check]:
-        """Check the requirements of evaluations, as seen by this process."""
+        """Check what evaluations require, as seen by this process."""
         context = self._context.value
         return await check_readiness(context.database, context.engine)
 
@@ -82,11 +83,13 @@ class EvaluatorReplica(Replica):
 
 
 @asynccontextmanager
-async def _open_evaluator(settings: Settings, parts: SharedParts, batch_only: bool) -> AsyncIterator[_EvaluatorContext]:
+async def _open_evaluator(
+    settings: Settings, components: SharedComponents, batch_only: bool
+) -> AsyncIterator[_EvaluatorContext]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings))
         listener = await stack.enter_async_context(NotificationListener(database))
-        opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, parts=parts)
+        opening = open_engine(settings, tuple(METHOD_DESCRIPTIONS), database, for_service=True, components=components)
         engine = await stack.enter_async_context(opening)
         evaluating = open_evaluator(process_name(), settings, database, listener, engine, engine.clock, batch_only)
         evaluator = await stack.enter_async_context(evaluating)

@@ -1,4 +1,4 @@
-"""Target number of evaluators, computed from running and waiting jobs."""
+"""Target number of evaluators, computed from running and queued jobs."""
 
 from typing import NamedTuple
 
@@ -18,11 +18,11 @@ class EvaluatorLoad(NamedTuple):
 def wanted_evaluators(
     load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
 ) -> float:
-    """Return the wanted number of evaluators, before Serve applies its delays and limits. Running jobs and waiting
-    interactive jobs count immediately. Waiting batch jobs count only once the oldest has waited for `patience_seconds`,
-    so that no process is started for jobs that will soon find a free slot."""
+    """Return the target number of evaluators, before Serve applies its delays and limits. Running jobs and queued
+    interactive jobs count immediately. Queued batch jobs count only once the oldest has waited for `patience_seconds`,
+    so that no process is started for jobs that will soon get a free slot."""
     if load.replicas and not load.in_hand:
-        in_hand = load.replicas * jobs_a_replica  # just started, no reports yet: keep the current number
+        in_hand = load.replicas * jobs_a_replica  # just started, and no reports yet, so keep the current number
     else:
         # Evaluators that have not reported yet are assumed to be as busy as the others.
         in_hand = load.replicas * sum(load.in_hand) / max(1, len(load.in_hand))

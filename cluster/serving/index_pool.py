@@ -1,5 +1,5 @@
-"""Corpus search in pools: one pool per shard, or one pool for all shards. Every query names the corpus version that it
-is for."""
+"""Corpus search in pools of processes: one pool per shard, or one pool for all shards. Every query names its corpus
+version."""
 
 import asyncio
 import datetime as dt
@@ -33,28 +33,28 @@ Out = TypeVar("Out")
 
 _LOG = logging.getLogger(__name__)
 _CURRENT_VERSION_SECONDS = 0.5
-"""Seconds for which the reported current version is cached, so that a search does not need a second request for it."""
+"""Seconds for which the reported current version is cached, so that a search does not need an extra request for it."""
 _RETRY_SECONDS = 30.0
 _IGNORE_PREVIOUS_SECONDS = 600.0
 """Maximum seconds for which some processes may still report the previous version after others have opened the next."""
 
 
 class VersionGone(PartUnavailable):
-    """Error for a corpus version that is no longer available; the caller must start over with the current version."""
+    """Error for a corpus version that is no longer available. The caller must start over with the current version."""
 
 
 class VersionDetails(NamedTuple):
-    """Description of a corpus version, as returned by a pool."""
+    """Details of a corpus version, as returned by a pool."""
 
     whole: CorpusInfo
     days: tuple[dt.date, ...]
-    """Publication days of the papers in this part."""
+    """Publication dates of the papers in this shard."""
 
 
 class IndexReplica(Replica):
     def __init__(self, config: ReplicaConfig, number: int = 0, sharing: ShardSharing | None = None) -> None:
-        """Open the shard with this number, or the whole corpus if there are no shards. With `sharing`, open the
-        shards assigned to this process among the processes of the pool."""
+        """Open the shard with this number, or the whole corpus if it has no shards. With `sharing`, open this process's
+        share of the shards instead."""
         self._settings = self.begin(config)
         self._verified = VerificationCache(self._settings.verified_path)
         self._bucket = followed_bucket(self._settings)
@@ -76,7 +76,7 @@ class IndexReplica(Replica):
     async def ask(
         self, number: int, version: str, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> Any:
-        """Run the function `question` on a shard of a corpus version. Raises VersionGone if the version is not
+        """Run the function `question` on one shard of a corpus version. Raises VersionGone if the version is no longer
         available."""
         versions = self._asked(number)
         try:
@@ -87,14 +87,14 @@ class IndexReplica(Replica):
         return await part.call(question, *args, **kwargs)
 
     async def held(self) -> tuple[str, list[int]]:
-        """Return the name of this process in its pool (empty if each shard has its own pool), and its open shards."""
+        """Return this process's name in its pool (empty if each shard has its own pool), and its open shards."""
         return (self._shared.name if self._shared else ""), self._opened()
 
     async def process_id(self) -> int:
         return os.getpid()
 
     def record_routing_stats(self) -> dict[str, Any]:
-        """Return the routing statistics for `ShardRouter`."""
+        """Return routing statistics for `ShardRouter`."""
         return {OPEN_SHARDS: self._opened()}
 
     async def check_health(self) -> None:
@@ -116,7 +116,7 @@ class IndexReplica(Replica):
         return sorted(number for number, versions in self._shards.items() if versions.is_current_open())
 
     def _asked(self, number: int) -> VersionCache[CorpusPart]:
-        """Record a request for a shard, and return the versions of the shard."""
+        """Record a request for a shard, and return that shard's versions."""
         if self._shared is not None:
             self._shared.note_asked(number)
         return self._versions(number)
@@ -143,7 +143,7 @@ class IndexReplica(Replica):
 
 
 class _PooledShard:
-    """Shard of one corpus version, searched in a pool. Implements `index.search.local_reader.ReaderHandle`."""
+    """Shard of one corpus version that is searched in a pool. Implements `index.search.local_reader.ReaderHandle`."""
 
     def __init__(self, pool: PoolClient[IndexReplica], number: int, version: str) -> None:
         self._pool = pool
@@ -158,8 +158,8 @@ class _PooledShard:
 
 
 class PooledCorpora:
-    """Corpus versions whose shards are searched in pools. Implements `cluster.engine_parts.CorpusVersions`. While a new
-    version is being opened, which may include pulling it, callers get the previous version."""
+    """Corpus versions whose shards are searched in pools. Implements `cluster.engine_components.CorpusVersions`. While
+    a new version is being opened, which may include pulling it, callers get the previous version."""
 
     def __init__(
         self,
@@ -179,10 +179,10 @@ class PooledCorpora:
         self._asked = 0.0
         """Clock time of the last request for the current version."""
         self._previous: tuple[str, float] = ("", 0.0)
-        """Previous version, and the time until which reports that it is current are ignored; they come from processes
-        that have not opened the latest version yet."""
+        """Previous version, and the time until which reports that it is current are ignored. Such reports come from
+        processes that have not opened the latest version yet."""
         self._refused: tuple[str, float] = ("", 0.0)
-        """Version that could not be opened, and the time before which it is not tried again."""
+        """Version that could not be opened, and the time before which it is not retried."""
         self._opening: asyncio.Task[None] | None = None
 
     async def current(self) -> Corpus:

@@ -1,4 +1,4 @@
-"""Pool of API processes. Any number of them can answer requests, because all state is in the database."""
+"""Pool of API processes. Any number of them can run, because all state is in the database."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
@@ -37,7 +37,7 @@ class IngressReplica(Replica):
         embedder: DeploymentHandle[EmbedderReplica] | None = None,
         batch_evaluator: DeploymentHandle[EvaluatorReplica] | None = None,
     ) -> None:
-        """Start the API process; `batch_evaluator` is never called and is passed only to make Serve deploy it."""
+        """Start the API process. `batch_evaluator` is never called; it is passed only so that Serve deploys it."""
         settings = self.begin(config)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
@@ -75,7 +75,7 @@ async def open_api(
     corpora: SearchableCorpora | None = None,
 ) -> AsyncIterator[FastAPI]:
     """Open the API in this process. It calls `evaluator` only for readiness checks. Without `corpora`, it searches the
-    corpus itself and loads the embedding model at the first search."""
+    corpus itself, and loads the embedding model at the first search."""
     evaluators = PoolClient(evaluator, _READY_SECONDS, _READY_SECONDS)
     async with AsyncExitStack() as stack:
         listener = await stack.enter_async_context(NotificationListener(database))
@@ -95,7 +95,7 @@ async def open_api(
 
 
 def _own_embedder(settings: Settings) -> LocalEmbedder[Any]:
-    """Return an embedder whose model is loaded at the first search and uses only one thread, because evaluators compute
+    """Return an embedder that loads its model at the first search and uses only one thread, because evaluators compute
     on the same machine."""
     embedder = local_embedder(settings.embedder)
     embedder.share_processors(lambda: False)

@@ -1,6 +1,6 @@
 """Run the service on a Ray cluster until it is stopped.
 
-Import this module inside the environment in which Ray is to run, because Ray reads part of it when it is imported."""
+Import this module inside the environment in which Ray is to run, because Ray reads part of it at import time."""
 
 import asyncio
 import logging
@@ -31,10 +31,10 @@ class ListenAddress(NamedTuple):
 
 
 _STARTING_SECONDS = 1.0
-"""Seconds between two checks for started pools."""
+"""Seconds between two checks for pools that have started."""
 _LOOK_SECONDS = 15.0
 """Seconds between two checks that the service is still running. Each check makes the controller describe its whole
-state; with one check per second, this used 5% of a core."""
+state; one check per second used 5% of a core."""
 _MARGIN_SECONDS = 15.0
 """Seconds allowed for the last responses after the drain."""
 _DRAINING = "Waiting for running jobs to finish. Press Ctrl-C again to stop immediately."
@@ -47,9 +47,9 @@ def run_until_stopped(
     listening: Callable[[], None],
     say: Callable[[str], None],
 ) -> None:
-    """Run the service with an ingress inside a cluster until stopped. `listening` is called once requests are being
-    answered; `say` receives progress messages. The first SIGTERM or SIGINT starts a drain, the second stops the service
-    immediately. Raises ConfigurationError, and Defect if the service does not start or fails."""
+    """Run the service with an ingress inside a cluster until it is stopped. `listening` is called once requests are
+    being answered; `say` receives progress messages. The first SIGTERM or SIGINT starts a drain; the second stops the
+    service immediately. Raises ConfigurationError, and Defect if the service does not start or fails."""
     with _run_application(build(config), address, say) as stopping:
         listening()
         while not stopping.wait(_LOOK_SECONDS):
@@ -87,8 +87,7 @@ def run_with_own_api(
 def _run_application(
     application: Application, address: ListenAddress | None, say: Callable[[str], None]
 ) -> Iterator[threading.Event]:
-    """Run the pools, with Serve's proxy if there is a listen address; yield an event that is set by the first
-    signal."""
+    """Run the pools, and Serve's proxy if there is a listen address. Yields an event that the first signal sets."""
     logging.getLogger("ray.serve").setLevel(logging.WARNING)
     with _stop_event() as stopping, ExitStack() as stack:
         serve.start(
@@ -110,7 +109,7 @@ def _check() -> None:
 
 
 async def _check_regularly() -> None:
-    """Check regularly that the service has not failed. Raises Defect."""
+    """Check regularly that the service has not failed. Raises Defect if it has."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
         await asyncio.to_thread(_check)
@@ -122,7 +121,7 @@ async def _drain(seconds: float) -> None:
     pools = EVALUATOR_POOLS & status.applications[NAME].deployments.keys()
     drained = [serve.get_deployment_handle(pool, NAME).broadcast(method, seconds) for pool in pools]
     for answers in drained:
-        # If an evaluator dies meanwhile, its leases expire, so its error can be ignored.
+        # If an evaluator dies in the meantime, its leases expire, so its error can be ignored.
         await answers.results_async(timeout_s=seconds + _MARGIN_SECONDS, return_exceptions=True)
 
 
@@ -156,7 +155,7 @@ def _report_started_pools(say: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _stop_event() -> Iterator[threading.Event]:
-    """Yield an event that is set by the first stop signal; the second signal interrupts the running code."""
+    """Yield an event that the first stop signal sets. The second signal interrupts the running code."""
     stopping = threading.Event()
 
     def on_signal(_: int, __: FrameType | None) -> None:

@@ -31,7 +31,7 @@ class LiteratureReplica(Replica):
 
 
 class PooledSourceGateway:
-    """Source fetcher that uses the literature pool. Implements workers.outbound.source_requests.SourceFetcher."""
+    """Source fetcher that uses the literature pool. Implements `workers.outbound.source_requests.SourceFetcher`."""
 
     def __init__(self, pool: PoolClient[LiteratureReplica]) -> None:
         self._pool = pool
@@ -55,8 +55,7 @@ class DocumentsReplica(Replica):
 
 
 class PooledDocuments:
-    """Documents that are downloaded and parsed by the full-text pool. Implements
-    `workers.full_texts.acquisition.Documents`."""
+    """Documents that the full-text pool downloads and parses. Implements `workers.full_texts.acquisition.Documents`."""
 
     def __init__(self, pool: PoolClient[DocumentsReplica]) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Embedding and reranking pools: each process loads one model for all callers and batches their concurrent requests."""
+"""Embedding and reranking pools. Each process loads one model for all callers and batches their concurrent requests."""
 
 import os
 from collections.abc import Sequence
@@ -16,17 +16,17 @@ class EmbedderDescription(NamedTuple):
     name: str
     dimensions: int
     lexical: bool
-    """True if the embedder's model also weights tokens."""
+    """Whether the embedder's model also weights tokens."""
 
 
 def _threads(pool: PoolSettings) -> int | None:
-    """Return the number of threads for a model; None for the default. A process that requests less than one CPU would
-    get only one thread from Ray, so it is allowed one per CPU of the machine."""
+    """Return the number of threads for a model; None for the default. Ray would give a process that requests less than
+    one CPU only one thread, so it is allowed one per CPU of the machine."""
     return None if pool.cpus >= 1 else os.cpu_count()
 
 
 class EmbedderReplica(Replica):
-    """Process that embeds texts. Concurrent requests are batched by the embedder itself."""
+    """Process that embeds texts. The embedder itself batches concurrent requests."""
 
     def __init__(self, config: ReplicaConfig) -> None:
         settings = self.begin(config)
@@ -42,7 +42,7 @@ class EmbedderReplica(Replica):
         return await self._embedder.embed(texts, kind)
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
-        """Embed texts with token weights; called only if `describe` reports a lexical embedder."""
+        """Embed texts with token weights. Called only if `describe` reports a lexical embedder."""
         if not isinstance(self._embedder, LexicalEmbedder):
             raise TypeError(f"{self._embedder.name} does not weigh tokens")
         return await self._embedder.embed_with_weights(texts, kind)
@@ -52,7 +52,7 @@ class EmbedderReplica(Replica):
 
 
 class PooledEmbedder:
-    """Embedder that uses the embedder pool. Implements assayer.ports.Embedder."""
+    """Embedder that uses the embedder pool. Implements `assayer.ports.Embedder`."""
 
     def __init__(self, pool: PoolClient[EmbedderReplica], described: EmbedderDescription) -> None:
         self._pool = pool
@@ -60,7 +60,7 @@ class PooledEmbedder:
 
     @classmethod
     async def open(cls, pool: PoolClient[EmbedderReplica]) -> "PooledEmbedder":
-        """Open the pool's embedder; returns a PooledLexicalEmbedder if the model weights tokens."""
+        """Open the pool's embedder. Returns a PooledLexicalEmbedder if the model weights tokens."""
         described = await pool.ask(EmbedderReplica.describe)
         return PooledLexicalEmbedder(pool, described) if described.lexical else PooledEmbedder(pool, described)
 
@@ -69,7 +69,7 @@ class PooledEmbedder:
 
 
 class PooledLexicalEmbedder(PooledEmbedder):
-    """Embedder from the pool that also returns token weights, computed in the same pass of the model. Also implements
+    """Pooled embedder that also returns token weights, computed in the same pass of the model. Also implements
     `assayer.ports.LexicalEmbedder`."""
 
     async def embed_with_weights(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> WeighedTexts:
@@ -93,7 +93,7 @@ class RerankerReplica(Replica):
 
 
 class PooledReranker:
-    """Reranker that uses the reranker pool. Implements assayer.ports.Reranker."""
+    """Reranker that uses the reranker pool. Implements `assayer.ports.Reranker`."""
 
     def __init__(self, pool: PoolClient[RerankerReplica], name: str) -> None:
         self._pool = pool

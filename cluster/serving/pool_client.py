@@ -1,4 +1,4 @@
-"""Typed calls to a pool, with a timeout, retries if a process dies, and the original errors of the called method."""
+"""Typed calls to a pool, with a timeout, retries if a process dies, and the called method's original errors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -22,11 +22,11 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
 class ReplicaLost(PartUnavailable):
-    """Error for a call whose process died, hung or was stopped; the work may or may not have been done."""
+    """Error for a call whose process died, hung or was stopped. The work may or may not have been done."""
 
 
 class PoolFull(PartUnavailable):
-    """Error for a call that was never made because the pool's queue is full."""
+    """Error for a call that was not made because the pool's queue is full."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,20 @@ class PoolClient(Generic[T]):
 
     handle: DeploymentHandle[T]
     seconds: float
-    """Deadline of one call, in seconds."""
+    """Deadline for one call, in seconds."""
     patience: float
     """Seconds for which a call is retried while the pool has no process to run it."""
     _methods: dict[str, DeploymentHandle[T]] = field(default_factory=dict, init=False)
-    """Handles of the methods by name, each created once."""
+    """Handles for the methods, keyed by name and created once."""
 
     def __post_init__(self) -> None:
-        """Create the handle for urgent calls now, while Ray's head node is reachable: the creation queries the head
-        node and would block the event loop for 40 s if it were unreachable."""
+        """Create the handle for urgent calls now, while Ray's head node is reachable. Creating it queries the head
+        node, and would block the event loop for 40 s if that were unreachable."""
         self._method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call an idempotent method, with retries. Raises the method's errors, or PartUnavailable."""
+        """Call an idempotent method, with retries. Raises the method's errors, or PartUnavailable if all attempts
+        fail."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
             wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
@@ -57,8 +58,8 @@ class PoolClient(Generic[T]):
         return await retrying(self.once, method, *args, **kwargs)
 
     async def once(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call a method once, without retries. Raises the method's errors, ReplicaLost or PoolFull. Cancelling the
-        caller cancels the call."""
+        """Call a method without retries. Raises the method's errors, ReplicaLost if its process died or did not answer,
+        or PoolFull. Cancelling the caller cancels the call."""
         try:
             async with asyncio.timeout(self.seconds):
                 response: Any = self._send(method.__name__, *args, **kwargs)
@@ -98,7 +99,7 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
         if task is not None and task.cancelling():
             response.cancel()  # type: ignore[no-untyped-call]
             raise
-        # This task was not cancelled: the remote process cancelled the call because it is stopping.
+        # This task was not cancelled, so the remote process cancelled the call, because it is stopping.
         raise RayServeException("cancelled in a process that is being stopped") from None
 
 

@@ -1,6 +1,6 @@
-"""Autoscaling policy of the evaluator pools, run by Serve's controller.
+"""Autoscaling policy for the evaluator pools, run by Serve's controller.
 
-Evaluators lease jobs themselves, so Serve has no calls to count, and a pool without processes cannot report waiting
+Evaluators lease jobs themselves, so Serve has no calls to count, and a pool without processes cannot report queued
 jobs. The policy therefore queries the queue itself."""
 
 import asyncio
@@ -20,7 +20,7 @@ from cluster.settings_loading import load_settings
 from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
 
 JOBS_IN_HAND = "jobs_in_hand"
-"""Name of the statistic with the number of jobs running in an evaluator."""
+"""Name of the statistic that reports how many jobs are running in an evaluator."""
 
 _LOG = logging.getLogger(__name__)
 _SECONDS = 2.0
@@ -30,7 +30,7 @@ _STALE_SECONDS = 30.0
 
 
 class QueueScaling:
-    """Scaling policy of a pool. Serve's controller creates one instance per pool and calls it ten times a second."""
+    """A pool's scaling policy. Serve's controller creates one instance per pool and calls it ten times a second."""
 
     def __init__(self, profile: Profile, patience_seconds: float, takes_interactive: bool, takes_batch: bool) -> None:
         self._profile = profile
@@ -49,7 +49,7 @@ class QueueScaling:
 
 
 class _QueueWatch:
-    """Thread that measures the queue depth regularly, because the controller must not wait for a database."""
+    """Thread that measures the queue depth regularly, because the controller must not block on a database."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -69,7 +69,7 @@ class _QueueWatch:
             time.sleep(_SECONDS)
 
     async def _look(self) -> None:
-        """Measure the queue depth every few seconds until an error is raised."""
+        """Measure the queue depth every few seconds, until an error is raised."""
         settings = load_settings(self._profile)
         small = settings.model_copy(update={"database": settings.database.model_copy(update={"max_connections": 1})})
         async with open_database(small) as database:
@@ -81,5 +81,5 @@ class _QueueWatch:
 
 @cache
 def _watch(profile: Profile) -> _QueueWatch:
-    """Return the controller's queue watch, shared by all its pools."""
+    """Return the controller's queue watch, which all its pools share."""
     return _QueueWatch(profile)

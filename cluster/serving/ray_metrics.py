@@ -1,6 +1,6 @@
 """Export of this process's metrics to Ray's metrics agent, which reports the metrics of all processes on its node.
 
-If all processes are on one machine, they share a folder instead, and the ingress reports the metrics of all
+If all processes are on one machine, they share a folder instead, and the ingress reports all their metrics
 (`orchestrator.api.metrics`)."""
 
 import os
@@ -14,14 +14,14 @@ from prometheus_client.metrics_core import Metric
 from ray.util.metrics import Gauge
 
 _SECONDS = 10.0
-"""Seconds between exports; equal to the interval at which Ray reports to its own agent."""
+"""Seconds between exports, equal to the interval at which Ray reports to its own agent."""
 _OURS = "assayer_"
 _SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class RayMetrics:
-    """Exporter that sets a Ray gauge for each sample, even of counters and histograms, because Ray's counters can only
-    be incremented. Prometheus can compute rates and quantiles from gauges too."""
+    """Exporter that sets a Ray gauge for each sample. It also uses gauges for counters and histograms, because Ray's
+    counters can only be incremented. Prometheus can compute rates and quantiles from gauges too."""
 
     def __init__(self) -> None:
         self._gauges: dict[str, Gauge] = {}
@@ -42,7 +42,7 @@ class RayMetrics:
 
 @cache
 def export_to_ray() -> None:
-    """Start the export, once per process and for its lifetime."""
+    """Start the export once per process. It runs until the process ends."""
     if _SHARED_FOLDER not in os.environ:
         threading.Thread(target=_export_regularly, name="metrics for Ray", daemon=True).start()
 

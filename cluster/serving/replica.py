@@ -1,4 +1,4 @@
-"""Common parts of all pool processes: settings, log, long-lived contexts and background tasks."""
+"""Code shared by all pool processes: settings, log, long-lived contexts and background tasks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -16,15 +16,15 @@ from cluster.settings_loading import load_settings
 
 
 class ReplicaConfig(Frozen):
-    """Configuration of a replica. It must contain no secrets, because the cluster stores it and shows it in its
+    """A replica's configuration. It must contain no secrets, because the cluster stores it and shows it in its
     dashboard."""
 
     profile: Profile = "laptop"
     serving: ServingSettings | None = None
-    """Serving settings; None uses those of the loaded settings."""
+    """Serving settings; None uses those in the loaded settings."""
 
     def settings(self) -> Settings:
-        """Load the settings. Raises ConfigurationError."""
+        """Load the settings. Raises ConfigurationError if they are invalid."""
         settings = load_settings(self.profile)
         return settings if self.serving is None else settings.model_copy(update={"serving": self.serving})
 
@@ -73,7 +73,7 @@ class BackgroundContext(Generic[T]):
 
 @asynccontextmanager
 async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asyncio.Task[None]"]:
-    """Run work in a background task. The caller must check that it is still running; on exit, the task is cancelled and
+    """Run work in a background task. The caller must check that it is still running. On exit, the task is cancelled and
     awaited."""
     task = asyncio.create_task(work)
     try:
@@ -84,19 +84,19 @@ async def background_task(work: Coroutine[Any, Any, None]) -> AsyncIterator["asy
 
 
 def ensure_running(task: "asyncio.Task[None]", what: str) -> None:
-    """Raise Defect with the reason if work that should keep running has ended."""
+    """Raise Defect, with the reason, if work that should keep running has ended."""
     if task.done():
         why = "it was cancelled" if task.cancelled() else repr(task.exception())
         raise Defect(f"{what} has stopped: {why}.")
 
 
 class Replica:
-    """Base class of the classes that Serve deploys in pools."""
+    """Base class for the classes that Serve deploys in pools."""
 
     @staticmethod
     def begin(config: ReplicaConfig) -> Settings:
-        """Return the settings of this process, and start its service log and metrics export. Raises
-        ConfigurationError."""
+        """Return this process's settings, after starting its service log and metrics export. Raises ConfigurationError
+        if the settings are invalid."""
         settings = config.settings()
         # Ray writes standard error to its own folder, which is deleted together with a private cluster.
         configure_log(settings.log, settings.home / "logs" / "service.jsonl" if settings.serving.one_machine else None)
@@ -104,7 +104,7 @@ class Replica:
         return settings
 
     async def urgently(self, method: str, *args: Any, **kwargs: Any) -> Any:
-        """Call a method as an urgent request, for an interactive caller."""
+        """Call a method as an urgent request, on behalf of an interactive caller."""
         with urgency(urgent=True):
             return await getattr(self, method)(*args, **kwargs)
 

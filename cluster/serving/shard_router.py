@@ -11,12 +11,12 @@ from cluster.serving.replica import Replica
 from index.shards.rendezvous import rendezvous_order
 
 OPEN_SHARDS = "open_shards"
-"""Key in a process's routing statistics for the shards that it has open in their newest version."""
+"""Key in a process's routing statistics whose value lists the shards that it has open in their newest version."""
 
 
 class ShardRouter(RequestRouter):
-    """Router for calls whose first argument is a shard number. It prefers processes that have the shard open over those
-    to which it is only assigned; Serve then chooses the least busy one."""
+    """Router for calls whose first argument is a shard number. It prefers processes that have the shard open to those
+    to which it is only assigned. Among these, Serve chooses the least busy one."""
 
     def initialize_state(self, copies: int = 1) -> None:  # type: ignore[override]  # of any keywords there
         self._copies = copies
@@ -38,7 +38,7 @@ class ShardRouter(RequestRouter):
 
 
 def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
-    """Return the `request_router_config` of a pool that shares all shards. Each shard is held by `copies` processes,
+    """Return the `request_router_config` for a pool that shares all shards. Each shard is held by `copies` processes,
     and Serve asks them every `look_seconds` which shards they have open."""
     return {
         "request_router_class": ShardRouter,

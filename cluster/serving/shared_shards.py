@@ -1,4 +1,4 @@
-"""Assignment of corpus shards to the processes of a pool that shares all of them."""
+"""Assignment of corpus shards to the processes in a pool that shares all of them."""
 
 import asyncio
 import math
@@ -13,28 +13,28 @@ from cluster.serving.pool_members import pool_members
 from index.shards.rendezvous import shards_of_process
 
 _STABLE_SECONDS = 5.0
-"""Seconds for which the set of processes must be unchanged before shards are opened and closed for it."""
+"""Seconds for which the set of processes must be unchanged before shards are opened and closed to match it."""
 _INCOMPLETE_SECONDS = 60.0
-"""Like `_STABLE_SECONDS`, while processes are missing. It is longer because Serve is starting them, and others would
+"""Replaces `_STABLE_SECONDS` while processes are missing. It is longer because Serve is starting them, and others would
 otherwise pull shards that are about to be assigned to a new process."""
 _LET_GO_SECONDS = 300.0
 """Seconds without requests after which this process closes a shard that is assigned to another process."""
 
 
 class ShardSharing(NamedTuple):
-    """Distribution of the shards of a corpus over a pool."""
+    """Distribution of a corpus's shards over a pool."""
 
     shards: int
     """Number of shards in the corpus."""
     copies: int
     """Number of processes that hold each shard."""
     processes: int
-    """Minimum number of processes of the pool once all have started."""
+    """Minimum number of processes in the pool once all have started."""
 
 
 class SharedShards:
-    """Shards assigned to this process of a pool. The process calls its own pool once, because only callers learn about
-    the processes of a pool."""
+    """Shards assigned to this process. It calls its own pool once, because only callers are told about a pool's
+    processes."""
 
     def __init__(self, sharing: ShardSharing, clock: Callable[[], float] = time.monotonic) -> None:
         context = serve.get_replica_context()
@@ -47,9 +47,9 @@ class SharedShards:
         self._own_pool: DeploymentHandle[Any] | None = None
 
     async def mine(self) -> list[int]:
-        """Return the shards assigned to this process, or an empty list while the set of processes is still changing,
-        because the first of several starting processes would otherwise open all shards. Shards are also opened on
-        demand."""
+        """Return the shards assigned to this process. Returns an empty list while the set of processes is still
+        changing, because the first of several starting processes would otherwise open all shards. Shards are also
+        opened on demand."""
         if self._own_pool is None:
             self._own_pool = serve.get_deployment_handle(self._pool, self._application)
             self._first_call = asyncio.create_task(_call_once(self._own_pool))
@@ -80,5 +80,5 @@ class SharedShards:
 
 
 async def _call_once(pool: DeploymentHandle[Any]) -> None:
-    """Call the pool, because a handle learns about the processes only with its first call."""
+    """Call the pool, because a handle learns about the pool's processes only with its first call."""
     await pool.options(method_name="held").remote()

@@ -94,7 +94,7 @@ def test_invalid_idempotency_key_is_rejected_before_sending(key: str, asking: As
 
 def test_text_that_cannot_be_encoded_is_rejected_before_sending(asking: Asking) -> None:
     body = EvaluationBody(idea=IdeaBody(text="half of \ud800 a character"))
-    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be written"):
+    with serving([_ACCEPTED]) as scripted, pytest.raises(InvalidRequest, match="cannot be serialised"):
         asking.ask(scripted.url, "evaluations.create", body)
     assert scripted.received == []
 

@@ -290,7 +290,7 @@ def test_folders_opened_for_the_server_are_logged_once(caplog: pytest.LogCapture
         closed.chmod(0o700)
         opened.chmod(0o751)
         for _ in range(2):
-            PostgresPrograms.find().open_way(opened / "postgres")
+            PostgresPrograms.find().allow_access(opened / "postgres")
         assert (closed.stat().st_mode & 0o777, opened.stat().st_mode & 0o777) == (0o701, 0o751)
         (warning,) = [record.getMessage() for record in caplog.records if record.name == "cluster.postgres.programs"]
         assert warning.endswith(f"enter (but not list or read) {closed}.")

@@ -103,7 +103,7 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("redirect?to=http://[", AddressRefused, "redirected to an invalid URL"),
         ("nowhere", DownloadFailed, "redirected without giving a target URL"),
         ("endless", DownloadRefused, "more than 3 MB"),
-        ("five-gigabytes", DownloadRefused, "has 5,000.0 MB; the limit is 3 MB"),
+        ("five-gigabytes", DownloadRefused, "is 5,000.0 MB in size; the limit is 3 MB"),
         ("cut-short", DownloadFailed, "the body was cut off"),
         ("bomb", DownloadRefused, "more than 3 MB after decompression"),
         ("broken-packing", DownloadFailed, "could not be decompressed"),
@@ -192,7 +192,7 @@ async def test_connection_uses_checked_address_despite_later_dns_changes(world: 
         assert download.url == f"http://paper.example:{port}/hostile/honest.pdf"
         assert names.asked == ["paper.example"]
     async with Downloader(LOOPBACK, SystemClock(), names) as later:
-        with pytest.raises(AddressRefused, match=r"paper\.example leads to 10\.0\.0\.1"):
+        with pytest.raises(AddressRefused, match=r"paper\.example resolves to 10\.0\.0\.1"):
             await later.read(f"http://paper.example:{port}/hostile/honest.pdf", {"pdf"}, LIMITS)
 
 
@@ -201,7 +201,7 @@ async def test_redirect_to_a_private_address_is_rejected(world: OutsideWorld) ->
     port = world.base_url.rsplit(":", 1)[1]
     names = Names("127.0.0.1", "169.254.169.254")
     async with Downloader(LOOPBACK, SystemClock(), names) as downloader:
-        with pytest.raises(AddressRefused, match=r"other\.example leads to 169\.254\.169\.254"):
+        with pytest.raises(AddressRefused, match=r"other\.example resolves to 169\.254\.169\.254"):
             await downloader.read(
                 f"http://paper.example:{port}/hostile/redirect?to=http://other.example:{port}/", {"pdf"}, LIMITS
             )
@@ -222,7 +222,7 @@ async def test_connector_rejects_private_addresses_not_checked_before() -> None:
     policy = AddressPolicy.from_settings(FetchingSettings())
     async with ClientSession(connector=guarded_connector(policy, Names("8.8.8.8"))) as session:
         for url in ("http://10.0.0.1/", "http://[::1]/", "http://127.0.0.1:8080/"):
-            with pytest.raises(AddressRefused, match="A connection leads to"):
+            with pytest.raises(AddressRefused, match="A host resolves to"):
                 await session.get(url)
 
 

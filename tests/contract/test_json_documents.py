@@ -56,8 +56,8 @@ def test_table_of_papers_is_refused_with_what_to_do(command_line: CommandLine) -
     Path("dimensions.csv").write_text("Publication ID,Title\npub.7,Scores of plans\n")
     ended = command_line("corpus", "ingest", "jsonl", "dimensions.csv", "--to", "ingested")
     assert ended.code == 2
-    assert "dimensions.csv is a table" in " ".join(ended.err.split())
-    assert "Write each row as a JSON object" in " ".join(ended.err.split())
+    assert "dimensions.csv is a spreadsheet" in " ".join(ended.err.split())
+    assert "one JSON object per row" in " ".join(ended.err.split())
 
 
 def test_check_of_a_training_plan_prints_what_training_would_do(command_line: CommandLine) -> None:

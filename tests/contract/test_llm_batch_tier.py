@@ -17,7 +17,7 @@ from simulator.process import Simulator
 from tests.contract.batch_tier_stand import ask_all, ask_each, open_stand, overnight_run, the_statement
 from tests.contract.weighing import WEIGHING, a_question, a_run
 from tests.polling import wait_until_async
-from workers.llm.batches.remote_batches import written_lines
+from workers.llm.batches.remote_batches import write_batch_lines
 from workers.outbound.store import InMemoryAnswerStore
 
 _REPAIRED_SEED = 1
@@ -217,6 +217,6 @@ def test_requests_with_common_prefixes_are_adjacent_in_batch_file() -> None:
         BatchCall(key=f"{number}" * 64, run_id="run", model="m", body=body, until=until)
         for number, body in enumerate(bodies)
     ]
-    lines = [json.loads(line) for line in written_lines(calls).splitlines()]
+    lines = [json.loads(line) for line in write_batch_lines(calls).splitlines()]
     assert [line["body"]["a"] for line in lines] == ["idea 1", "idea 2, aim", "idea 2, claim", "other"]
     assert lines[0]["custom_id"] == "3" * 64

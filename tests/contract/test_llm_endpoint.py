@@ -92,7 +92,7 @@ async def test_environment_proxy_is_used_except_for_excluded_hosts(monkeypatch: 
 
 
 async def test_oversized_response_is_aborted_as_transient_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoint, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(endpoint, "MAX_BYTES", 1_000)
     async with ScriptedLlm(Reply(200, " " * 5_000), say("yes")) as llm, opened(llm) as client:
         with pytest.raises(TransientLlmFailure, match="larger than 1,000 bytes"):
             await asked(client)

@@ -210,7 +210,7 @@ async def test_probe_checks_every_configured_model() -> None:
 
 async def test_probe_reports_busy_endpoint_as_present_but_unavailable() -> None:
     async with ScriptedLlm(refuse(503, "Loading model.")) as llm, a_gateway(llm) as gateway:
-        with pytest.raises(LlmUnavailable, match=r"responds, but gives no answer.*Loading model"):
+        with pytest.raises(LlmUnavailable, match=r"responds, but model .* gives no answer.*Loading model"):
             await gateway.probe()
 
 

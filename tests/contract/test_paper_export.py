@@ -100,13 +100,13 @@ def test_failures_are_reported_individually_and_other_papers_saved(
     code, out, err = run("good.tei.xml", "bomb.xml", "page.pdf", "gone.pdf", "10.1000/paid", "whatever")
     assert (code, out.split()) == (1, ["out/good.md"])
     assert "The TEI of bomb.xml declares a document type or entities" in err
-    assert "page.pdf has a PDF file name but is not a PDF file." in err
+    assert "page.pdf is named as a PDF file but is not one." in err
     assert "gone.pdf cannot be read: No such file" in err
     assert "No free copy of 10.1000/paid is known. Pass the URL of its PDF" in err
     assert "'whatever' is not a PDF file, a TEI file, a URL, an arXiv id or a DOI." in err
     monkeypatch.setenv("ASSAYER_FULL_TEXTS__FETCH", "false")
     code, _, err = run("2401.01234")
-    assert (code, "would have to be downloaded, but downloading full texts is disabled" in err) == (2, True)
+    assert (code, "cannot be downloaded, because downloading full texts is disabled" in err) == (2, True)
 
 
 def test_papers_with_the_same_file_name_do_not_overwrite_each_other(configured_world: OutsideWorld) -> None:

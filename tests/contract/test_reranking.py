@@ -90,7 +90,7 @@ async def test_unusable_reranking_model_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="it has 2 outputs instead of one"):
         await two.score(QUERY, TEXTS)
     two.close()
-    with pytest.raises(ConfigurationError, match="There is no folder"):
+    with pytest.raises(ConfigurationError, match="does not exist"):
         LocalReranker(RerankerSettings(model=str(tmp_path / "nowhere")))
     empty = LocalReranker(RerankerSettings(model=str(tmp_path)))
     with pytest.raises(ConfigurationError, match="could not be loaded"):

@@ -84,7 +84,7 @@ def test_export_into_missing_folder_is_rejected(command_line: CommandLine, monke
     [
         (None, "No such file or directory"),
         (b"\xff\xfe\x00", "it is not text"),
-        (b"{}\n", "line 1, is not an entry of an audit log"),
+        (b"{}\n", "line 1, is not an audit log entry"),
         (b"", "contains no entries"),
     ],
 )

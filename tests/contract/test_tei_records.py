@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from assayer.errors import InputError, Unreadable
 from assayer.models import OPEN
 from cluster.cli.main import app
-from cluster.corpora.tei_records import record_of_tei, tei_files, write_tei_records
+from cluster.corpora.tei_records import parse_tei_record, tei_files, write_tei_records
 from index import Corpus, build_corpus
 from tests.corpus_papers import write_jsonl
 from tests.unit.tei_files import REAL_TEI, needs_real_tei, tei_document
@@ -40,7 +40,7 @@ PAPER = tei_document(BODY, BACK, HEAD)
 
 
 def test_citation_marks_point_to_their_text() -> None:
-    record = record_of_tei(PAPER, "moth-1")
+    record = parse_tei_record(PAPER, "moth-1")
     texts = [section.text for section in record.sections]
     marked = [[texts[place.section][place.character :][:3] for place in work.at] for work in record.cited_in_text]
     assert marked == [["[1]"], ["[2]"]]
@@ -66,7 +66,7 @@ def test_all_citation_marks_of_a_real_paper_are_located() -> None:
     assert citing.paper.sections == parse_tei(tei_bytes).sections
     assert (len(citing.cited), len(places)) == (49, tei_bytes.count(b'<ref type="bibr"'))
     assert {citing.paper.sections[place.section].text[place.character] for place in places} <= set("[0123456789")
-    assert sum(len(work.at) for work in record_of_tei(tei_bytes, "fes-1").cited_in_text) == len(places)
+    assert sum(len(work.at) for work in parse_tei_record(tei_bytes, "fes-1").cited_in_text) == len(places)
 
 
 async def test_corpus_built_from_tei_links_passages_to_cited_papers(tmp_path: Path) -> None:
@@ -127,4 +127,4 @@ def test_missing_and_invalid_tei_files_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="contains no TEI files"):
         tei_files(tmp_path)
     with pytest.raises(Unreadable):
-        record_of_tei(b"<TEI", "x")
+        parse_tei_record(b"<TEI", "x")

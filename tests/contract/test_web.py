@@ -208,7 +208,7 @@ async def test_page_disallowed_by_robots_txt_is_not_requested(host: RobotsHost, 
     host.robots = "User-agent: *\nDisallow: /closed/\n"
     assert (await reader.read(host.url("/open/page"))).text
     for path in ("/closed/page", "/moved"):
-        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host disallows it"):
+        with pytest.raises(DownloadRefused, match=r"its host's robots\.txt disallows it"):
             await reader.read(host.url(path))
     assert host.asked == ["robots", "/open/page", "/moved"]
 
@@ -221,6 +221,6 @@ async def test_missing_robots_txt_allows_reading_and_server_error_blocks_it(
     if readable:
         assert (await reader.read(host.url("/page"))).text
     else:
-        with pytest.raises(DownloadRefused, match=r"robots\.txt of its host could not be read"):
+        with pytest.raises(DownloadRefused, match=r"its host's robots\.txt could not be read"):
             await reader.read(host.url("/page"))
     assert host.asked.count("robots") == 1

@@ -65,4 +65,4 @@ async def test_unknown_work_is_rejected_and_other_inputs_are_read(records: Outsi
 async def test_work_is_not_looked_up_when_all_sources_are_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAYER_HOME", str(tmp_path))
     _, (message,) = await read("2401.00001")
-    assert "would have to be looked up, but no literature source is enabled. Run with --profile online" in message
+    assert "cannot be looked up, because no literature source is enabled. Run with --profile online" in message

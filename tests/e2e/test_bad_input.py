@@ -143,8 +143,8 @@ def test_endpoint_without_a_model_is_refused(program: Program) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--model", "anthropic/m"], "ANTHROPIC_API_KEY is not set; models of anthropic need it."),
-        (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set; models of azure need it."),
+        (["--model", "anthropic/m"], "ANTHROPIC_API_KEY is not set, but models from anthropic need it."),
+        (["--model", "azure/m"], "AZURE_OPENAI_ENDPOINT is not set, but models from azure need it."),
         (["--model", "nobody/m"], "Unknown provider 'nobody' in the model name 'nobody/m'. Providers: openai,"),
         (["--local-model", "nothing.gguf"], "'nothing.gguf' is neither a model file nor an installed package."),
         (["--model", "vllm/m", "--local-model", "nothing.gguf"], "--model and --local-model cannot be used together."),
@@ -160,7 +160,7 @@ def test_unusable_model_option_is_rejected_with_reason(
 
 def test_misspelt_setting_is_rejected_with_a_suggestion(program: Program) -> None:
     said = _refused(program.having(LLM__MODLE="m"))
-    assert said == "There is no setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
+    assert said == "Unknown setting ASSAYER_LLM__MODLE. Did you mean ASSAYER_LLM__MODEL?"
 
 
 def test_dollar_budget_without_a_price_is_refused(program: Program) -> None:

@@ -22,7 +22,7 @@ def _signed(folder: Path, name: str) -> Path:
 def test_bias_test_without_a_model_is_refused_because_there_is_no_score(program: Program) -> None:
     ended = program.run("bias-test", IDEA, "--out", "refused")
     assert ended.code != 0
-    assert "does not give without a language model" in ended.err
+    assert "this method gives none without a language model" in ended.err
 
 
 def test_blind_bias_test_finds_no_institution_or_seniority_difference(program: Program) -> None:

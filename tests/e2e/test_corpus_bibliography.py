@@ -39,6 +39,6 @@ def test_bibliography_without_abstracts_is_refused_with_the_remedy(homes: Homes)
     ended = program.run("corpus", "build", "library.bib")
     assert ended.code == 2
     assert ended.err == (
-        "Error: No entry of library.bib can become a paper of the corpus. library.bib: 'Tides': abstract is missing. "
-        "Export the entries with their titles and abstracts.\n"
+        "Error: No entry in library.bib can be added to the corpus. library.bib: 'Tides': abstract is missing. "
+        "Re-export the entries with their titles and abstracts.\n"
     )

@@ -100,7 +100,7 @@ def test_candidates_are_scored_on_every_dimension(made: Curated) -> None:
         (("curate", "papers.jsonl"), "needs a language model"),
         (("propose", "Why?"), "needs a language model"),
         (("score", "candidates.jsonl"), "needs a language model"),
-        (("curate", "papers.jsonl", "--kind", "novel"), "There is no kind of paper 'novel'"),
+        (("curate", "papers.jsonl", "--kind", "novel"), "Unknown kind of paper 'novel'"),
         (("propose", "Why?", "--temperature", "0"), "temperature"),
     ],
 )

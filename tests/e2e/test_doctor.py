@@ -68,7 +68,7 @@ def test_unconfigured_machine_passes_and_missing_services_are_listed(nothing: Pr
     assert "ASSAYER_LLM__MODEL" in found["language model"][1]
     assert found["mail"] == (
         "absent",
-        "not configured; no mail is sent. Set ASSAYER_MAIL__HOST and __SENDER.",
+        "not configured; no email is sent. Set ASSAYER_MAIL__HOST and __SENDER.",
     )
     assert found["webhooks"] == ("ok", "secrets are encrypted with a key in the data directory.")
     assert {found[service][0] for service in (*SERVICES, "GROBID")} == {"absent"}
@@ -142,7 +142,7 @@ async def test_mail_server_is_checked_without_sending_mail(program: Program) -> 
         broken = await asyncio.to_thread(program.having(**told | {"MAIL__TLS": "starttls"}).run, "doctor")
         unfit = await asyncio.to_thread(program.having(**told | {"MAIL__SENDER": "nobody"}).run, "doctor")
     address = f"127.0.0.1:{post.port}"
-    words = f"{address} responds, not encrypted. Mails are sent from assayer@example.org."
+    words = f"{address} responds, not encrypted. Emails are sent from assayer@example.org."
     assert _findings(ended)["mail"] == ("ok", words)
     assert _findings(broken)["mail"][0] == "broken"
     assert "ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS" in _findings(broken)["mail"][1]

@@ -141,7 +141,7 @@ def test_enlarged_ranking_reuses_comparisons_and_labels_give_baselines(ranked: R
     assert isinstance(ranking.analysis, GroupAnalysis)
     assert isinstance(ranking.baselines, tuple)
     assert [baseline.labelled for baseline in ranking.baselines] == [16, 16]
-    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are between these ideas." in ranked.more.out
+    assert f"{_FIRST * _CALLS} of {_FIRST * _CALLS} known comparisons are about these ideas." in ranked.more.out
 
 
 def test_comparisons_keep_reference_names_of_unranked_ideas(ranked: Ranked) -> None:
@@ -158,7 +158,7 @@ def test_comparisons_keep_reference_names_of_unranked_ideas(ranked: Ranked) -> N
     ("arguments", "said"),
     [
         (("6.jsonl",), "ASSAYER_LLM__MODEL"),
-        (("6.jsonl", "--by", "charm"), "There is no dimension 'charm'"),
+        (("6.jsonl", "--by", "charm"), "Unknown dimension 'charm'"),
     ],
 )
 def test_ranking_without_model_or_with_unknown_dimension_is_rejected(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from workers.code.commits import checked_repository_name
+from workers.code.commits import validate_repository_name
 from workers.sandbox.python_definitions import find_definitions
 from workers.sandbox.refusal import Refused
 from workers.sandbox.repository_files import ArchivedFile, read_repository, select_files
@@ -20,7 +20,7 @@ def file(path: str, size: int = 10, *, is_regular: bool = True) -> ArchivedFile:
 
 @pytest.mark.parametrize("name", ["a/b", "hugging-face/transformers", "x/.github", "a/b.c_d-e", "A1/..."])
 def test_valid_repository_name_is_accepted(name: str) -> None:
-    assert checked_repository_name(name) == name
+    assert validate_repository_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_valid_repository_name_is_accepted(name: str) -> None:
 )
 def test_invalid_repository_name_is_rejected(name: str) -> None:
     with pytest.raises(InputError):
-        checked_repository_name(name)
+        validate_repository_name(name)
 
 
 def test_readme_and_shallow_sources_are_chosen_and_links_left_out() -> None:

@@ -279,7 +279,7 @@ def test_papers_are_read_by_line_and_invalid_lines_are_reported(tmp_path: Path) 
     read = read_papers(path, 6_000)
     assert [(item.source, item.title) for item in read.found] == [(f"{path}:1", "A title"), (f"{path}:6", "Without id")]
     assert [item.split(" ")[0] for item in read.rejected] == [f"{path}:{n}{':' * (n == 7)}" for n in (3, 4, 5, 7)]
-    assert f"{path}:5 has the same id as {path}:1: 'a'" in read.rejected[2]
+    assert f"{path}:5 has the same id 'a' as {path}:1" in read.rejected[2]
 
 
 def test_curated_lines_become_questions_and_lines_without_question_are_skipped(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ async def test_version_of_postgresql_that_is_not_tested_is_named(
 
     monkeypatch.setattr(health_checks, "open_database", opened)
     finding = await DATABASE(Settings())
-    assert (finding.state, "Versions before 16 are not tested" in finding.text) == ("ok", warned)
+    assert (finding.state, "not tested with versions before 16" in finding.text) == ("ok", warned)
 
 
 def test_settings_that_cannot_be_used_are_a_finding(tmp_path: Path) -> None:
@@ -86,6 +86,6 @@ def test_settings_that_cannot_be_used_are_a_finding(tmp_path: Path) -> None:
     assert _findings() == {
         "settings": (
             "broken",
-            "assayer.toml, line 2: there is no setting evaluation.concurency. Did you mean evaluation.concurrency?",
+            "assayer.toml, line 2: unknown setting evaluation.concurency. Did you mean evaluation.concurrency?",
         )
     }

@@ -74,7 +74,7 @@ def test_draft_fills_the_form_from_findings_and_leaves_scores_to_a_person(folder
     result = _export(folder, "--format", "openreview", "--form", form, "--out", tmp_path / "drafts")
     assert result["remarks"] == [
         f"{full_report().idea.title}: no forum, because the idea was not read from an OpenReview note.",
-        "Fields left for you to fill in: confidence, rating.",
+        "Fields to fill in yourself: confidence, rating.",
     ]
     _, note = json.loads((tmp_path / "drafts" / "openreview.json").read_text("utf-8"))["notes"]
     assert (note["forum"], note["replyto"]) == ("aB3dEf", "aB3dEf")

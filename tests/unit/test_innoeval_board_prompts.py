@@ -28,7 +28,7 @@ from tests.unit.innoeval_board_questions import (
 from tests.unit.innoeval_evidence import judgements
 from tests.unit.innoeval_questions import IDEA
 from workers.llm.answer_schema import answer_schema
-from workers.llm.context_window import fitted
+from workers.llm.context_window import fit_question
 
 
 def _on_clarity(**changed: Any) -> Judgements:
@@ -92,8 +92,8 @@ def test_finds_count_by_kind_and_by_what_the_reviewer_knows() -> None:
 
 def test_evidence_is_cut_to_fit_a_small_context_window() -> None:
     task = tasks.judging_task(FIVE)
-    whole = fitted(task, JUDGING, 32_000, 8_000)
-    cut = fitted(task, JUDGING, int(1.5 * whole.tokens), 8_000)  # a third is reserved for the answer
+    whole = fit_question(task, JUDGING, 32_000, 8_000)
+    cut = fit_question(task, JUDGING, int(1.5 * whole.tokens), 8_000)  # a third is reserved for the answer
     assert [noun for noun, _ in cut.dropped] == ["source for a reviewer"]
     assert 1 <= len(cut.data.evidence) < len(JUDGING.evidence)
     assert cut.unread == 0

@@ -109,7 +109,7 @@ def test_reports_of_boards_with_different_models_are_rejected(tmp_path: Path, re
 def test_invalid_calibration_name_or_source_is_rejected(tmp_path: Path, reports: Path) -> None:
     with pytest.raises(InputError, match="is not a valid calibration name"):
         made(tmp_path, reports, name="../spring")
-    with pytest.raises(InputError, match="whose decisions"):
+    with pytest.raises(InputError, match="Describe who made these decisions"):
         made(tmp_path, reports, source=" . ")
 
 

@@ -105,10 +105,10 @@ def test_outcomes_keep_specified_order_or_are_sorted_alphabetically() -> None:
 @pytest.mark.parametrize(
     ("labels", "given", "said"),
     [
-        (("yes", None, None), (), "Ideas without a label: 2 of 3; the first is '1'"),
+        (("yes", None, None), (), "2 of 3 ideas have no label (first: '1')"),
         (("yes", "yes"), (), "All 2 ideas have the label 'yes'"),
         (("yes", "maybe"), ("no", "yes"), "'maybe' is not one of no, yes"),
-        (("yes", "no"), ("no", "yes", "no"), "names an outcome twice"),
+        (("yes", "no"), ("no", "yes", "no"), "contains a duplicate outcome"),
     ],
 )
 def test_labels_unusable_for_a_graph_are_rejected(

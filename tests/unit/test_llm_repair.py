@@ -8,7 +8,7 @@ import pytest
 from assayer.llm import AnswerBounds, LabelledList
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
-from workers.llm.answer_repair import first_request, repaired
+from workers.llm.answer_repair import build_repair_request, first_request
 from workers.llm.answer_schema import answer_schema, sent_schema
 from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
 from workers.llm.context_window import FittedQuestion
@@ -28,7 +28,7 @@ def _first() -> ChatRequest:
 
 def _repaired(request: ChatRequest, text: str, finish_reason: str = "stop") -> ChatRequest:
     completion = Completion(text, "", finish_reason, 1, 1)
-    return repaired(request, completion, parse_answer(completion, Weighing), SETTINGS, QUESTION)
+    return build_repair_request(request, completion, parse_answer(completion, Weighing), SETTINGS, QUESTION)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from assayer.models import FieldOrigin, Identifiers, Paper, PaperId, Retraction
 from workers.literature.record_merging import (
     SOURCE_ORDER,
+    add_url_identifiers,
     group_by_paper,
     identifiers_agree,
-    merged_record,
+    merge_records,
     record_identifiers,
-    with_identifiers_of_url,
 )
 
 DOI = "10.1145/3366423.3380130"
@@ -27,13 +27,13 @@ def a_paper(source: str, key: str = "", **fields: object) -> Paper:
     return Paper.model_validate({**given, "id": f"{source}:{key}", "source": source, **fields})
 
 
-def merge_records(records: Iterable[Paper]) -> tuple[Paper, ...]:
+def merge_all(records: Iterable[Paper]) -> tuple[Paper, ...]:
     """Merge the records of several sources into one per paper."""
-    return tuple(map(merged_record, group_by_paper(map(with_identifiers_of_url, records))))
+    return tuple(map(merge_records, group_by_paper(map(add_url_identifiers, records))))
 
 
 def test_records_sharing_an_identifier_merge_and_keep_all_identifiers() -> None:
-    (paper,) = merge_records(
+    (paper,) = merge_all(
         [
             a_paper("openalex", identifiers=Identifiers(doi=DOI, openalex="W1"), authors=("Somebody Else",)),
             a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"), title="Another title"),
@@ -45,7 +45,7 @@ def test_records_sharing_an_identifier_merge_and_keep_all_identifiers() -> None:
 
 
 def test_record_matching_two_others_merges_all_three() -> None:
-    (paper,) = merge_records(
+    (paper,) = merge_all(
         [
             a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="As first posted", authors=()),
             a_paper("crossref", identifiers=Identifiers(doi=DOI), title="As published", authors=()),
@@ -56,7 +56,7 @@ def test_record_matching_two_others_merges_all_three() -> None:
 
 
 def test_records_without_shared_identifier_join_by_title_year_and_first_author() -> None:
-    (paper,) = merge_records(
+    (paper,) = merge_all(
         [
             a_paper("corpus", title="Checking the Quotes of Generated Reviews.", authors=("Lovelace, Ada",)),
             a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), authors=("A. Lovelace", "C. Babbage")),
@@ -67,29 +67,29 @@ def test_records_without_shared_identifier_join_by_title_year_and_first_author()
 
 def test_same_title_with_contradicting_identifiers_stays_two_papers() -> None:
     first = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI))
-    assert len(merge_records([first, a_paper("crossref", identifiers=Identifiers(doi="10.1000/other"))])) == 2
+    assert len(merge_all([first, a_paper("crossref", identifiers=Identifiers(doi="10.1000/other"))])) == 2
 
 
 def test_two_records_of_the_corpus_stay_two_papers() -> None:
-    assert len(merge_records([a_paper("corpus", "a"), a_paper("corpus", "b")])) == 2
+    assert len(merge_all([a_paper("corpus", "a"), a_paper("corpus", "b")])) == 2
 
 
 def test_arxiv_doi_does_not_conflict_with_publisher_doi() -> None:
     posted = a_paper("openalex", identifiers=Identifiers(doi="10.48550/arxiv.2305.00001"))
     published = a_paper("semantic_scholar", identifiers=Identifiers(doi=DOI, arxiv="2305.00001"))
-    (paper,) = merge_records([posted, published])
+    (paper,) = merge_all([posted, published])
     assert paper.identifiers.doi == DOI
 
 
 def test_identifier_in_record_url_is_used_for_merging() -> None:
     known = a_paper("corpus", url="https://arxiv.org/abs/2305.00001v2", authors=())
-    (paper,) = merge_records([known, a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")])
+    (paper,) = merge_all([known, a_paper("arxiv", identifiers=Identifiers(arxiv="2305.00001"), title="Another")])
     assert paper.id == "corpus:"
 
 
 def test_each_field_uses_best_source_and_records_its_origin() -> None:
     whole = "We check each quote against its source, and find that a third of them does not stand there."
-    (paper,) = merge_records(
+    (paper,) = merge_all(
         [
             a_paper("corpus", abstract="We check each quote …", publication_date=dt.date(2023, 12, 31)),
             a_paper("semantic_scholar", abstract=whole, citation_count=7, venue="WWW"),
@@ -109,7 +109,7 @@ def test_each_field_uses_best_source_and_records_its_origin() -> None:
 
 def test_slightly_longer_abstract_does_not_replace_preferred_source() -> None:
     short, long = "Quotes are checked against their source.", "Quotes are checked against their source. © 2023"
-    (paper,) = merge_records([a_paper("corpus", abstract=short), a_paper("crossref", abstract=long)])
+    (paper,) = merge_all([a_paper("corpus", abstract=short), a_paper("crossref", abstract=long)])
     assert paper.abstract == short
 
 
@@ -118,7 +118,7 @@ def test_retraction_from_any_source_marks_paper_and_most_severe_wins() -> None:
         Retraction(kind="concern", source="openalex"),
         Retraction(kind="retracted", source="crossref", notice="10.1000/notice"),
     )
-    (paper,) = merge_records(
+    (paper,) = merge_all(
         [a_paper("corpus"), a_paper("openalex", retraction=concern), a_paper("crossref", retraction=retracted)]
     )
     assert paper.retraction == retracted
@@ -126,7 +126,7 @@ def test_retraction_from_any_source_marks_paper_and_most_severe_wins() -> None:
 
 def test_single_record_is_unchanged() -> None:
     paper = a_paper("corpus", abstract="As the operator wrote it …")
-    assert merge_records([paper]) == (paper,)
+    assert merge_all([paper]) == (paper,)
 
 
 _SOME = st.sampled_from(["", "", "1", "2"])
@@ -153,7 +153,7 @@ _RECORDS = st.lists(
 def test_merging_is_independent_of_record_order(records: list[Paper], random: Random) -> None:
     shuffled = list(records)
     random.shuffle(shuffled)
-    assert merge_records(shuffled) == merge_records(records)
+    assert merge_all(shuffled) == merge_all(records)
 
 
 @settings(deadline=None)
@@ -161,14 +161,14 @@ def test_merging_is_independent_of_record_order(records: list[Paper], random: Ra
 def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(
     records: list[Paper],
 ) -> None:
-    once = merge_records(records)
-    assert sorted(map(repr, merge_records(once))) == sorted(map(repr, once)), "merging again changes nothing"
+    once = merge_all(records)
+    assert sorted(map(repr, merge_all(once))) == sorted(map(repr, once)), "merging again changes nothing"
     groups = group_by_paper(records)
     assert sorted(map(repr, {*records})) == sorted(repr(record) for group in groups for record in group)
     for group in groups:
         for record in group:
             assert all(identifiers_agree(record_identifiers(record), record_identifiers(other)) for other in group)
-        paper = merged_record(group)
+        paper = merge_records(group)
         for field in ("title", "abstract", "authors", "publication_date", "citation_count", "retraction"):
             giver = next((origin.source for origin in paper.origins if origin.field == field), paper.source)
             assert getattr(paper, field) in {getattr(record, field) for record in group if record.source == giver}
@@ -176,6 +176,6 @@ def test_every_record_joins_a_single_consistent_paper_with_traceable_fields(
 
 @pytest.mark.parametrize("field", ["abstract", "venue", "url"])
 def test_empty_field_is_filled_from_any_source(field: str) -> None:
-    (paper,) = merge_records([a_paper("corpus"), a_paper("web", "w", **{field: "https://x.example/said"})])
+    (paper,) = merge_all([a_paper("corpus"), a_paper("web", "w", **{field: "https://x.example/said"})])
     assert getattr(paper, field) == "https://x.example/said"
     assert PaperId("corpus:") == paper.id

@@ -110,5 +110,5 @@ def test_brief_command_writes_pdf_from_json_report(tmp_path: Path) -> None:
 
 def test_brief_command_rejects_file_that_is_not_a_report(tmp_path: Path) -> None:
     (tmp_path / "one.json").write_text("{}")
-    with pytest.raises(Exception, match="is not a report of assayer"):
+    with pytest.raises(Exception, match="is not an assayer report"):
         CliRunner().invoke(app, ["brief", str(tmp_path / "one.json")], catch_exceptions=False)

@@ -219,7 +219,7 @@ def test_incomplete_state_is_shown_first_in_pages_and_terminal(capsys: pytest.Ca
         assert "Minima for a total" in text
     show_summary(report)
     shown = capsys.readouterr().out
-    assert shown.index(
-        "Incomplete, no total is given: Quotes found 30 %, at least 70 % is needed. 3 of 10 quotes."
-    ) < shown.index("!")
+    assert shown.index("Incomplete, no total is given: Quotes found 30 %, minimum 70 %. 3 of 10 quotes.") < shown.index(
+        "!"
+    )
     assert ("Release", "incomplete") in SummaryRow.of(report, [__file__]).figures  # type: ignore[list-item]

@@ -9,7 +9,7 @@ from assayer.methods.review import METHOD, ReviewOptions
 from assayer.methods.review.schemas import PaperNotes, PassageQuestion, ReadingAnswer
 from assayer.methods.review.sizes import SMALL
 from assayer.models import Score
-from cluster.local_model import ChosenModel, sized_for
+from cluster.local_model import ChosenModel, fit_settings_to_speed
 from cluster.settings_loading import load_settings
 from tests.unit.review_answers import edited, finding, panel_answers, referee, score
 from tests.unit.review_runs import reviewed
@@ -48,7 +48,7 @@ async def test_low_contribution_of_a_small_review_is_raised_to_the_lowest_that_i
 
 
 def _chosen(speed: ModelSpeed) -> ChosenModel:
-    return sized_for(load_settings("laptop", "small", base_url=LOCAL.base_url), LOCAL, speed)
+    return fit_settings_to_speed(load_settings("laptop", "small", base_url=LOCAL.base_url), LOCAL, speed)
 
 
 def test_slow_model_gets_small_review_one_repair_and_an_estimate() -> None:

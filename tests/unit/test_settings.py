@@ -115,14 +115,14 @@ def test_llm_without_model_is_refused(monkeypatch: pytest.MonkeyPatch, variable:
 def test_misspelt_variable_is_rejected_with_suggestion(
     monkeypatch: pytest.MonkeyPatch, misspelt: str, meant: str
 ) -> None:
-    assert _refusal(monkeypatch, **{misspelt: "1"}) == f"There is no setting {misspelt}. Did you mean {meant}?"
+    assert _refusal(monkeypatch, **{misspelt: "1"}) == f"Unknown setting {misspelt}. Did you mean {meant}?"
 
 
 @pytest.mark.parametrize("written", ['[llm]\nmodle = "m"\n', '[llm]\nmodel = "m"\nmodle = "m"\n'])
 def test_misspelt_setting_in_the_file_is_refused(tmp_path: Path, written: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     (tmp_path / "assayer.toml").write_text(written)
-    with pytest.raises(ConfigurationError, match=r"line [23]: there is no setting llm.modle. Did you mean llm.model\?"):
+    with pytest.raises(ConfigurationError, match=r"line [23]: unknown setting llm.modle. Did you mean llm.model\?"):
         load_settings()
 
 
@@ -157,7 +157,7 @@ def test_misspelt_setting_in_the_file_is_told_with_line_and_nearest_name(tmp_pat
     with pytest.raises(ConfigurationError) as caught:
         load_settings()
     assert str(caught.value) == (
-        "assayer.toml, line 4: there is no setting evaluation.concurency. Did you mean evaluation.concurrency?"
+        "assayer.toml, line 4: unknown setting evaluation.concurency. Did you mean evaluation.concurrency?"
     )
 
 
@@ -170,12 +170,12 @@ def test_invalid_value_in_the_file_is_told_with_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", ["[scholareval]\nhits = 3\n", "scholareval = {hits = 3}\n"])
 def test_constant_is_refused_in_the_file(tmp_path: Path, written: str) -> None:
     (tmp_path / "assayer.toml").write_text(written)
-    with pytest.raises(ConfigurationError, match=r"line [12]: there is no setting scholareval.hits"):
+    with pytest.raises(ConfigurationError, match=r"line [12]: unknown setting scholareval.hits"):
         load_settings()
 
 
 def test_constant_is_refused_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "There is no setting ASSAYER_SCHOLAREVAL__HITS." in _refusal(monkeypatch, ASSAYER_SCHOLAREVAL__HITS="3")
+    assert "Unknown setting ASSAYER_SCHOLAREVAL__HITS." in _refusal(monkeypatch, ASSAYER_SCHOLAREVAL__HITS="3")
 
 
 def test_mapping_in_the_file_may_have_any_keys(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 URGENT_IN_A_ROW = 7
-"""Maximum consecutive batches that begin with an urgent item while other items wait."""
+"""Maximum number of consecutive batches that begin with an urgent item while other items wait."""
 _PREPARED_AT_ONCE = 64
-"""Maximum number of items prepared at once, which takes a few milliseconds; urgent callers wait for it."""
+"""Maximum number of items prepared at once, which takes a few milliseconds. Urgent callers wait for it."""
 _HELD_PREPARED = 2048
-"""Maximum prepared items held for forming batches; enough for a GPU's largest batches of every length."""
+"""Maximum number of prepared items held for forming batches, enough for a GPU's largest batches of every length."""
 
 Item = TypeVar("Item", bound=Hashable)
 Prepared = TypeVar("Prepared")
@@ -31,14 +31,13 @@ Result = TypeVar("Result")
 
 
 class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
-    """Model that computes batches. It is called from a single thread. An exception that it raises reaches every caller
-    in the batch."""
+    """Model that computes batches. It is called from a single thread. If it raises an exception, every caller in the
+    batch receives it."""
 
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
     def shape(self, prepared: Prepared, /) -> int:
-        """Return the shape of a prepared item, which is its padded width; only items of the same shape share a
-        batch."""
+        """Return a prepared item's shape, which is its padded width. Only items of the same shape share a batch."""
         ...
 
     def size(self, prepared: Prepared, /) -> int:
@@ -46,7 +45,7 @@ class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
         ...
 
     def capacity(self, shape: int, /) -> int:
-        """Return the maximum total size of the items of a shape that share a batch."""
+        """Return the maximum total size of the items in a batch of this shape."""
         ...
 
     def compute(self, shape: int, batch: Sequence[Prepared], /) -> Sequence[Out_co]:
@@ -64,7 +63,7 @@ class _PendingItem(Generic[Item, Out]):
     urgent: bool = False
     results: list["asyncio.Future[Out]"] = field(default_factory=list)
     dequeued: bool = False
-    """True if the item was already taken from one of the two arrival queues; it can still be in the other queue."""
+    """Whether the item was already taken from one of the two arrival queues. It may still be in the other queue."""
 
     @property
     def wanted(self) -> bool:
@@ -84,7 +83,7 @@ class _Batch(NamedTuple, Generic[Item, Prepared, Out]):
 
 
 class BatchQueue(Generic[Item, Prepared, Out]):
-    """Queue that decides which items are prepared and computed next; it uses no event loop.
+    """Queue that decides which items are prepared and computed next. It uses no event loop.
 
     At most `held` non-urgent items are prepared ahead, so that a long queue takes little memory."""
 
@@ -112,13 +111,13 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         pending.urgent |= urgent
         pending.results.append(result)
 
-    def take_unprepared(self, most: int) -> list[_PendingItem[Item, Out]]:
-        """Take at most `most` items to prepare now; `add_prepared` returns them to the queue."""
+    def take_unprepared(self, limit: int) -> list[_PendingItem[Item, Out]]:
+        """Take at most `limit` items to prepare now; `add_prepared` returns them to the queue."""
         taken: list[_PendingItem[Item, Out]] = []
         others = sum(not item.pending.urgent for item in self._prepared)
         for urgent in (self._urgent_first, not self._urgent_first):
             arrived = self._arrived[urgent]
-            room = most if urgent else min(most, self._most_held - others)
+            room = limit if urgent else min(limit, self._most_held - others)
             while arrived and len(taken) < room:
                 pending = arrived.popleft()
                 if pending.dequeued:
@@ -134,7 +133,7 @@ class BatchQueue(Generic[Item, Prepared, Out]):
         self._prepared.append(_PreparedItem(pending, shape, prepared))
 
     def forget(self, pending: _PendingItem[Item, Out]) -> None:
-        """Remove a pending item; a later request for the same item is computed again."""
+        """Remove a pending item. A later request for the same item is computed again."""
         del self._pending[pending.item]
 
     def take_batch(

@@ -1,4 +1,5 @@
-"""Forward passes of fixed shapes: the number of rows depends only on the width, the width only on the text's length.
+"""Forward passes of fixed shapes. The number of rows depends only on the width, and the width only on the text's
+length.
 
 The result for a text is therefore identical to the last bit whatever else is in its batch, so that a resumed evaluation
 gets the same search results as the interrupted one."""
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _ROWS = 8
-"""The number of rows in a pass is a multiple of this. Otherwise a row's position could change the last bits of its
+"""The number of rows in a pass is a multiple of this. Otherwise, a row's position could change the last bits of its
 result. On two cores, passes of 8 rows take as little time per text as passes of 64."""
 
 
@@ -39,7 +40,7 @@ class BatchShapes(NamedTuple):
 
 
 class PaddedModel:
-    """Base class of every `workers.batching.micro_batcher.BatchModel` that is a transformer."""
+    """Base class for every `workers.batching.micro_batcher.BatchModel` that is a transformer."""
 
     _passes: BatchShapes
 

@@ -1,4 +1,4 @@
-"""Search code repositories, and read them without running anything.
+"""Search code repositories, and read them without running any code.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

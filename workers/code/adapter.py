@@ -1,4 +1,5 @@
-"""Implementation of `assayer.ports.Code` for one evaluation: search repositories, read them and cache the results."""
+"""Implementation of `assayer.ports.Code` for one evaluation: searches repositories, reads them and caches the
+results."""
 
 from collections.abc import Mapping, Sequence
 
@@ -54,12 +55,12 @@ class CodeAdapter:
         return found
 
     def _key(self, name: str, commit: Commit) -> str:
-        """Return the cache key, which contains everything that a survey depends on."""
+        """Return the cache key, which contains everything on which a survey depends."""
         read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
         return f"{name} {commit.sha} {read}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
-        """Return the survey of a repository, or the reason why it cannot be read."""
+        """Return a repository's survey, or why it cannot be read."""
         try:
             return await self._surveyor.survey(name, commit)
         except FullTextError as error:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, RootModel
 
 from assayer.cutoff import within
 from assayer.models import OPEN, Repository, Window
-from workers.code.commits import Commit, checked_repository_name, is_sha
+from workers.code.commits import Commit, is_sha, validate_repository_name
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
@@ -23,8 +23,8 @@ from workers.outbound.source_requests import RequestContext, SourceFetcher, Sour
 
 _PAGE = 100
 _QUERY = 240
-"""Maximum characters of a query, less than the limit of 256 because the documentation does not say whether spaces next
-to qualifiers count."""
+"""Maximum length of a query in characters. It is less than the limit of 256, because the documentation does not say
+whether spaces next to qualifiers count."""
 _NOT_WORDS = re.compile(r"\b(?:AND|OR|NOT)\b|\w+:|[^\w\s.+#-]")
 
 
@@ -73,8 +73,8 @@ class GitHub:
         self._remote = remote
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Repository]:
-        """Search by name, description and README for repositories created in the window, best first. Undated
-        repositories are kept and marked."""
+        """Search name, description and README for repositories created in the window, best first. Undated repositories
+        are kept and marked."""
         found: dict[str, Repository] = {}
         words = self._query(query, window)
         for page in range(1, -(-limit // _PAGE) + 1):
@@ -98,11 +98,11 @@ class GitHub:
         return " ".join(parts)
 
     async def commit(self, name: str, window: Window, context: RequestContext) -> Commit | None:
-        """Return the last commit of the main branch up to the end of the window's last day; None if there is none, or
-        if the repository does not exist."""
+        """Return the last commit on the main branch up to the end of the window's last day; None if there is none or
+        the repository does not exist."""
         until = (("until", f"{window.before}T23:59:59Z"),) if window.before else ()
         request = SourceRequest(
-            self.name, "code", f"repos/{checked_repository_name(name)}/commits", (*until, ("per_page", "1"))
+            self.name, "code", f"repos/{validate_repository_name(name)}/commits", (*until, ("per_page", "1"))
         )
         log = await fetch_json(self._remote, request, context, _Log)
         if log is None or not log.root:

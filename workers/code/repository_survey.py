@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from assayer.errors import Unreadable
 from assayer.models import Codebase, Definition, Frozen, SourceFile, UnreadableCause
 from assayer.text.sanitise import clean_text, sanitise
-from workers.code.commits import Commit, checked_repository_name
+from workers.code.commits import Commit, validate_repository_name
 from workers.code.settings import CodeSettings
 from workers.fetching.content_types import ContentKind
 from workers.fetching.downloader import Downloader
@@ -32,7 +32,7 @@ _ANSWER = TypeAdapter(_RepositoryFiles)
 
 
 class RepositorySurveyor:
-    """Downloads the archives of commits, and reads them in sandboxed child processes."""
+    """Downloads archives of commits, and reads them in sandboxed child processes."""
 
     def __init__(self, downloader: Downloader, settings: CodeSettings) -> None:
         self._downloader = downloader
@@ -40,9 +40,10 @@ class RepositorySurveyor:
         self._slots = asyncio.Semaphore(settings.at_once)
 
     async def survey(self, name: str, commit: Commit) -> Codebase:
-        """Return the survey of a commit. Raises FullTextError, and InputError for an invalid name."""
+        """Return a commit's survey. Raises FullTextError if its archive cannot be fetched or read, and InputError if
+        the name is invalid."""
         settings = self._settings
-        url = f"{settings.archive_url}/{checked_repository_name(name)}/tar.gz/{commit.sha}"
+        url = f"{settings.archive_url}/{validate_repository_name(name)}/tar.gz/{commit.sha}"
         async with self._slots:
             _, archive = await self._downloader.read(url, _WANTED, settings.download)
             try:
@@ -87,13 +88,13 @@ def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
         files=files.files,
         readme=readme.strip(),
         sources=tuple(clean),
-        definitions=tuple(_definition(*definition) for definition in files.definitions),
+        definitions=tuple(_make_definition(*definition) for definition in files.definitions),
         left_out=tuple(map(clean_text, files.left_out)),
         flags=flags[:_MOST_FLAGS],
     )
 
 
-def _definition(
+def _make_definition(
     path: str, line: int, kind: Literal["function", "class"], name: str, doc: str, calls: tuple[str, ...]
 ) -> Definition:
     words = [clean_text(call) for call in calls]

@@ -13,24 +13,24 @@ class CodeSettings(Frozen):
     archive_url: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#]+[^/\s?#]$")] = (
         "https://codeload.github.com"
     )
-    """Base URL of commit archives; `OWNER/NAME/tar.gz/SHA` is appended to it."""
+    """Base URL for commit archives, to which `OWNER/NAME/tar.gz/SHA` is appended."""
     download: DownloadLimits = DownloadLimits(bytes=100_000_000)
     paths: int = Field(default=2_000, ge=1)
-    """Maximum paths listed from the tree."""
+    """Maximum number of paths listed from the tree."""
     file_bytes: int = Field(default=200_000, gt=0)
-    """Maximum bytes read from the README and from each source file."""
+    """Maximum number of bytes read from the README and from each source file."""
     sources: int = Field(default=40, ge=0)
     """Maximum number of Python files read."""
     retry: dt.timedelta = dt.timedelta(hours=6)
-    """Time before a commit that could not be read is tried again."""
+    """Time after which a commit that could not be read is retried."""
     memory_bytes: int = Field(default=1_500_000_000, gt=0)
-    """Address space limit, in bytes, of the process that reads an archive."""
+    """Address space limit, in bytes, for the process that reads an archive."""
     cpu_seconds: int = Field(default=60, ge=1)
     wall_seconds: float = Field(default=120.0, gt=0)
     at_once: int = Field(default=2, ge=1)
-    """Maximum archives downloaded and read at the same time; each is held in memory."""
+    """Maximum number of archives downloaded and read concurrently. Each is held in memory."""
 
     @property
     def characters(self) -> int:
-        """Return the maximum characters of everything that is read from an archive."""
+        """Return the maximum number of characters read from an archive."""
         return self.file_bytes * (self.sources + 1)

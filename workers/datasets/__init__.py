@@ -1,2 +1,1 @@
-"""Data set catalogues, one module per API, each implementing `DatasetSource`; `adapter.py` binds one to an
-evaluation."""
+"""Data set catalogues, one module per API. Each implements `DatasetSource`; `adapter.py` binds one to an evaluation."""

@@ -1,4 +1,5 @@
-"""Implementation of `assayer.ports.Datasets` for one evaluation: run several queries on one catalogue concurrently."""
+"""Implementation of `assayer.ports.Datasets` for one evaluation: sends several queries to one catalogue
+concurrently."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -13,8 +14,8 @@ class DatasetSource(Protocol):
     def name(self) -> str: ...
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        """Search by title and description, and return distinct data sets, best matches first. Dated data sets are
-        within the window; undated ones are included. Raises SourceError."""
+        """Search title and description, and return distinct data sets, best matches first. Dated data sets are within
+        the window; undated ones are included. Raises SourceError if the catalogue does not answer."""
         ...
 
 

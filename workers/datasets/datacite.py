@@ -29,7 +29,7 @@ from workers.outbound.source_requests import RequestContext, SourceFetcher, Sour
 
 _LONGEST_QUERY = 300
 _MOST = 100
-"""Maximum records per page."""
+"""Maximum number of records per page."""
 
 
 class _Title(ApiObject):
@@ -78,7 +78,7 @@ class _Answer(ApiObject):
 
 @dataclass(frozen=True)
 class DataCite:
-    """Client of DataCite: implements DatasetSource."""
+    """Client for DataCite. Implements DatasetSource."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "datacite"
@@ -104,13 +104,13 @@ class DataCite:
 
 
 def _registered(window: Window) -> str:
-    """Return the registration date filter, with both ends inclusive. Results on the window's start, which is exclusive,
-    are removed later."""
+    """Return the filter on the registration date, with both ends inclusive. The window's start is exclusive, so results
+    on that day are removed later."""
     return f"registered:[{window.after or '*'} TO {window.before or '*'}]"
 
 
 def _dataset(record: _Attributes) -> Dataset | None:
-    """Return the data set of a record; None if it has no title or usable DOI."""
+    """Convert a record to a data set; None if it has no title or usable DOI."""
     name = doi(record.doi) if record.doi.isprintable() else ""
     titles = sorted(record.titles, key=lambda item: bool(item.kind))
     title = next((text for item in titles if (text := title_line(item.title))), "")

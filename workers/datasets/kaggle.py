@@ -1,8 +1,8 @@
 """Kaggle (`https://www.kaggle.com/api/v1`): word search over its users' data sets.
 
 `datasets/list?search=&page=` returns twenty data sets per page; a token is sent in `Authorization: Bearer`. The API
-states when a data set was last changed, not when it was created. A data set therefore counts as published on the day
-of its last change, so that a cutoff excludes every data set that may have been different then."""
+states when a data set was last changed, not when it was created. A data set therefore counts as published on the day of
+its last change, so that a cutoff excludes every data set that may have been different then."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -48,7 +48,7 @@ class _Page(RootModel[ValidEntries[_Found]]):
 
 @dataclass(frozen=True)
 class Kaggle:
-    """Client of Kaggle: implements DatasetSource."""
+    """Client for Kaggle. Implements DatasetSource."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "kaggle"

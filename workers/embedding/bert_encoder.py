@@ -1,9 +1,9 @@
-"""Encoder for the packaged embedding model; it needs only torch.
+"""Encoder for the packaged embedding model, which needs only torch.
 
 Importing sentence-transformers takes four times as long as importing torch, because it loads compilers, quantisers,
 scikit-learn and pandas, which a small BERT does not need. This module performs the same operations in the same order,
-so the vectors are equal up to rounding, and identical to the last bit whichever texts share the pass (in float32,
-measured with at most 4 threads); `tests/contract/test_embedding.py` compares them."""
+so the vectors are equal up to rounding. They are also identical to the last bit whichever texts share the pass (in
+float32, measured with at most 4 threads). `tests/contract/test_embedding.py` compares them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from torch.nn import functional
 from workers.batching.padded_batches import TokenizedText
 
 _STEP = 32
-"""The number of rows of every matrix is a multiple of this, because kernels may treat remaining rows differently."""
+"""The number of rows in every matrix is a multiple of this, because kernels may treat remaining rows differently."""
 
 
 class BertTokenizer:
@@ -70,14 +70,14 @@ class BertEncoder:
         }
 
     def encode(self, texts: Sequence[TokenizedText]) -> Tensor:
-        """Return one row per text. The tokens of all texts are concatenated in one matrix, filled up to a multiple of
-        `_STEP` rows, so that no text is padded; only attention treats the texts one by one."""
+        """Return one row per text. All texts' tokens are concatenated in one matrix, padded to a multiple of `_STEP`
+        rows, so that no text is padded. Only attention treats the texts one by one."""
         lengths = [text.length for text in texts]
         filler = -sum(lengths) % _STEP
         ids, kinds = (
-            _joined([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")
+            _concatenate([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")
         )
-        places = _joined([np.arange(length) for length in lengths], filler)
+        places = _concatenate([np.arange(length) for length in lengths], filler)
         tokens = self._encode(ids, kinds, places, [*lengths, filler])
         means = [own.sum(dim=0, dtype=torch.float32) / len(own) for own in tokens.split([*lengths, filler])[:-1]]
         return functional.normalize(torch.stack(means).to(tokens.dtype), p=2, dim=1)
@@ -91,7 +91,7 @@ class BertEncoder:
             layer = f"encoder.layer.{number}"
             hidden = self._norm(f"{layer}.attention.output", self._attention(layer, hidden, lengths) + hidden)
             wide = functional.gelu(self._linear(f"{layer}.intermediate.dense", hidden))
-            # oneDNN and MKL may split these long sums differently for every number of rows, so the number is fixed.
+            # oneDNN and MKL may split these long sums differently for each number of rows, so the number is fixed.
             narrow = torch.cat([self._linear(f"{layer}.output.dense", rows) for rows in wide.split(_STEP)])
             hidden = self._norm(f"{layer}.output", narrow + hidden)
         return hidden
@@ -116,6 +116,6 @@ class BertEncoder:
         return functional.layer_norm(inputs, (inputs.shape[-1],), weight, bias, self._epsilon)
 
 
-def _joined(parts: Sequence[NDArray[Any]], filler: int) -> Tensor:
-    """Return the parts one after another, followed by `filler` zeros."""
+def _concatenate(parts: Sequence[NDArray[Any]], filler: int) -> Tensor:
+    """Concatenate the parts, followed by `filler` zeros."""
     return torch.from_numpy(np.concatenate([*parts, np.zeros(filler, np.int64)], dtype=np.int64))

@@ -25,7 +25,8 @@ _HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 _WIDTH_STEP = 32
 """Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Maximum tokens of one forward pass, on CPU and GPU; `workers.embedding.sentence_model` explains them."""
+"""Maximum number of tokens in one forward pass, on CPU and GPU, for the reasons given in
+`workers.embedding.sentence_model`."""
 _POOLING: Mapping[str, str] = MappingProxyType({"cls": "cls", "mean": "mean", "lasttoken": "last_token"})
 
 
@@ -36,7 +37,7 @@ class WeighedText(NamedTuple):
 
 class BgeM3Model(PaddedModel):
     """Model bge-m3 as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must be called from
-    one thread only."""
+    only one thread."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
         self._settings = settings
@@ -58,7 +59,7 @@ class BgeM3Model(PaddedModel):
         return int(self._model.config.hidden_size)
 
     def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
-        """Tokenize the texts with their prefixes. Raises ConfigurationError when the model is not available."""
+        """Tokenize the texts with their prefixes. Raises ConfigurationError if the model is not available."""
         self.load()
         prefixes = {"query": self._profile.query_prefix or "", "passage": self._profile.passage_prefix or ""}
         prefixed = [prefixes[text.kind] + text.text for text in texts]
@@ -81,7 +82,7 @@ class BgeM3Model(PaddedModel):
         ]
 
     def _lexical(self, tokens: NDArray[np.int32], weights: NDArray[np.float32]) -> LexicalWeights:
-        """Return the weight of each distinct token, the largest if the token occurs several times."""
+        """Return each distinct token's weight; if the token occurs several times, the largest."""
         counts = (weights > 0) & ~np.isin(tokens, self._unweighed)
         distinct, places = np.unique(tokens[counts], return_inverse=True)
         largest = np.zeros(len(distinct), np.float32)
@@ -100,7 +101,7 @@ class BgeM3Model(PaddedModel):
         def make() -> Any:
             return library.BGEM3FlagModel(
                 str(folder),
-                devices=[device],  # for several devices it would start processes
+                devices=[device],  # with several devices, it would start processes
                 use_fp16=dtype is torch.float16,
                 use_bf16=dtype is torch.bfloat16,
                 pooling_method=_POOLING[self._profile.pooling or "cls"],
@@ -108,7 +109,7 @@ class BgeM3Model(PaddedModel):
 
         flag = load_model(settings.model, _SETTING, make)
         tokenizer, model = flag.tokenizer, flag.model
-        flag.model = None  # otherwise its destructor would move the model to the CPU
+        flag.model = None  # otherwise, its destructor would move the model to the CPU
         special = (tokenizer.cls_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id, tokenizer.unk_token_id)
         self._unweighed = np.array([item for item in special if item is not None], np.int32)
         readable = model.config.max_position_embeddings - 2  # position numbers begin after that of the padding

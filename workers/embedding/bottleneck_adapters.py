@@ -40,7 +40,7 @@ Weights = dict[str, torch.Tensor]
 
 
 class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not read the types of torch
-    """Bottleneck adapter that takes the place of a layer's last normalisation, which it also applies."""
+    """Bottleneck adapter that replaces a layer's last normalisation and also applies it."""
 
     def __init__(self, norm: torch.nn.Module, down: torch.nn.Module, activation: torch.nn.Module, up: torch.nn.Module):
         super().__init__()
@@ -52,8 +52,8 @@ class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not
 
 
 def apply_adapter(model: Any, adapter: str) -> None:
-    """Insert an adapter into a BERT model. `adapter` is a folder or a name on the hub. Raises ConfigurationError if the
-    adapter is of an unsupported kind or was made for another model, and OSError if it does not exist."""
+    """Insert an adapter into a BERT model. `adapter` is a folder, or a name on the hub. Raises ConfigurationError if
+    the adapter is of an unsupported kind or was made for another model, and OSError if it does not exist."""
     saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = saved.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):

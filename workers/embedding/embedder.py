@@ -23,13 +23,13 @@ Kind = Literal["query", "passage"]
 
 
 class LocalEmbedder(ABC, Generic[Row]):
-    """Base class of embedders; implements `assayer.ports.Embedder`. Concurrent callers share forward passes, which run
-    in one thread. Urgent requests go first.
+    """Base class for embedders. Implements `assayer.ports.Embedder`. Concurrent callers share forward passes, which run
+    in one thread, urgent requests first.
 
     The model is loaded at first use. Raises ConfigurationError if it is missing."""
 
     def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:
-        """Create an embedder with a model for queries and one for passages; both can be the same model."""
+        """Create an embedder with a model for queries and one for passages, which may be the same."""
         self._settings = settings
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._model = queries
@@ -49,7 +49,7 @@ class LocalEmbedder(ABC, Generic[Row]):
 
     @property
     def dimensions(self) -> int:
-        """Return the dimensions of the vectors. If the model's folder does not state them, block until the model is
+        """Return the vectors' dimensions. If the model's folder does not state them, block until the model is
         loaded."""
         if self._dimensions is None:
             stated = self._model.stated_dimensions()
@@ -61,12 +61,12 @@ class LocalEmbedder(ABC, Generic[Row]):
         """Return unit vectors, one row per text."""
 
     async def _rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
-        """Return one result per text; results of recent queries are cached."""
+        """Return one result per text. Results for recent queries are cached."""
         if kind == "passage":
-            return await self._computed(texts, kind)
-        return await self._memo.rows(texts, lambda missing: self._computed(missing, kind))
+            return await self._compute_rows(texts, kind)
+        return await self._memo.rows(texts, lambda missing: self._compute_rows(missing, kind))
 
-    async def _computed(self, texts: Sequence[str], kind: Kind) -> list[Row]:
+    async def _compute_rows(self, texts: Sequence[str], kind: Kind) -> list[Row]:
         batcher = self._queries if kind == "query" else self._passages
         return await batcher.compute([EmbeddingInput(text, kind) for text in texts], urgent=is_urgent())
 
@@ -79,7 +79,7 @@ class LocalEmbedder(ABC, Generic[Row]):
         the model is first used."""
 
     def close(self) -> None:
-        """Stop the thread. Texts still queued are not computed."""
+        """Stop the thread. Texts that are still queued are not computed."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
@@ -97,8 +97,8 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
         return np.stack(await self._rows(texts, kind)) if texts else np.empty((0, self.dimensions), np.float32)
 
     def share_processors(self, alone: Callable[[], bool]) -> None:
-        """Make later passes use one thread unless `alone()` is true. By default, passes use all threads that the
-        setting `threads` allows."""
+        """Make later passes use one thread unless `alone()` is true. By default, passes use all threads allowed by the
+        setting `threads`."""
         for model in self._models:
             model.alone = alone
 
@@ -107,7 +107,7 @@ class SentenceTransformerEmbedder(LocalEmbedder[EmbeddingVector]):
 
 
 class BgeM3Embedder(LocalEmbedder[WeighedText]):
-    """Embedder that uses bge-m3; also implements `assayer.ports.LexicalEmbedder`. Also raises ConfigurationError if
+    """Embedder that uses bge-m3. Also implements `assayer.ports.LexicalEmbedder`. Also raises ConfigurationError if
     FlagEmbedding is missing. It is not preloaded, because FlagEmbedding's imports slow down other work."""
 
     def __init__(self, settings: EmbedderSettings) -> None:
@@ -125,5 +125,5 @@ class BgeM3Embedder(LocalEmbedder[WeighedText]):
 
 
 def local_embedder(settings: EmbedderSettings) -> SentenceTransformerEmbedder | BgeM3Embedder:
-    """Return the local embedder for the settings. Its model loads at first use."""
+    """Return the local embedder for the settings. Its model is loaded at first use."""
     return BgeM3Embedder(settings) if settings.library == "FlagEmbedding" else SentenceTransformerEmbedder(settings)

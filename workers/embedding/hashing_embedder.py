@@ -1,4 +1,4 @@
-"""Embedder that hashes words into a bag of words: deterministic and fast, without a model or torch."""
+"""Embedder that hashes words into a bag of words. It is deterministic and fast, and needs neither a model nor torch."""
 
 import hashlib
 import re
@@ -15,7 +15,7 @@ WORD = re.compile(r"[^\W_]{3,}")
 
 
 class HashingEmbedder:
-    """Embedder that makes texts more similar the more words (of at least three letters) they share; implements
+    """Embedder for which texts are more similar the more words (of at least three letters) they share. Implements
     `assayer.ports.Embedder`."""
 
     def __init__(self, dimensions: int = 256) -> None:

@@ -9,7 +9,7 @@ Pooling = Literal["mean", "cls", "lasttoken"]
 
 
 class EmbeddingProfile(NamedTuple):
-    """Pooling, prefixes and maximum length of an embedding model. None means that the model's own configuration
+    """An embedding model's pooling, prefixes and maximum length. None means that the model's own configuration
     applies."""
 
     pooling: Pooling | None = None
@@ -34,18 +34,18 @@ EMBEDDING_PROFILES: Mapping[str, EmbeddingProfile] = MappingProxyType(
         "allenai-specter": _SPECTER,
     }
 )
-"""Profiles keyed by the last part of the model's name, so that they also apply to a downloaded folder with that name.
-"""
+"""Profiles keyed by the last part of the model's name, so that they also apply to a downloaded folder with that
+name."""
 
 
 def profile_of(model: str) -> EmbeddingProfile:
-    """Return the profile of a model; all its fields are None if the model is not in the table."""
+    """Return a model's profile. All its fields are None if the model is not in the table."""
     return EMBEDDING_PROFILES.get(model.rstrip("/").rsplit("/", 1)[-1], EmbeddingProfile())
 
 
 class AdapterNames(NamedTuple):
     """Model with different adapters for queries and for passages. Base model and adapters are repositories of one
-    organisation or subfolders of one folder."""
+    organisation, or subfolders of one folder."""
 
     base: str
     query: str
@@ -56,7 +56,7 @@ _ADAPTERS = {"specter2": AdapterNames("specter2_base", "specter2_adhoc_query", "
 
 
 def adapters_of(model: str) -> AdapterNames | None:
-    """Return the adapters of a model, or None if it has none."""
+    """Return a model's adapters, or None if it has none."""
     place, slash, name = model.rstrip("/").rpartition("/")
     parts = _ADAPTERS.get(name)
     return parts and AdapterNames(*(f"{place}{slash}{part}" for part in parts))

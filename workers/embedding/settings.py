@@ -1,4 +1,4 @@
-"""Settings of the embedding model, in a separate module, so that reading them does not load a numerical library."""
+"""Settings for the embedding model, in a separate module, so that reading them does not load a numerical library."""
 
 from typing import Literal, Self
 
@@ -15,29 +15,30 @@ PACKAGED = "all-MiniLM-L6-v2"
 
 
 class EmbedderSettings(Frozen):
-    """Settings of the embedder. They override the profiles of common models (`workers.embedding.model_profiles`),
+    """Settings for the embedder. They override the profiles of common models (`workers.embedding.model_profiles`),
     which override the model's own configuration."""
 
     model: str = PACKAGED
-    """Model to use: the packaged model, the name of any sentence-transformers model, or a folder that contains one."""
+    """Model: the packaged one, the name of any sentence-transformers model, or a folder that contains one."""
     library: EmbeddingLibrary = "sentence-transformers"
-    """Library that loads the model. FlagEmbedding is for bge-m3 and models fine-tuned from it: it also returns lexical
-    weights, which a corpus built with it stores. Its vectors equal those of sentence-transformers."""
+    """Library that loads the model. FlagEmbedding is for bge-m3 and models fine-tuned from it. It also returns lexical
+    weights, which a corpus built with it stores. Its vectors equal those from sentence-transformers."""
     query_prefix: str | None = None
     """Text prepended to queries, for models trained with such a prefix."""
     passage_prefix: str | None = None
     """Text prepended to passages, for models trained with such a prefix."""
     pooling: Pooling | None = None
     max_tokens: int | None = Field(default=None, ge=16)
-    """Maximum tokens of a text including its prefix; the rest is ignored. The model's own maximum also applies."""
+    """Maximum number of tokens in a text, including its prefix; the rest is ignored. The model's own maximum also
+    applies."""
     device: Device = "auto"
     precision: Precision = "auto"
     """Precision of the model. Vectors computed with different precisions can be searched together in one corpus."""
     threads: int | None = Field(default=None, ge=1)
-    """CPU threads of one forward pass. None means OMP_NUM_THREADS or, if that is not set, all cores, but one thread
-    while several ideas are evaluated at the same time."""
+    """CPU threads for one forward pass. None means OMP_NUM_THREADS or, if that is not set, all cores, but only one
+    thread while several ideas are evaluated concurrently."""
     memo: int = Field(default=4096, ge=0)
-    """Number of query vectors to cache; the least recently used are evicted first."""
+    """Number of query vectors to cache. The least recently used are evicted first."""
 
     @model_validator(mode="after")
     def _library_fits_the_model(self) -> Self:
@@ -55,8 +56,8 @@ class EmbedderSettings(Frozen):
 
     @property
     def name(self) -> str:
-        """Return the name of the model, followed by the settings that change its vectors and differ from its profile.
-        The precision is not included, because its effect on vectors is too small to change rankings."""
+        """Return the model's name, followed by the settings that change its vectors and differ from its profile. The
+        precision is not included, because its effect on vectors is too small to change rankings."""
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, profile_of(self.model), strict=True)
         return self.model + "".join(

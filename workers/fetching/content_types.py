@@ -1,4 +1,4 @@
-"""Detection of a response body's type, from the type declared by the server and from the body's first bytes."""
+"""Detect a response body's type, from the type declared by the server and from the body's first bytes."""
 
 import re
 from collections.abc import Collection
@@ -12,7 +12,7 @@ SNIFFED_BYTES = 1_024
 """Number of leading bytes used to determine the type."""
 
 _UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
-"""Declared types that servers use for any file; the first bytes determine the type instead."""
+"""Declared types that servers use for any file. The first bytes determine the type instead."""
 _TYPES: dict[ContentKind, tuple[str, ...]] = {
     "pdf": ("application/pdf", "application/x-pdf", *_UNTOLD),
     "html": ("text/html", "application/xhtml+xml"),
@@ -39,14 +39,14 @@ def _in_words(wanted: Collection[ContentKind]) -> str:
 
 
 def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
-    """Raise DownloadRefused when the type declared by the server is not a wanted type."""
+    """Raise DownloadRefused if the type declared by the server is not a wanted type."""
     if not any(content_type in _TYPES[kind] for kind in wanted):
         raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_in_words(wanted)}.")
 
 
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
-    """Return the type of the body, detected from its first bytes and, where these are ambiguous, the declared type.
-    Raises DownloadRefused if the type is unknown or not wanted."""
+    """Return the body's type, detected from its first bytes and, if these are ambiguous, the declared type. Raises
+    DownloadRefused if the type is unknown or not wanted."""
     kind = "gzip" if start.startswith(b"\x1f\x8b") else _sniff(start, content_type)
     if kind is None:
         raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its file signature (first bytes) is unknown.")

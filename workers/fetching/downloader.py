@@ -1,5 +1,5 @@
-"""Downloads from untrusted URLs, with address checks at every redirect, limits on size and time, and outcome
-metrics."""
+"""Download from untrusted URLs, with address checks at every redirect, limits on size and time, and metrics of
+outcomes."""
 
 import asyncio
 import ssl
@@ -37,7 +37,7 @@ DOWNLOADED_BYTES = Counter("assayer_download_bytes_total", "Bytes of delivered b
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _BATCH = 1_048_576
-"""Bytes written to disk at a time."""
+"""Number of bytes written to disk at a time."""
 _ROBOTS_LIMITS = DownloadLimits(bytes=1_000_000, seconds=20.0, answer_seconds=10.0, patience=10.0)
 
 
@@ -60,8 +60,8 @@ class _DownloadRequest(NamedTuple):
 
 
 class Downloader(GuardedClient):
-    """Downloader shared by a whole process and open within its `with` block. Raises AddressRefused, DownloadRefused and
-    DownloadFailed."""
+    """Downloader shared by a whole process, open within its `with` block. Raises AddressRefused if an address is not
+    allowed, DownloadRefused if the response is not acceptable, and DownloadFailed if there is none."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Downloader(GuardedClient):
     async def to_file(
         self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
     ) -> Download:
-        """Download the body into a new file, which is deleted on failure. Raises the base class FullTextError when the
+        """Download the body into a new file, which is deleted on failure. Raises the base class FullTextError if the
         disk fails."""
         file = await asyncio.to_thread(path.open, "xb", buffering=0)
         buffer = bytearray()
@@ -109,7 +109,7 @@ class Downloader(GuardedClient):
     async def read(
         self, url: str, wanted: Collection[ContentKind], limits: DownloadLimits | None = None, *, robots: bool = False
     ) -> tuple[Download, bytes]:
-        """Download the body into memory; meant for small limits. With `robots`, pages disallowed by robots.txt are
+        """Download the body into memory; meant for small limits. With `robots`, pages that robots.txt disallows are
         refused."""
         body = bytearray()
 
@@ -182,7 +182,7 @@ class Downloader(GuardedClient):
             raise DownloadFailed(f"{where} could not be fetched: {network_error_text(error)}.") from error
 
     async def _open_response(self, url: URL, limits: DownloadLimits) -> ClientResponse:
-        """Send the request and read the headers of the response."""
+        """Send the request and read the response headers."""
         try:
             async with asyncio.timeout(limits.answer_seconds):
                 return await self._session.get(url, allow_redirects=False, ssl=self._tls)
@@ -191,7 +191,7 @@ class Downloader(GuardedClient):
 
 
 def _write_all(file: FileIO, data: bytes) -> None:
-    """Write all data, in several calls if needed: an unbuffered file may accept only part of the data at once."""
+    """Write all data, in several calls if needed, because an unbuffered file may accept only part of it at once."""
     rest = memoryview(data)
     try:
         while rest:
@@ -219,7 +219,7 @@ def _redirect_target(response: ClientResponse, url: URL) -> URL:
 
 
 def network_error_text(error: ClientError | OSError) -> str:
-    """Describe a network error without the URL that aiohttp includes in some of its messages."""
+    """Describe a network error without the URL, which aiohttp includes in some of its messages."""
     if isinstance(error, ClientConnectorCertificateError):
         return f"its certificate is not valid ({error.certificate_error})"
     if isinstance(error, ClientConnectorError):

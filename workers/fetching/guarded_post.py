@@ -12,16 +12,18 @@ from workers.fetching.ssrf_guard import AddressPolicy, GuardedClient, loggable_u
 
 
 class GuardedPoster(GuardedClient):
-    """HTTP POST client shared by a whole process and open within its `with` block."""
+    """HTTP POST client shared by a whole process, open within its `with` block."""
 
     def __init__(self, policy: AddressPolicy, user_agent: str) -> None:
         super().__init__(policy, None, {"User-Agent": user_agent, "Accept-Encoding": "identity"})
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str], seconds: float) -> int:
-        """Return the status of the response. The rest of the response is not read, and redirects are not followed.
+        """Send the request and return the response's status. The rest of the response is not read, and redirects are
+        not followed.
 
-        Raises AddressRefused, and DownloadFailed when no response arrives in time. The message does not reveal the
-        address to which a name resolves, because the user who chose the name must not learn it."""
+        Raises AddressRefused if the address is not allowed, and DownloadFailed if no response arrives in time. The
+        message does not reveal the address to which a name resolves, because the user who chose the name must not find
+        it out."""
         where = loggable_url(url)
         try:
             async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""Receive a response body in pieces, and stop as soon as it is too large, too slow or of the wrong type."""
+"""Receive a response body in pieces, stopping as soon as it is too large, too slow or of the wrong type."""
 
 import asyncio
 import hashlib
@@ -14,8 +14,8 @@ from workers.fetching.settings import DownloadLimits
 
 
 class ThroughputMonitor:
-    """Detects bodies that arrive too slowly. The rate is measured in consecutive windows, so that an early fast window
-    does not make up for a later slow one."""
+    """Detects bodies that arrive too slowly. The rate is measured in consecutive windows, so that a fast start does not
+    make up for a later slow one."""
 
     def __init__(self, started: float, slowest: float, patience: float) -> None:
         self._least = slowest * patience
@@ -54,7 +54,8 @@ async def receive_body(
     write: WritePiece,
     clock: Clock,
 ) -> ReceivedBody:
-    """Pass the decompressed body to `write`. Raises DownloadRefused, and ClientError when the body ends prematurely."""
+    """Pass the decompressed body to `write`. Raises DownloadRefused if it is not acceptable, and ClientError if it ends
+    prematurely."""
     _check_headers(response, where, wanted, limits)
     start, size, digest = b"", 0, hashlib.sha256()
     kind: ContentKind | None = None
@@ -83,7 +84,7 @@ def _check_headers(
 ) -> None:
     length = response.content_length
     if length is not None and length > limits.bytes:
-        raise DownloadRefused(f"{where} has {length / 1e6:,.1f} MB; the limit is {limits.bytes / 1e6:g} MB.")
+        raise DownloadRefused(f"{where} is {length / 1e6:,.1f} MB in size; the limit is {limits.bytes / 1e6:g} MB.")
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in _CONTENT_ENCODINGS:
         raise DownloadRefused(f"{where} has the content encoding {encoding[:40]!r}, which is not supported.")
@@ -91,8 +92,8 @@ def _check_headers(
 
 
 def _declared_type(response: ClientResponse) -> str:
-    """Return the declared content type, or an empty string if the server declares none; aiohttp would substitute a
-    default."""
+    """Return the declared content type, or an empty string if the server declares none, for which aiohttp would
+    substitute a default."""
     return response.content_type if response.headers.get("Content-Type", "").strip() else ""
 
 

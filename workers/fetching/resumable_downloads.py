@@ -1,7 +1,7 @@
 """Download large files, resuming after interruptions, and read small responses, from services that the operator named.
 
 `workers.fetching.downloader` serves small downloads, such as pages and PDFs, whose URLs come from data. Files here can
-be gigabytes in size; requests are retried with backoff, or after the wait that a busy service asks for."""
+be gigabytes in size. Requests are retried with backoff, or after the wait that a busy service requests."""
 
 import asyncio
 import datetime as dt
@@ -37,7 +37,7 @@ _EXPIRED = frozenset({400, 401, 403, 404, 410})
 
 
 class _TransientFailure(Exception):
-    """Failure after which the request can be retried, but not before `retry_after` seconds (None: at any time)."""
+    """Failure after which the request may be retried, but not before `retry_after` seconds (None: at any time)."""
 
     def __init__(self, problem: str, retry_after: float | None = None) -> None:
         super().__init__(problem, retry_after)
@@ -46,12 +46,13 @@ class _TransientFailure(Exception):
 
 
 class _PartReceived(Exception):
-    """Interruption of a download after part of the file was received; the download can resume from there."""
+    """Interruption of a download after part of the file was received. The download can resume from there."""
 
 
 class ResumableDownloader(GuardedClient):
-    """Downloader that resumes after interruptions. Use as an async context manager. Raises AddressRefused,
-    SourceUnavailable and SourceRefused."""
+    """Downloader that resumes after interruptions. Use it as an async context manager. Raises AddressRefused if an
+    address is not allowed, SourceUnavailable if all attempts fail, and SourceRefused if the response is not
+    acceptable."""
 
     def __init__(
         self,
@@ -77,9 +78,9 @@ class ResumableDownloader(GuardedClient):
         return await self._with_retries(url, partial(self._read, url, key))
 
     async def save(self, url: str, path: Path, size: int | None = None) -> Literal["whole", "refused"]:
-        """Save a large file, resuming from a partial file at `path` if the server still has the same version. Return
-        `refused` if the URL has expired. Raises SourceRefused if the file does not have the expected `size` in
-        bytes."""
+        """Save a large file, resuming from a partial file at `path` if the server still has the same version. Returns
+        `refused` if the URL has expired. Raises SourceRefused if the file's size in bytes is not the expected
+        `size`."""
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
             async with asyncio.timeout(self._settings.file_seconds):
@@ -117,7 +118,7 @@ class ResumableDownloader(GuardedClient):
             ) from None
 
     def _log_retry(self, url: str, state: RetryCallState) -> None:
-        """Log why a request is repeated: all attempts together can take minutes."""
+        """Log why a request is repeated, because all attempts together may take minutes."""
         failure = state.outcome.exception() if state.outcome else None
         problem = failure.problem if isinstance(failure, _TransientFailure) else failure
         _LOG.warning(
@@ -130,7 +131,7 @@ class ResumableDownloader(GuardedClient):
         )
 
     def _wait(self, state: RetryCallState) -> float:
-        """Return the wait before the next attempt: twice the previous wait, or as long as the service asks for."""
+        """Return the wait before the next attempt: twice the previous wait, or as long as the service requests."""
         settings = self._settings
         pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
         failure = state.outcome.exception() if state.outcome else None
@@ -263,7 +264,7 @@ def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
 
 
 async def _already_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
-    """Handle a 416 response to a range request: return if the file on disk is complete, otherwise delete it and raise
+    """Handle a 416 response to a range request. If the file on disk is complete, return; otherwise, delete it and raise
     _TransientFailure."""
     total = response.headers.get("Content-Range", "").rpartition("/")[2]
     if total == str(there):

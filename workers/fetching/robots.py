@@ -22,7 +22,7 @@ class _HostQueue:
 
 
 class HostSlots:
-    """Limit on concurrent requests to each host, first come, first served; idle hosts are forgotten."""
+    """Limit on concurrent requests to each host, first come, first served. Idle hosts are forgotten."""
 
     def __init__(self, per_host: int) -> None:
         self._per_host = per_host
@@ -42,20 +42,20 @@ class HostSlots:
 
 
 ReadRobots = Callable[[URL], Awaitable[str | None]]
-"""Function that returns the text of a robots.txt, or None if there is none (status 4xx). Raises FullTextError if the
-file cannot be read."""
+"""Function that returns a robots.txt file's text, or None if there is none (status 4xx). Raises FullTextError if it
+cannot be read."""
 
 _MOST_HOSTS = 2_000
 
 
 class _Rules(NamedTuple):
     rules: Protego | None
-    """Parsed rules; None if the rules cannot be read, in which case everything is disallowed (RFC 9309, 2.3.1.4)."""
+    """Parsed rules; None if they cannot be read, in which case everything is disallowed (RFC 9309, 2.3.1.4)."""
     until: float
 
 
 class Robots:
-    """Robots.txt rules of each origin, read once and cached for a while."""
+    """Each origin's robots.txt rules, read once and cached for a while."""
 
     def __init__(self, read: ReadRobots, agent: str, hours: float, clock: Clock) -> None:
         self._read = read
@@ -66,16 +66,18 @@ class Robots:
         self._known: OrderedDict[URL, _Rules] = OrderedDict()
 
     async def check_allowed(self, url: URL) -> None:
-        """Raise DownloadRefused when robots.txt disallows the page, AddressRefused when the host is not allowed."""
+        """Raise DownloadRefused if robots.txt disallows the page, AddressRefused if the host is not allowed."""
         origin = url.origin()
         async with self._reading.slot(str(origin)):
             known = self._known.get(origin)
             if known is None or known.until <= self._clock.monotonic():
                 known = await self._read_rules(origin)
         if known.rules is None:
-            raise DownloadRefused(f"{loggable_url(url)} was not read: the robots.txt of its host could not be read.")
+            raise DownloadRefused(
+                f"{loggable_url(url)} was not fetched because its host's robots.txt could not be read."
+            )
         if not known.rules.can_fetch(str(url), self._agent):
-            raise DownloadRefused(f"{loggable_url(url)} was not read: the robots.txt of its host disallows it.")
+            raise DownloadRefused(f"{loggable_url(url)} was not fetched because its host's robots.txt disallows it.")
 
     async def _read_rules(self, origin: URL) -> _Rules:
         try:

@@ -1,9 +1,9 @@
-"""Guard against server-side request forgery: check URLs, and the addresses to which their names resolve.
+"""Guard against server-side request forgery: check URLs, and the addresses to which their host names resolve.
 
-Connections are allowed to public addresses and to the networks that the operator allows, and are made only to the
-address that was checked. The networks listed here are those of the IANA special-purpose address registries (RFC 6890
-and its successors); `ipaddress.is_global` differs between patch releases of Python, and counts multicast and
-64:ff9b::/96 as global."""
+Connections are allowed to public addresses and to networks that the operator allows. They are made only to the address
+that was checked. The networks listed here are those in the IANA special-purpose address registries (RFC 6890 and its
+successors). `ipaddress.is_global` is not used, because it differs between Python's patch releases, and counts multicast
+and 64:ff9b::/96 as global."""
 
 import asyncio
 import re
@@ -34,7 +34,7 @@ _NOT_PUBLIC_4 = tuple(
 )  # fmt: skip
 _UNICAST_6 = IPv6Network("2000::/3")
 _NOT_PUBLIC_6 = tuple(map(IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
-"""IPv6 networks that are not public: protocol assignments (including Teredo), documentation and 6to4, which can embed
+"""IPv6 networks that are not public: protocol assignments (including Teredo), documentation, and 6to4, which can embed
 any IPv4 address."""
 _EMBED_IPV4 = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
 """IPv4-mapped and NAT64 networks, whose packets reach the IPv4 address in the last 32 bits."""
@@ -49,7 +49,7 @@ _USER_IN_PATH = re.compile(r"(?<=[:/])[^/]*@")
 
 
 def loggable_url(url: URL | str) -> str:
-    """Return the URL for errors and logs, without user, query and fragment, which can contain keys and signatures."""
+    """Return the URL for errors and logs, without user, query and fragment, which may contain keys and signatures."""
     try:
         bare = URL(url).with_query(None).with_fragment(None)
         text = str(bare if bare.host is None else bare.with_user(None))
@@ -112,7 +112,7 @@ class AddressPolicy:
             return
         if not _is_public(meant):
             raise AddressRefused(
-                f"{where} leads to {address}, which is not a public address.",
+                f"{where} resolves to {address}, which is not a public address.",
                 "To allow it, add its network to ASSAYER_FETCHING__ALLOW.",
             )
         if port not in self._ports:
@@ -144,17 +144,17 @@ def _is_public(address: Address) -> bool:
 
 
 _LOOKUPS = 16
-"""Maximum concurrent DNS lookups."""
+"""Maximum number of concurrent DNS lookups."""
 
 
 class HostResolver(Protocol):
     async def resolve(self, host: str) -> tuple[Address, ...]:
-        """Return all addresses of a host name in order of preference. Raises OSError when the name has no address."""
+        """Return all of a host name's addresses, in order of preference. Raises OSError if it has none."""
         ...
 
 
 class SystemHostResolver:
-    """Resolver that uses this machine's configuration, such as hosts file and DNS.
+    """Resolver that uses this machine's configuration, such as its hosts file and DNS.
 
     Lookups run in threads of their own, so that a slow name server delays only other lookups."""
 
@@ -210,9 +210,9 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
     def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
         family, kind, protocol, _, place = info
         try:
-            policy.check_address(ip_address(str(place[0])), int(str(place[1])), "A connection")
+            policy.check_address(ip_address(str(place[0])), int(str(place[1])), "A host")
         except ValueError:
-            raise AddressRefused(f"A connection leads to {place[0]!r}, which is not an IP address.") from None
+            raise AddressRefused(f"A host resolves to {place[0]!r}, which is not an IP address.") from None
         opened = socket.socket(family, kind, protocol)
         opened.setblocking(False)
         return opened
@@ -227,7 +227,7 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
 
 
 class GuardedClient:
-    """Base of clients that connect only to addresses that the policy allows; open within its `with` block."""
+    """Base class for clients that connect only to addresses that the policy allows. Open within its `with` block."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class GuardedClient:
             connector=guarded_connector(self._policy, self._resolver),
             cookie_jar=DummyCookieJar(),
             headers=self._headers,
-            # aiohttp's timeouts are off: callers set a timeout for each phase, and their errors name the phase.
+            # aiohttp's timeouts are off, because callers set a timeout for each phase, and their errors name the phase.
             timeout=ClientTimeout(total=None, sock_connect=None),
             auto_decompress=self._auto_decompress,
         )

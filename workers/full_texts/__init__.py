@@ -1,5 +1,5 @@
-"""Full texts of papers: find free copies, download them safely into an archive, and read them with GROBID or the
-embedded parser.
+"""Full texts of papers: find open-access copies, download them safely into an archive, and parse them with GROBID or
+the embedded parser.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

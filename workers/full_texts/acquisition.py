@@ -1,4 +1,4 @@
-"""Acquire the text of one paper: try PDF locations, best first, until one has a readable PDF of this paper."""
+"""Fetch one paper's full text: try PDF locations, best first, until one has a readable PDF of this paper."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ from workers.outbound.source_requests import RequestContext
 NO_DATED_COPY = "no free copy is known to date from before the cutoff"
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _BEGINNING = 6_000
-"""Number of characters at the start of a document in which its title is expected."""
+"""Number of characters at the start of a document within which its title is expected."""
 _RETRY_ONCE_IF_LOST = AsyncRetrying(
     retry=retry_if_exception_type(StoredCopyLost), stop=stop_after_attempt(2), reraise=True
 )
@@ -45,11 +45,12 @@ class AcquisitionResult(NamedTuple):
     paper: ParsedPaper | None
     attempts: tuple[AcquisitionAttempt, ...] = ()
     given_up: str = ""
-    """Reason why the acquisition stopped early, in a few words."""
+    """Why the attempts stopped early, in a few words."""
 
     @property
     def reason(self) -> str:
-        """Return why no paper was obtained: the reason for stopping, or the failure of the most advanced attempt."""
+        """Return why no paper was obtained: the reason for stopping early, or the failure of the attempt that got
+        furthest."""
         if self.given_up:
             return self.given_up
         errors = [attempt.error for attempt in self.attempts if attempt.error is not None]
@@ -67,15 +68,16 @@ def _progress(error: AssayerError) -> int:
 
 
 class Documents(Protocol):
-    """Fetches and reads documents, as `workers.full_texts.document_store.DocumentStore` does. Callers decide which
+    """Fetches and parses documents, as `workers.full_texts.document_store.DocumentStore` does. Callers decide which
     copies to use."""
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Fetch the PDF into the archive. Raises FullTextError or StorageError."""
+        """Fetch the PDF into the archive. Raises FullTextError or StorageError if it cannot be fetched."""
         ...
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
-        """Return the parsed document stored in the archive under its digest. Raises FullTextError."""
+        """Return the parsed document that is stored in the archive under its digest. Raises FullTextError if it cannot
+        be parsed."""
         ...
 
 
@@ -87,7 +89,7 @@ class FullTextAcquisition:
     async def acquire(
         self, paper: Paper, locators: Iterable[LocatesPdfs], context: RequestContext, window: Window = OPEN
     ) -> AcquisitionResult:
-        """Acquire the text of a paper. Locators are queried only if no known location works, because their rate limits
+        """Fetch a paper's full text. Locators are queried only if no known location works, because their rate limits
         are low."""
         hosts = self._settings.hosts
         tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
@@ -126,7 +128,7 @@ class FullTextAcquisition:
 
 
 async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -> tuple[str, ...]:
-    """Return the locator's PDF URLs; empty if it fails. `JournalledPdfLocator` records the failure."""
+    """Return the locator's PDF URLs; empty if it fails, which `JournalledPdfLocator` records."""
     try:
         return await locator.pdf_urls(paper.identifiers, context)
     except LiteratureError:

@@ -37,7 +37,7 @@ class _Visit(Frozen):
     url: str
     at: AwareDatetime
     sha256: str = ""
-    """Digest of the downloaded document; empty after a failure."""
+    """The downloaded document's digest; empty after a failure."""
     failure: Literal["", "address", "failed", "refused"] = ""
     message: str = ""
     hint: str = ""
@@ -51,12 +51,12 @@ class _ParseFailure(Frozen):
 
 
 class FullTextArchive:
-    """Archive in plain files, each written atomically and named by a hash, so that any number of processes can share
-    it.
+    """Archive in plain files. Each is written atomically and named by a hash, so that any number of processes can share
+    the archive.
 
     `documents/…/SHA256.pdf` are documents. `readings/…/SHA256/` has, for each parser and version, the TEI and sections
-    or the reason for failure. `visits/…/HASH.json` are results of downloads by URL. A damaged file counts as missing. A
-    damaged document is deleted when it is read, so that it is downloaded again."""
+    or the reason for failure. `visits/…/HASH.json` are results of downloads, by URL. A damaged file counts as missing.
+    A damaged document is deleted when it is read, so that it is downloaded again."""
 
     def __init__(self, storage: FileStorage, settings: FullTextSettings, clock: Clock) -> None:
         self._storage = storage
@@ -65,8 +65,8 @@ class FullTextArchive:
 
     async def document_at(self, url: str) -> str | None:
         """Return the digest of the document last downloaded from the URL; None if it should be downloaded now. If the
-        last download failed, re-raises its error until it is time to retry."""
-        visit = _loaded(_Visit, await self._storage.read(_visit_name(url)))
+        last download failed, raises its error again, until it is time to retry."""
+        visit = _parse_record(_Visit, await self._storage.read(_visit_name(url)))
         if visit is None or visit.url != url:
             return None
         age = self._clock.now() - visit.at
@@ -95,21 +95,23 @@ class FullTextArchive:
         data = await self._storage.read(_document_name(sha256))
         if data is None or hashlib.sha256(data).hexdigest() == sha256:
             return data
-        _LOG.warning("the document %s in the store is damaged; deleting it, so that it is fetched again", sha256)
+        _LOG.warning("the document %s in the store is damaged; it is deleted so that it will be fetched again", sha256)
         with suppress(FullTextError):  # the store may be read-only
             await self._storage.delete(_document_name(sha256))
         return None
 
     async def parsed_names(self, sha256: str) -> list[str]:
-        """Return the parser names under which a parsed paper is stored."""
+        """Return the names of the parsers for which a parsed paper is stored."""
         files = await self._storage.names(_reading_folder(sha256))
         return [file.removesuffix(_PAPER) for file in files if file.endswith(_PAPER)]
 
     async def paper(self, sha256: str, name: str) -> ParsedPaper | None:
-        return _loaded(ParsedPaper, _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_PAPER}")))
+        return _parse_record(
+            ParsedPaper, _decompress(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_PAPER}"))
+        )
 
     async def tei(self, sha256: str, name: str) -> bytes | None:
-        return _unpacked(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
+        return _decompress(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
         """Return the document's stored TEI from the latest GROBID version; None if there is none."""
@@ -125,7 +127,7 @@ class FullTextArchive:
 
     async def failure(self, sha256: str, name: str) -> Unreadable | None:
         """Return why the parser could not read the document; None if no failure is recorded or it is time to retry."""
-        failure = _loaded(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
+        failure = _parse_record(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
         if failure is None:
             return None
         wait = self._settings.retry_failed if failure.cause in _TRANSIENT_CAUSES else self._settings.retry_refused
@@ -142,7 +144,7 @@ class FullTextArchive:
 
 
 def by_version(name: str) -> list[str | int]:
-    """Return the sorting key of a parser's name, in which numbers sort by value: version 0.9 before 0.10."""
+    """Return the sort key for a parser's name, in which numbers are ordered by value: version 0.9 before 0.10."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
 
@@ -163,7 +165,7 @@ def _reading_folder(sha256: str) -> str:
     return f"readings/{sha256[:2]}/{sha256}"
 
 
-def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
+def _parse_record(kind: type[Record], data: bytes | None) -> Record | None:
     """Parse a record; return None if it is missing, damaged, or written by an incompatible version."""
     if data is None:
         return None
@@ -173,7 +175,7 @@ def _loaded(kind: type[Record], data: bytes | None) -> Record | None:
         return None
 
 
-def _unpacked(data: bytes | None) -> bytes | None:
+def _decompress(data: bytes | None) -> bytes | None:
     try:
         return None if data is None else gzip.decompress(data)
     except (OSError, EOFError, zlib.error):

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GrobidBibliography:
-    """Extracts references with GROBID; implements `workers.documents.idea_reader.Bibliography`."""
+    """Extracts references with GROBID. Implements `workers.documents.idea_reader.Bibliography`."""
 
     grobid: "GrobidPool"
     teis: "TeiReader"
     seconds: float
 
     async def references(self, pdf: bytes, source: str) -> tuple[CitedWork, ...]:
-        """Return the references; empty if GROBID cannot read the PDF or is unreachable. Callers then parse them from
-        the text."""
+        """Return the references; empty if GROBID cannot read the PDF or is unreachable. Callers then parse references
+        from the text."""
         try:
             tei = await self.grobid.parse(pdf, source, self.seconds)
             return (await self.teis.read(tei, f"The TEI of {source}")).references
@@ -35,7 +35,7 @@ class GrobidBibliography:
 
 @asynccontextmanager
 async def open_bibliography(settings: GrobidSettings) -> AsyncIterator[GrobidBibliography | None]:
-    """Open a pool of GROBID servers and yield a bibliography that uses it; yield None if no server is configured."""
+    """Open a pool of GROBID servers, and yield a bibliography that uses it; yield None if no server is configured."""
     if not settings.urls:
         yield None
         return

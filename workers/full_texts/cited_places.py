@@ -1,4 +1,4 @@
-"""Find, in GROBID's TEI, the places where a paper's text cites each work in its reference list."""
+"""Find, in GROBID's TEI, where a paper's text cites each work in its reference list."""
 
 import re
 from typing import NamedTuple
@@ -17,9 +17,9 @@ _MARK = re.compile(f"{_OPEN}(\\d{{1,5}}){_CLOSE}")
 
 class CitedPlace(NamedTuple):
     section: int
-    """Index among the paper's sections, from 0."""
+    """Index of the section, from 0."""
     character: int
-    """Offset in the section's text, from 0, at which the citation begins."""
+    """Offset of the citation in the section's text, from 0."""
 
 
 class WorkCited(NamedTuple):
@@ -31,11 +31,11 @@ class WorkCited(NamedTuple):
 class CitingPaper(NamedTuple):
     paper: ParsedPaper
     cited: tuple[WorkCited, ...]
-    """Cited works in the order of the reference list."""
+    """Cited works, in the order of the reference list."""
 
 
 def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
-    """Parse TEI as `parse_tei` does, and find the citations in its text. Raises Unreadable."""
+    """Parse TEI as `parse_tei` does, and find the citations in its text. Raises Unreadable if it cannot be parsed."""
     root = read_tei(tei.replace(_OPEN.encode(), b"").replace(_CLOSE.encode(), b""), source)
     works = works_by_entry(root)
     _mark(root, {name: number for number, name in enumerate(works)})
@@ -43,7 +43,7 @@ def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
     at: list[list[CitedPlace]] = [[] for _ in works]
     sections = []
     for number, section in enumerate(marked.sections):
-        text = _unmarked(section.text, number, at)
+        text = _strip_marks(section.text, number, at)
         sections.append(section.model_copy(update={"text": text}))
     paper = marked.model_copy(update={"sections": tuple(sections)})
     cited = zip(works.values(), map(tuple, at), strict=True)
@@ -58,7 +58,7 @@ def _mark(root: etree._Element, numbers: dict[str, int]) -> None:
             reference.text = f"{marks}{reference.text or ''}"
 
 
-def _unmarked(text: str, section: int, at: list[list[CitedPlace]]) -> str:
+def _strip_marks(text: str, section: int, at: list[list[CitedPlace]]) -> str:
     """Return the text without marks, and add the positions of the marks to the cited works."""
     pieces = _MARK.split(text)
     written, length = pieces[:1], len(pieces[0])

@@ -1,4 +1,4 @@
-"""Read stored documents with GROBID if it is available, otherwise in a child process, and store the result."""
+"""Parse stored documents with GROBID if it is available, otherwise in a child process, and store the result."""
 
 import asyncio
 import logging
@@ -12,8 +12,8 @@ from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.grobid_tei import TEI_PARSER_VERSION
 from workers.full_texts.metrics import PARSE_FAILURES, PARSE_SECONDS, PARSED
 from workers.full_texts.parsed_paper import ParsedPaper, ParserName
-from workers.full_texts.shown_text import with_shown_text_only
 from workers.full_texts.tei_reader import TeiReader
+from workers.full_texts.visible_text import keep_visible_text
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,11 +36,10 @@ class CachingDocumentReader:
         self._clock = clock
 
     async def read(self, sha256: str, source: str, seconds: float) -> ParsedPaper:
-        """Return the stored parsed paper, or parse the document now. `source` names the document in errors. Raises
-        FullTextError.
+        """Return the stored parsed paper, or parse the document now. `source` names the document in errors.
 
-        If GROBID cannot read the document or is unreachable, the embedded parser reads it. The result names its
-        parser."""
+        If GROBID cannot read the document or is unreachable, the embedded parser reads it. The result names its parser.
+        Raises FullTextError if neither can read it."""
         stored = await self._archive.parsed_names(sha256)
         if self._grobid is not None:
             paper = await self._by_grobid(self._grobid, sha256, source, seconds, stored)
@@ -51,7 +50,7 @@ class CachingDocumentReader:
     async def _by_grobid(
         self, grobid: GrobidPool, sha256: str, source: str, seconds: float, stored: list[str]
     ) -> ParsedPaper | None:
-        """Return the document as read by GROBID; None if GROBID cannot read it, temporarily or permanently."""
+        """Return the document as parsed by GROBID; None if GROBID cannot read it now or at all."""
         version = await grobid.version()
         if version is None:
             return await self._latest(sha256, stored)
@@ -64,7 +63,7 @@ class CachingDocumentReader:
         try:
             tei = await self._tei(grobid, sha256, grobid_reading_name(version), source, seconds)
             paper = await self._teis.read(tei, f"The TEI of {source}")
-            paper = await self._with_shown_text_only(paper, sha256, source)
+            paper = await self._remove_hidden_text(paper, sha256, source)
         except ParserUnavailable:
             PARSE_FAILURES.labels("grobid", "out_of_reach").inc()
             return None
@@ -76,8 +75,8 @@ class CachingDocumentReader:
         return paper
 
     async def _tei(self, grobid: GrobidPool, sha256: str, name: str, source: str, seconds: float) -> bytes:
-        """Return the document's TEI, stored or new. TEI is stored in addition to its parsed form, so that an improved
-        TEI parser does not need GROBID again."""
+        """Return the document's TEI, stored or new. TEI is stored in addition to its parsed form, so that a better TEI
+        parser does not need GROBID again."""
         tei = await self._archive.tei(sha256, name)
         if tei is None:
             pdf = await self._document(sha256, source)
@@ -88,15 +87,15 @@ class CachingDocumentReader:
             await self._archive.add_tei(sha256, name, tei)
         return tei
 
-    async def _with_shown_text_only(self, paper: ParsedPaper, sha256: str, source: str) -> ParsedPaper:
-        """Remove hidden text from the paper as read by GROBID; return it unchanged if the embedded parser cannot read
+    async def _remove_hidden_text(self, paper: ParsedPaper, sha256: str, source: str) -> ParsedPaper:
+        """Remove hidden text from the paper as parsed by GROBID. Return it unchanged if the embedded parser cannot read
         the document."""
         try:
             pages = await self._embedded.pages(await self._document(sha256, source), source)
         except Unreadable as error:
             _LOG.warning("hidden text cannot be removed from GROBID's output: %s", error)
             return paper
-        return await asyncio.to_thread(with_shown_text_only, paper, pages)
+        return await asyncio.to_thread(keep_visible_text, paper, pages)
 
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
         """Return the stored paper from the latest GROBID version; None if there is none."""
@@ -132,7 +131,7 @@ class CachingDocumentReader:
 
 
 def grobid_reading_name(version: str) -> str:
-    """Return the name under which the TEI from a GROBID server of this version is stored in the archive."""
+    """Return the name under which the archive stores the TEI from a GROBID server of this version."""
     return _name("grobid", version)
 
 

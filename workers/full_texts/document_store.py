@@ -1,4 +1,4 @@
-"""Fetch PDFs into the archive and read them."""
+"""Fetch PDFs into the archive and parse them."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -22,7 +22,7 @@ from workers.outbound.store import InMemorySharedState, SharedState
 
 @dataclass(frozen=True)
 class DocumentStore:
-    """Combines a fetcher and a reader over one archive; implements `workers.full_texts.acquisition.Documents`."""
+    """Combines a fetcher and a reader for one archive. Implements `workers.full_texts.acquisition.Documents`."""
 
     fetcher: ArchivingPdfFetcher
     reader: CachingDocumentReader
@@ -44,9 +44,9 @@ async def open_document_store(
     state: SharedState | None = None,
     claims: Claims | None = None,
 ) -> AsyncIterator[DocumentStore]:
-    """Open a document store at `store`, an fsspec URL. Without `state`, rate limits of repositories apply to this
-    process only; without `claims`, several processes can download from the same URL at once. Raises
-    ConfigurationError."""
+    """Open a document store at `store`, an fsspec URL. Without `state`, rate limits of repositories apply only to this
+    process. Without `claims`, several processes may download from the same URL at once. Raises ConfigurationError if
+    the store cannot be opened."""
     async with AsyncExitStack() as stack:
         pool = await stack.enter_async_context(GrobidPool(grobid)) if grobid.urls else None
         archive = FullTextArchive(FileStorage(store), settings, clock)

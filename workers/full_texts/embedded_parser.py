@@ -17,7 +17,7 @@ from workers.full_texts.parsed_paper import ParsedPaper
 _LOG = logging.getLogger(__name__)
 
 _LAYOUT = "6"
-"""Version of the layout detection; a new version causes stored documents to be read again."""
+"""Version of the layout detection. A new version causes stored documents to be parsed again."""
 
 
 class EmbeddedParser:
@@ -29,18 +29,18 @@ class EmbeddedParser:
         self.version = f"{version('pypdfium2')}.{_LAYOUT}"
 
     async def parse(self, pdf: bytes, source: str) -> ParsedPaper:
-        """Parse a PDF. Raises Unreadable."""
+        """Parse a PDF. Raises Unreadable if it cannot be parsed."""
         async with self._slots:
             parsed = await extract_pdf(pdf, self._limits, source)
         if parsed.unlooked_pages:
             _LOG.warning(
-                "%s: %d of %d pages were not rendered in time: text that is covered or cut off there is not removed",
+                "%s: %d of %d pages were not rendered in time: covered or cut-off text on them is not removed",
                 source, parsed.unlooked_pages, parsed.pages,
             )  # fmt: skip
         return await asyncio.to_thread(_paper, parsed, self.version)
 
     async def pages(self, pdf: bytes, source: str) -> PdfText:
-        """Return the visible and the hidden text of the pages. Raises Unreadable."""
+        """Return the visible and the hidden text on the pages. Raises Unreadable if the PDF cannot be parsed."""
         async with self._slots:
             return await pdf_text(pdf, self._limits, source)
 

@@ -1,4 +1,4 @@
-"""Client of one GROBID server's REST API. It reports the outcome of each request and does not retry."""
+"""Client for one GROBID server's REST API. It reports the outcome of each request and does not retry."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ _FAULTS_OF_DOCUMENTS: dict[str, UnreadableCause] = {
     "TOO_MANY_BLOCKS": "too_much_text",
     "TOO_MANY_TOKENS": "too_much_text",
 }
-"""Error codes in the body of a GROBID 500 response that indicate a fault of the document, not of the server."""
+"""Error codes in the body of a GROBID 500 response that indicate a fault in the document, not in the server."""
 FORM_OPTIONS: Mapping[str, str] = {
     "consolidateHeader": "0",
     "consolidateCitations": "0",
@@ -46,7 +46,7 @@ class GrobidBusy(NamedTuple):
 
 
 class GrobidRefused(NamedTuple):
-    """Refusal of a document by GROBID, caused by the document itself."""
+    """GROBID's refusal of a document, caused by the document itself."""
 
     cause: UnreadableCause
     detail: str
@@ -66,7 +66,7 @@ OUTCOME_LABELS: dict[type[GrobidOutcome], str] = {
     GrobidRefused: "refused",
     GrobidBroken: "broken",
 }
-"""Outcome names used in metrics."""
+"""Names of outcomes in metrics."""
 
 
 class GrobidTransport(Protocol):
@@ -155,7 +155,7 @@ def most_bytes(status: int) -> int:
 
 
 def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
-    """Return the outcome indicated by a response. `body` is its beginning, at most `most_bytes(status)` bytes."""
+    """Return the outcome that a response indicates. `body` is its beginning, at most `most_bytes(status)` bytes."""
     if status == 200:
         return (
             GrobidTei(body)

@@ -1,8 +1,8 @@
 """Transport that sends documents with GROBID's own Python client (grobid-client-python).
 
-That client only makes the request; its handling of errors and of 503 is overridden. By default it treats a missing
-response as the document's result, retries without limit, opens a connection per document, and blocks a thread after a
-cancellation until the server responds. This module avoids all of that."""
+That client only makes the request; its handling of errors and of 503 is overridden. By default, it treats a missing
+response as the document's result, retries without limit, opens a connection per document and, after a cancellation,
+blocks a thread until the server responds. This module avoids all of that."""
 
 import asyncio
 import logging
@@ -32,7 +32,7 @@ _SHOWN = 2_000
 
 
 class OfficialGrobidTransport:
-    """Transport that uses one thread per document in progress; implements
+    """Transport that uses one thread per document in progress. Implements
     `workers.full_texts.grobid_client.GrobidTransport`."""
 
     def __init__(self, settings: GrobidSettings) -> None:
@@ -53,7 +53,7 @@ class OfficialGrobidTransport:
             with suppress(RuntimeError):  # the loop may have been closed
                 loop.call_soon_threadsafe(settle, outcome)
 
-        # A daemon thread, so that a waiting request does not keep the process from ending.
+        # A daemon thread, so that a waiting request does not prevent the process from ending.
         threading.Thread(target=work, daemon=True, name="grobid-client-python").start()
         try:
             return await answer
@@ -72,7 +72,7 @@ class _Request:
         with _OWNERS:
             self._connection, connection.owner = connection, self
             if self._ended:
-                _cut(connection)
+                _shut_down(connection)
 
     def end(self) -> None:
         """Abort the request by closing its connection, unless it is already answered or the connection now belongs to
@@ -80,7 +80,7 @@ class _Request:
         with _OWNERS:
             self._ended = True
             if self._connection is not None and self._connection.owner is self:
-                _cut(self._connection)
+                _shut_down(self._connection)
 
     def is_answered(self) -> None:
         with _OWNERS:
@@ -88,16 +88,16 @@ class _Request:
                 self._connection.owner, self._connection.idle_since = None, time.monotonic()
 
 
-def _cut(connection: "_Connection") -> None:
-    """Shut down the connection, which wakes a thread that reads from it."""
+def _shut_down(connection: "_Connection") -> None:
+    """Shut down the connection, which wakes up a thread that reads from it."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(SHUT_RDWR)
 
 
 class _ServerLost(Exception):
-    """Failed connection to the server. It is not an OSError, because the client takes an OSError to mean that a file
-    cannot be opened."""
+    """Lost connection to the server. It is not an OSError, which the client would take to mean that a file cannot be
+    opened."""
 
 
 _OWNERS = threading.Lock()
@@ -135,7 +135,7 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class _Client(GrobidClient):
-    """GROBID client for one server; any number of threads can use it."""
+    """GROBID client for one server, which any number of threads can use."""
 
     def __init__(self, url: str, settings: GrobidSettings) -> None:
         super().__init__(grobid_server=url, check_server=False)
@@ -167,7 +167,7 @@ class _Client(GrobidClient):
         return grobid_outcome(status, body if isinstance(body, bytes) else str(body).encode())
 
     def _configure_logging(self) -> None:
-        """Use this module's logger; the client's own method would remove other code's handlers and print to stdout."""
+        """Use this module's logger. The client's own method would remove other code's handlers and print to stdout."""
         self.logger = _LOG
 
     def call_api(
@@ -180,8 +180,8 @@ class _Client(GrobidClient):
         files: dict[str, Any] | None = None,
         timeout: int | None = None,
     ) -> tuple[Any, int]:
-        """Send a request on a reused connection, without redirects, and limit the size of the response. The form is
-        that of the client, with all options stated explicitly."""
+        """Send a request on a reused connection, without redirects, and with a limit on the size of the response. The
+        result has the form that the client expects."""
         fields: list[RequestField | tuple[str, str]] = [*{**FORM_OPTIONS, **(data or {})}.items()]
         for name, (filename, handle, kind, more) in (files or {}).items():
             part = RequestField(name, handle.read(), filename=filename, headers=dict(more))
@@ -206,7 +206,7 @@ class _Client(GrobidClient):
         return SimpleNamespace(text=bytes(body[:most])), response.status
 
     def _handle_server_busy_retry(self, file_path: str, retry_func: Callable[..., Any], *_: Any, **__: Any) -> Any:
-        """Return status 503 without retrying: the pool decides which server gets the document next."""
+        """Return status 503 without retrying, because the pool decides which server gets the document next."""
         return file_path, 503, b""
 
     def _handle_unexpected_error(self, file_path: str, error: Exception) -> tuple[str, int, str]:

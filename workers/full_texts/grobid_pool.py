@@ -1,4 +1,4 @@
-"""Pool of GROBID servers: the least loaded server gets the next document, and a document whose server fails is sent to
+"""Pool of GROBID servers. The least loaded server gets the next document, and a document whose server fails is sent to
 another."""
 
 import asyncio
@@ -40,8 +40,8 @@ class _Server:
 
 
 class GrobidLoadBalancer:
-    """Chooses the server for the next document. Each slot of a server is free, busy with a document, or resting after a
-    503. All times are from one monotonic clock."""
+    """Chooses the server for the next document. Each of a server's slots is free, busy with a document, or resting
+    after a 503. All times are from one monotonic clock."""
 
     def __init__(self, urls: Sequence[str], slots: int, rest: float, longest_rest: float) -> None:
         self._servers = {url: _Server(url) for url in urls}
@@ -58,7 +58,7 @@ class GrobidLoadBalancer:
         return tuple(server.url for server in self._servers.values() if server.up)
 
     def acquire(self, now: float, avoid: Collection[str] = ()) -> str | None:
-        """Take a slot of the least loaded server and return its URL; None if no slot is free. A server in `avoid` is
+        """Take a slot on the least loaded server and return its URL; None if no slot is free. A server in `avoid` is
         chosen only if no other server has a free slot."""
         free = [server for server in self._servers.values() if server.up and self._load(server, now) < self._slots]
         if not free:
@@ -82,7 +82,7 @@ class GrobidLoadBalancer:
         self._servers[url].refusals = 0
 
     def mark_busy(self, url: str, now: float) -> None:
-        """Record a 503, which occurs when other clients use the server too. The slot rests for a time that doubles with
+        """Record a 503, which occurs if other clients use the server too. The slot rests for a time that doubles with
         each consecutive 503."""
         server = self._servers[url]
         server.busy -= 1
@@ -90,7 +90,7 @@ class GrobidLoadBalancer:
         server.refusals += 1
 
     def mark_down(self, url: str) -> bool:
-        """Take the server out of the pool until `mark_up`, and return whether it was in the pool. Busy slots stay busy
+        """Take the server out of the pool until `mark_up`; return whether it was in the pool. Busy slots stay busy
         until they are released."""
         server = self._servers[url]
         was_up, server.up = server.up, False
@@ -111,7 +111,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class GrobidPool:
-    """Pool of GROBID servers, which is the `SlotSource` of its own gate and runs one task per server that is down. Use
+    """Pool of GROBID servers. It is the `SlotSource` of its own gate, and runs one task per server that is down. Use it
     as an async context manager, in one event loop."""
 
     def __init__(self, settings: GrobidSettings) -> None:
@@ -125,7 +125,7 @@ class GrobidPool:
         self._transport: GrobidTransport | None = None
         self._arrivals = count()
         self._out_since: float | None = None
-        """Time at which the last available server went down; None while a server is available."""
+        """When the last available server went down; None while a server is available."""
         self._gate = PriorityGate(self)
         self._recoveries: set[asyncio.Task[None]] = set()
         self._version: str | None = None
@@ -178,7 +178,7 @@ class GrobidPool:
 
     async def parse(self, pdf: bytes, source: str, seconds: float) -> bytes:
         """Return the document's TEI. Raises Unreadable if GROBID cannot read the document, and ParserUnavailable if no
-        server is reachable, or none reads it within `seconds`."""
+        server is reachable or none reads it within `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 return _tei(await self._parse_on_some_server(pdf, source), source)
@@ -188,7 +188,7 @@ class GrobidPool:
             ) from None
 
     async def _parse_on_some_server(self, pdf: bytes, source: str) -> GrobidTei | GrobidEmpty | GrobidRefused:
-        """Send a document until a server returns a result for it. Slots go to documents in order of arrival; a document
+        """Send a document until a server returns a result for it. Documents get slots in order of arrival; a document
         that is sent again keeps its place."""
         arrival = next(self._arrivals)
         broke: list[str] = []
@@ -205,7 +205,7 @@ class GrobidPool:
             avoid = [*broke, url]
 
     async def version(self) -> str | None:
-        """Return the version of the first server that responds; None if none responds."""
+        """Return the version of the first server that responds; None if none does."""
         async with self._version_lock:
             for url in self._balancer.up if self._version is None else ():
                 self._version = await grobid_client.server_version(
@@ -217,7 +217,7 @@ class GrobidPool:
             return self._version
 
     async def alive(self) -> dict[str, bool]:
-        """Check whether each server is alive, and return the results by URL."""
+        """Check whether each server is alive; return the results by URL."""
         urls = self._settings.urls
         answers = (grobid_client.is_alive(self._open_session, url, self._settings.alive_seconds) for url in urls)
         return dict(zip(urls, await asyncio.gather(*answers), strict=True))
@@ -268,7 +268,7 @@ class GrobidPool:
 
 
 def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransport:
-    """Return the transport according to the settings. Raises ModuleNotFoundError if GROBID's own client is configured
+    """Return the transport selected in the settings. Raises ModuleNotFoundError if GROBID's own client is configured
     but not installed."""
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)

@@ -1,4 +1,4 @@
-"""Convert GROBID's TEI to sections and references. The TEI is untrusted: DTDs, entities and network access are
+"""Convert GROBID's TEI to sections and references. The TEI is untrusted, so DTDs, entities and network access are
 disabled."""
 
 import re
@@ -19,21 +19,21 @@ _ROMAN = re.compile(r"[IVX]+")
 _ROMAN_PAIR = re.compile(r"[IVX]{2,}|[VX]")
 _LETTER = re.compile(r"[A-Z]")
 _SUBJECT_OPENS: tuple[PaperPart | None, ...] = (None, "abstract", "introduction")
-"""Parts after which a heading that names no standard part opens a section; after other parts, it is a subheading."""
+"""Parts after which a heading that names no standard part opens a new section. After other parts, it is a
+subheading."""
 
 
 class HeadedText(NamedTuple):
-    """Text under one heading; both may be empty."""
+    """Text under one heading. Both may be empty."""
 
     number: str
-    """Number of the heading, if it is separate from the title."""
+    """The heading's number, if it is separate from the title."""
     title: str
     text: str
 
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
-    """Return the main sections, with subheadings as separate lines of their text, without sections that have no
-    text."""
+    """Return the main sections that have text, with subheadings as separate lines in the text."""
     headed = [_headed(piece) for piece in pieces]
     opens = _openings(headed)
     sections: list[tuple[str, list[str]]] = []
@@ -99,7 +99,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
 
 
 TEI_PARSER_VERSION = "3"
-"""Version of this parser; a new version causes stored TEI to be parsed again."""
+"""Version of this parser. A new version causes stored TEI to be parsed again."""
 MAX_TEI_BYTES = 30_000_000
 _MOST_REFERENCES = 5_000
 
@@ -117,7 +117,7 @@ def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
 
 
 def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
-    """Build the paper from parsed TEI. Raises Unreadable if it has no text except an abstract."""
+    """Build the paper from parsed TEI. Raises Unreadable if it has no text other than an abstract."""
     sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
     if not any(section.title != "Abstract" for section in sections):
         raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
@@ -186,7 +186,7 @@ def _body(root: etree._Element) -> Iterator[HeadedText]:
 
 
 def _back(root: etree._Element) -> Iterator[HeadedText]:
-    """Yield acknowledgements, funding, statements and appendices; references are read separately."""
+    """Yield acknowledgements, funding, statements and appendices. References are parsed separately."""
     for part in _found(root, "./t:text/t:back/t:div"):
         if part.get("type") != "references":
             yield from _pieces(part)
@@ -207,7 +207,7 @@ def _piece(division: etree._Element, text: str) -> HeadedText:
 
 
 def _blocks(division: etree._Element) -> str:
-    """Return the paragraphs, formulas and lists directly inside the division; figures and tables are excluded."""
+    """Return the paragraphs, formulas and lists directly inside the division, without figures and tables."""
     blocks = (_text(child) for child in division if _name(child) in _BLOCKS)
     return "\n\n".join(filter(None, blocks))
 
@@ -221,7 +221,7 @@ def _entries(root: etree._Element) -> list[etree._Element]:
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
-    """Return cited works by the ids with which the text refers to them, such as `b12`."""
+    """Return cited works, keyed by the ids by which the text refers to them, such as `b12`."""
     return {name: _work(entry) for entry in _entries(root) if (name := entry.get(_XML_ID))}
 
 

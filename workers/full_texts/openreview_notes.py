@@ -1,7 +1,7 @@
-"""Submissions at OpenReview, read from its public API without signing in.
+"""Read submissions from OpenReview's public API, without signing in.
 
 Venues since 2023 are in version 2 of the API, earlier ones in version 1. A submission is a note, whose form fields are
-in `content`; both versions return at most 1,000 notes at a time."""
+in `content`. Both versions return at most 1,000 notes at a time."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ Note = Mapping[str, Any]
 
 _AT_A_TIME = 1000
 _UNDECLARED = ("Submission", "Blind_Submission")
-"""Usual names of the invitation for submissions, at venues that do not declare it."""
+"""Usual names of the invitation to submit, for venues that do not declare it."""
 _VENUE_PAGES = {"/group": "id", "/submissions": "venue"}
 """Query parameter that names the venue, keyed by the page's path."""
 _REMEDY = "Check the URL. Submissions that are not public can be read from a JSON export of their notes."
@@ -39,14 +39,14 @@ def is_withdrawn(note: Note) -> bool:
 
 
 class OpenReviewNotes:
-    """Reader of notes. `apis` are the base URLs of the API's versions, in the order in which they are queried."""
+    """Reads notes. `apis` are the base URLs of the API's versions, in the order in which they are queried."""
 
     def __init__(self, downloader: "Downloader", apis: Sequence[str]) -> None:
         self._downloader = downloader
         self._apis = apis
 
     async def submission(self, forum: str) -> Note:
-        """Return the note that opened a forum. Raises InputError."""
+        """Return the note that opened a forum. Raises InputError if there is no public one."""
         failures: list[str] = []
         for api in self._apis:
             for note in await self._list(api, "notes", {"id": forum}, failures):
@@ -54,7 +54,7 @@ class OpenReviewNotes:
         raise InputError(f"OpenReview has no public submission {forum}. {' '.join(failures)}".strip(), _REMEDY)
 
     async def submissions(self, venue: str) -> list[Note]:
-        """Return all submissions to a venue, withdrawn ones included. Raises InputError if there are none."""
+        """Return all submissions to a venue, including withdrawn ones. Raises InputError if there are none."""
         failures: list[str] = []
         for api in self._apis:
             for invitation in await self._invitations(api, venue, failures):
@@ -63,7 +63,7 @@ class OpenReviewNotes:
         raise InputError(f"OpenReview has no public submissions to {venue}. {' '.join(failures)}".strip(), _REMEDY)
 
     async def _invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
-        """Return the invitation that the venue declares for submissions; if it declares none, the usual ones."""
+        """Return the invitation to submit that the venue declares or, if it declares none, the usual ones."""
         for group in await self._list(api, "groups", {"id": venue}, failures):
             declared = group["content"].get("submission_id")
             if isinstance(declared, Mapping) and isinstance(declared.get("value"), str):

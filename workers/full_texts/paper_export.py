@@ -1,4 +1,4 @@
-"""Export a paper's full text, as read by GROBID, as TEI, JSON or Markdown."""
+"""Export a paper's full text, as parsed by GROBID, as TEI, JSON or Markdown."""
 
 import hashlib
 from dataclasses import dataclass
@@ -13,15 +13,16 @@ from workers.full_texts.tei_reader import TeiFormat, TeiReader
 @dataclass(frozen=True)
 class PaperExport:
     archive: FullTextArchive
-    """Archive that is searched for TEI, and in which new TEI is stored."""
+    """Archive that is searched for TEI and in which new TEI is stored."""
     grobid: GrobidPool | None
     teis: TeiReader
     seconds: float
     """Maximum seconds for one document."""
 
     async def tei(self, pdf: bytes, source: str) -> bytes:
-        """Return the document's stored TEI from any GROBID version, or send it to a server now. Raises
-        ConfigurationError if no server is configured, Unreadable, or ParserUnavailable."""
+        """Return the document's stored TEI from any GROBID version or, if there is none, send it to a server now.
+        Raises ConfigurationError if no server is configured, Unreadable if GROBID cannot read the document, or
+        ParserUnavailable."""
         sha256 = hashlib.sha256(pdf).hexdigest()
         stored = await self.archive.newest_tei(sha256)
         if stored is not None:
@@ -41,5 +42,6 @@ class PaperExport:
         return tei
 
     async def text(self, tei: bytes, form: TeiFormat, source: str) -> str:
-        """Convert TEI to the requested format. Raises Unreadable; ModuleNotFoundError without the extra `grobid`."""
+        """Convert TEI to the requested format. Raises Unreadable if that fails, or ModuleNotFoundError if the extra
+        `grobid` is not installed."""
         return await self.teis.convert(tei, form, f"The TEI of {source}")

@@ -10,14 +10,14 @@ ParserName = Literal["grobid", "pypdfium2"]
 class ParsedPaper(Frozen):
     parser: ParserName
     version: str
-    """Version of the parser, as the parser reports it."""
+    """The parser's version, as reported by the parser."""
     title: str
     """Title; may be empty."""
     sections: tuple[Section, ...]
-    """Sections of the paper; the abstract comes first if there is one."""
+    """The paper's sections, starting with the abstract if there is one."""
     references: tuple[CitedWork, ...] = ()
     flags: tuple[TextFlag, ...] = ()
-    """Flagged text that readers cannot see; it is not part of the other fields."""
+    """Flagged text that readers cannot see. It is not part of the other fields."""
 
     def full_text(self, paper: PaperId) -> FullText:
         return FullText(

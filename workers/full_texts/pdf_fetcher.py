@@ -1,6 +1,6 @@
-"""Fetch PDFs into the archive, within each repository's rate limit, and record failures there.
+"""Fetch PDFs into the archive, within each repository's rate limit, and record failures in the archive.
 
-Processes share the archive and, through the database, the claims on URLs and the rate limits."""
+Processes share the archive and, through the database, claims on URLs and rate limits."""
 
 import asyncio
 import hashlib
@@ -25,7 +25,7 @@ from workers.outbound.store import SharedState
 
 
 def arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
-    """Return the rate limiter for PDF downloads from arXiv, shared by all processes with the same state."""
+    """Return the rate limiter for PDF downloads from arXiv, which all processes with the same state share."""
     limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
     return Pacer(state, f"files {settings.hosts.arxiv}", limits)
 
@@ -36,7 +36,7 @@ _WANTED: tuple[ContentKind, ...] = ("pdf",)
 class ArchivedPdf(NamedTuple):
     sha256: str
     cached: bool
-    """True if the PDF was already in the archive."""
+    """Whether the PDF was already in the archive."""
 
 
 class ArchivingPdfFetcher:
@@ -55,9 +55,10 @@ class ArchivingPdfFetcher:
         self._settings = settings
 
     async def get(self, location: PdfLocation) -> ArchivedPdf:
-        """Fetch the PDF into the archive, unless it is there. Raises the download's error, or that of the previous
-        download until it is time to retry; other FullTextErrors if the archive fails; StorageError if the store of
-        claims and rate limits is unreachable."""
+        """Fetch the PDF into the archive, unless it is there already.
+
+        Raises the download's error or, until it is time to retry, that of the previous download; other FullTextErrors
+        if the archive fails; StorageError if the store for claims and rate limits is unreachable."""
         try:
             pdf = await self._get(location)
         except FullTextError as error:
@@ -71,16 +72,16 @@ class ArchivingPdfFetcher:
         known = await self._archive.document_at(url)
         if known is not None:
             return ArchivedPdf(known, cached=True)
-        async with self._claimed(url):
-            known = await self._archive.document_at(url)  # another process may have fetched it meanwhile
+        async with self._hold_claim(url):
+            known = await self._archive.document_at(url)  # another process may have fetched it in the meantime
             if known is not None:
                 return ArchivedPdf(known, cached=True)
             async with self._arxiv.turn() if location.source == "arxiv_files" else nullcontext():
                 return ArchivedPdf(await self._fetch(url), cached=False)
 
     @asynccontextmanager
-    async def _claimed(self, url: str) -> AsyncIterator[None]:
-        """Hold a claim on the URL, after waiting while another process downloads from it. If the process dies, its
+    async def _hold_claim(self, url: str) -> AsyncIterator[None]:
+        """Hold a claim on the URL, after waiting while another process downloads from it. If this process dies, the
         claim expires."""
         key, claimant = f"pdf {hashlib.sha256(url.encode('utf-8', 'surrogatepass')).hexdigest()}", secrets.token_hex(8)
         claim = partial(self._claims.claim, key, claimant, self._settings.work_seconds)

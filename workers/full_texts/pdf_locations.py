@@ -1,7 +1,7 @@
-"""URLs of free copies of a paper, from its identifiers and from source records, best first.
+"""URLs of a paper's open-access copies, from its identifiers and from source records, best first.
 
-With a cutoff, only copies known to date from before the cutoff are used: the preprint version that existed by then, and
-copies at publishers, which do not change. `JournalledPdfLocator` queries sources that locate further copies."""
+With a cutoff, only copies known to have existed before it are used: the preprint version available by then, and copies
+at publishers, which do not change. `JournalledPdfLocator` queries sources that locate further copies."""
 
 import datetime as dt
 import re
@@ -21,7 +21,7 @@ from workers.outbound.source_requests import RequestContext
 
 _ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
 _FIRST_YEAR = 91
-"""First year of arXiv, in two digits; smaller numbers belong to the 2000s."""
+"""First year of arXiv, in two digits. Smaller numbers belong to the 2000s."""
 
 
 class PdfLocation(NamedTuple):
@@ -31,33 +31,33 @@ class PdfLocation(NamedTuple):
 
 
 def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
-    """Return the distinct PDF URLs of a paper: repositories, which always serve the PDF, come first, and probable
-    landing pages last."""
+    """Return a paper's distinct PDF URLs. Repositories, which always serve the PDF, come first; probable landing pages
+    come last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
-        return _distinct((*_of_identifiers(known, hosts), *_of_urls(paper.pdf_urls)))
+        return _distinct((*_repository_locations(known, hosts), *_web_locations(paper.pdf_urls)))
     dated = [_as_of(window.before, item, paper) for item in known]
-    return _distinct((*_of_identifiers(dated, hosts), *_of_publishers(paper.pdf_urls, hosts)))
+    return _distinct((*_repository_locations(dated, hosts), *_publisher_locations(paper.pdf_urls, hosts)))
 
 
 def additional_pdf_locations(
     urls: Iterable[str], tried: Iterable[PdfLocation], hosts: HostSettings, window: Window = OPEN
 ) -> tuple[PdfLocation, ...]:
-    """Return the locations of the URLs that have not been tried yet."""
+    """Return the locations of those URLs that have not been tried yet."""
     urls = tuple(url for url in urls if _is_web(url))
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
     if window.before is None:
-        found = _distinct((*_of_identifiers(known, hosts), *_of_urls(urls)))
+        found = _distinct((*_repository_locations(known, hosts), *_web_locations(urls)))
     else:
         dated = [_as_of(window.before, item) for item in known]
-        found = _distinct((*_of_identifiers(dated, hosts), *_of_publishers(urls, hosts)))
+        found = _distinct((*_repository_locations(dated, hosts), *_publisher_locations(urls, hosts)))
     return tuple(candidate for candidate in found if _key(candidate.url) not in before)
 
 
 def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
     """Return the identifiers of copies as they were on `day`: without OpenReview, whose copies change, and with the
-    arXiv id's version on that day (without the id if that is unknown).
+    arXiv id's version on that day, or without the arXiv id if that version is unknown.
 
     Copies at a publisher, the ACL Anthology or PubMed Central are the paper as published."""
     versions = paper.versions if paper is not None and paper.identifiers.arxiv == known.arxiv else None
@@ -83,8 +83,8 @@ def _month_of_id(arxiv: str) -> dt.date | None:
     return last_day_of_period(year + (1900 if year >= _FIRST_YEAR else 2000), int(match["month"]))
 
 
-def _of_publishers(urls: Iterable[str], hosts: HostSettings) -> Iterator[PdfLocation]:
-    return (url for url in _of_urls(urls) if _is_at(url.url, hosts.publishers))
+def _publisher_locations(urls: Iterable[str], hosts: HostSettings) -> Iterator[PdfLocation]:
+    return (url for url in _web_locations(urls) if _is_at(url.url, hosts.publishers))
 
 
 def _is_at(url: str, hosts: Iterable[str]) -> bool:
@@ -92,7 +92,7 @@ def _is_at(url: str, hosts: Iterable[str]) -> bool:
     return any(name == host or name.endswith(f".{host}") for host in hosts)
 
 
-def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterator[PdfLocation]:
+def _repository_locations(known: Iterable[Identifiers], hosts: HostSettings) -> Iterator[PdfLocation]:
     names = list(known)
     for name in names:
         if name.acl:
@@ -108,11 +108,11 @@ def _of_identifiers(known: Iterable[Identifiers], hosts: HostSettings) -> Iterat
             yield PdfLocation("pmc_files", f"{hosts.pmc}/{quote(name.pmc, safe='')}/pdf/")
 
 
-def _of_urls(urls: Iterable[str]) -> Iterator[PdfLocation]:
-    """Yield the locations of URLs, except repository URLs: `_of_identifiers` covers those, with URLs of the PDF instead
-    of its page."""
+def _web_locations(urls: Iterable[str]) -> Iterator[PdfLocation]:
+    """Yield the locations of URLs, except repository URLs. `_repository_locations` covers those, with URLs of the PDF
+    instead of its page."""
     rest = [url for url in urls if _is_web(url) and identifiers_in(url).model_copy(update={"doi": ""}) == Identifiers()]
-    yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_looks_like_page))
+    yield from (PdfLocation("open_access_files", url) for url in sorted(rest, key=_pdf_rank))
 
 
 def _is_web(url: str) -> bool:
@@ -123,8 +123,8 @@ def _is_web(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def _looks_like_page(url: str) -> int:
-    """Rank a URL: 0 if it looks like a PDF, 1 if unknown, 2 if it is a resolver's landing page."""
+def _pdf_rank(url: str) -> int:
+    """Return 0 if the URL looks like a PDF, 2 if it is a resolver's landing page, and 1 otherwise, for sorting."""
     parts = urlsplit(url.strip())
     if (parts.hostname or "").removeprefix("dx.") == "doi.org":
         return 2
@@ -132,7 +132,7 @@ def _looks_like_page(url: str) -> int:
 
 
 def _key(url: str) -> str:
-    """Return the URL without scheme, `www.`, fragment and trailing slash, for comparing URLs of documents."""
+    """Return the URL without scheme, `www.`, fragment and trailing slash, for comparing document URLs."""
     parts = urlsplit(url.strip())
     host = parts.netloc.casefold().removeprefix("www.")
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))

@@ -1,6 +1,6 @@
-"""Provide full texts to evaluations: each paper is acquired once for all callers, and every wait is limited.
+"""Provide full texts to evaluations. Each paper is fetched only once for all callers, and every wait is limited.
 
-Evaluations take turns in using acquisition slots, so that an evaluation with many papers does not delay the others."""
+Evaluations take turns in using slots, so that an evaluation with many papers does not delay the others."""
 
 import asyncio
 import datetime as dt
@@ -29,19 +29,19 @@ excludes later copies."""
 
 
 class LocalFullTexts(NamedTuple):
-    """Full texts that need not be fetched, such as those in the corpus; they are tried first."""
+    """Full texts that need not be fetched, such as those in the corpus. They are tried first."""
 
     name: str
-    """Name of the source, as used in the journal."""
+    """The source's name in the journal."""
     full_texts: FullTexts
 
 
 class FullTextService:
-    """Acquires full texts for all evaluations of a process. Use as an async context manager.
+    """Fetches full texts for all evaluations in a process. Use it as an async context manager.
 
-    An acquisition that has started continues after its last caller has left, for at most `work_seconds`, because other
-    callers may follow and the fetched copy stays in the archive. An acquisition still waiting for a slot is cancelled
-    when its last caller leaves."""
+    A fetch that has started continues after its last caller has left, for at most `work_seconds`, because other callers
+    may follow and the fetched copy stays in the archive. A fetch that is still waiting for a slot is cancelled when its
+    last caller leaves."""
 
     def __init__(self, acquisition: FullTextAcquisition, settings: FullTextSettings) -> None:
         self._acquisition = acquisition
@@ -65,8 +65,8 @@ class FullTextService:
     async def acquire(
         self, paper: Paper, run: Run, locators: Sequence[LocatesPdfs], seconds: float, window: Window = OPEN
     ) -> tuple[AcquisitionResult, bool]:
-        """Acquire a paper's text within `seconds`. Return the result, and whether another caller had already started
-        the acquisition."""
+        """Fetch a paper's text within `seconds`. Return the result, and whether another caller had already started
+        fetching it."""
         hosts = self._settings.hosts
         key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
@@ -101,7 +101,7 @@ class FullTextService:
 
 
 class _RunFullTexts:
-    """Full texts for one run; implements `assayer.ports.FullTexts`."""
+    """Full texts for one run. Implements `assayer.ports.FullTexts`."""
 
     def __init__(
         self,
@@ -125,7 +125,7 @@ class _RunFullTexts:
             left = [paper for paper in wanted.values() if paper.id not in answers]
             answers |= await self._from_local(first, left, window)
         left = [paper for paper in wanted.values() if paper.id not in answers]
-        fetched = await gather_all(self._acquired(paper, window) for paper in left)
+        fetched = await gather_all(self._fetch_text(paper, window) for paper in left)
         return answers | dict(zip((paper.id for paper in left), fetched, strict=True))
 
     async def _from_local(
@@ -138,9 +138,9 @@ class _RunFullTexts:
         self._run.journal.record_use(first.name, "full_texts", requests=len(papers), results=len(texts))
         return texts
 
-    async def _acquired(self, paper: Paper, window: Window) -> FullText | Absent:
-        """Acquire a paper's text, and record the attempts in the journal. Only copies known to date from the window are
-        tried, so the text counts as dated within the window."""
+    async def _fetch_text(self, paper: Paper, window: Window) -> FullText | Absent:
+        """Fetch a paper's full text, recording each attempt in the journal. Only copies known to have existed within
+        the evaluation's date window are tried, so the text can be treated as falling within it."""
         seconds = self._seconds_left()
         acquired, shared = await self._service.acquire(paper, self._run, self._locators, seconds, window)
         for attempt in acquired.attempts:

@@ -1,4 +1,4 @@
-"""Read and convert GROBID's TEI in a separate process, because the TEI of an untrusted paper can contain anything."""
+"""Parse and convert GROBID's TEI in a separate process, because an untrusted paper's TEI may contain anything."""
 
 import asyncio
 from importlib.util import find_spec
@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 
 
 class TeiReader:
-    """Reads TEI in a limited number of concurrent child processes, first come, first served."""
+    """Parses TEI in a limited number of concurrent child processes, first come, first served."""
 
     def __init__(self, limits: PdfLimits, at_once: int) -> None:
         """Create a reader. The resource limits for PDFs also apply to TEI."""
@@ -35,11 +35,12 @@ class TeiReader:
         self._slots = asyncio.Semaphore(at_once)
 
     async def read(self, tei: bytes, source: str) -> ParsedPaper:
-        """Parse TEI. Raises Unreadable."""
+        """Parse TEI. Raises Unreadable if it cannot be parsed."""
         return await self._answer("workers.full_texts.grobid_tei:parse_tei", tei, source, TypeAdapter(ParsedPaper))
 
     async def convert(self, tei: bytes, form: TeiFormat, source: str) -> str:
-        """Convert TEI to another format. Raises Unreadable, and ModuleNotFoundError without the extra `grobid`."""
+        """Convert TEI to another format. Raises Unreadable if that fails, and ModuleNotFoundError if the extra `grobid`
+        is not installed."""
         if form != "tei" and find_spec("grobid_client") is None:
             raise ModuleNotFoundError("No module named 'grobid_client'", name="grobid_client")
         return await self._answer("workers.sandbox.tei_converter:convert", tei, source, TypeAdapter(str), form=form)
@@ -49,7 +50,7 @@ class TeiReader:
     ) -> Answer:
         async with self._slots:
             try:
-                # The name of the document is prefixed here, so that it does not appear in the list of processes.
+                # The document's name is added to errors here, so that it does not appear in the list of processes.
                 return await parse_in_sandbox(parser, tei, self._limits, answer, source="", **options)
             except Refused as refused:
                 words = _WORDS.get(refused.cause, "crashed its parser, or exceeded the memory limit")

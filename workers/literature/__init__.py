@@ -1,4 +1,4 @@
-"""Literature of an evaluation: results from the local corpus, supplemented from remote sources and merged with them.
+"""An evaluation's literature: results from the local corpus, supplemented by and merged with those of remote sources.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

@@ -1,4 +1,4 @@
-"""Search the local corpus first, and supplement its results from remote sources where they are not enough.
+"""Search the local corpus first, and supplement its results from remote sources if they are not enough.
 
 Implements `assayer.ports.Literature` for one evaluation. Results from remote sources are filtered by the cutoff again
 (with a cutoff, undated papers are excluded), merged with the corpus's results, and scored in the same way."""
@@ -28,14 +28,15 @@ from assayer.ports import CitationIds
 from assayer.run.run import Run
 from workers.literature.local_corpus import CorpusSimilarity, LocalCorpus
 from workers.literature.record_linker import RecordLinker
-from workers.literature.record_merging import with_identifiers_of_url
+from workers.literature.record_merging import add_url_identifiers
 from workers.literature.remote_literature import RemoteLiterature, RemoteQuery
 from workers.literature.settings import LiteratureSettings
 from workers.literature_apis.capabilities import LiteratureSource, Snippet
 
 
 class FederatedLiterature:
-    """Literature of one evaluation. Raises LiteratureError when the corpus fails; remote sources never raise."""
+    """Literature for one evaluation. Raises LiteratureError if the corpus fails; failures of remote sources are not
+    raised."""
 
     def __init__(
         self, corpus: LocalCorpus, remote: RemoteLiterature, version: str, settings: LiteratureSettings, run: Run
@@ -62,7 +63,7 @@ class FederatedLiterature:
         found = await self._remote.search([query for _, query in asked])
         remote = {number: papers for (number, _), papers in zip(asked, found, strict=True)}
         return [
-            await self._merged_hits(
+            await self._merge_hits(
                 hits, remote.get(number, ()), limit, window, partial(self._similarity.papers_to_query, query)
             )
             for number, (query, hits) in enumerate(zip(queries, local, strict=True))
@@ -77,7 +78,7 @@ class FederatedLiterature:
         answers = await self._remote.snippets([query for _, query in asked])
         remote = {number: snippets for (number, _), snippets in zip(asked, answers, strict=True)}
         return [
-            await self._merged_passages(query, found, remote.get(number, ()), limit, window)
+            await self._merge_passages(query, found, remote.get(number, ()), limit, window)
             for number, (query, found) in enumerate(zip(queries, local, strict=True))
         ]
 
@@ -94,7 +95,7 @@ class FederatedLiterature:
         found = await self._remote.recommend([self._linker.identifiers(item) for item in lacking], limit)
         for item, records in zip(lacking, found, strict=True):
             measure = partial(self._similarity.papers_to_paper, seeds[item])
-            hits = await self._merged_hits(local.get(item, ()), records, limit, window, measure, item)
+            hits = await self._merge_hits(local.get(item, ()), records, limit, window, measure, item)
             if hits:
                 local[item] = hits
         return local
@@ -105,18 +106,20 @@ class FederatedLiterature:
         self._journal_use("references", len(own), sum(map(len, answers.values())))
         if not self._remote:
             return answers
-        return await self._topped_up(papers, own, answers, limit, window, partial(self._remote.references, limit=limit))
+        return await self._supplement(
+            papers, own, answers, limit, window, partial(self._remote.references, limit=limit)
+        )
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """Return the papers that cite each paper. Remote sources are queried only if the corpus has none, although the
-        corpus holds only part of all citing papers."""
+        corpus may hold only some of the citing papers."""
         own = self._local_ids(papers)
         answers = await self._corpus.citing(list(own), limit, window)
         self._journal_use("citations", len(own), sum(map(len, answers.values())))
         if not self._remote:
             return answers
         ask = partial(self._remote.citing, limit=limit, window=window)
-        return await self._topped_up(papers, own, answers, limit, window, ask)
+        return await self._supplement(papers, own, answers, limit, window, ask)
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if self._remote:
@@ -127,7 +130,7 @@ class FederatedLiterature:
         return answers
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
-        """Return the contents of papers; only the corpus is used."""
+        """Return the papers' contents, from the corpus only."""
         own = self._local_ids(papers)
         return {own[key]: content for key, content in (await self._corpus.contents(list(own))).items()}
 
@@ -141,7 +144,7 @@ class FederatedLiterature:
         unknown = [item for item in ids if self._linker.paper(item) is None and self._is_identifiable(item)]
         if unknown:
             records = await self._remote.resolve([self._linker.identifiers(item) for item in unknown])
-            self._linked_within(records, window)
+            self._link_within(records, window)
         known = {item: self._linker.paper(item) for item in ids}
         return {
             item: paper for item, paper in known.items() if paper is not None and admits(window, paper.publication_date)
@@ -157,12 +160,12 @@ class FederatedLiterature:
         )
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
-        """Return retractions from every source that knows any, querying in one batch."""
+        """Return retractions from every source that knows any, with one batch of requests."""
         found = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
         if self._remote.knows_retractions:
             papers_by_identifiers: dict[Identifiers, list[PaperId]] = {}
             for paper in papers:
-                papers_by_identifiers.setdefault(with_identifiers_of_url(paper).identifiers, []).append(paper.id)
+                papers_by_identifiers.setdefault(add_url_identifiers(paper).identifiers, []).append(paper.id)
             unidentified = papers_by_identifiers.pop(Identifiers(), [])
             reason = "it has no identifier that a source could look up"
             self._run.journal.record_dropped("check of a cited paper for retraction", reason, len(unidentified))
@@ -181,11 +184,11 @@ class FederatedLiterature:
         self._run.journal.record_use(self._corpus.source, operation, requests, results)
 
     def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
-        """Return the part of the window for which remote sources should supplement the corpus's results for a query.
+        """Return the part of the window in which remote sources should supplement the corpus's results for a query.
 
-        `similarities` are the cosines of these results. Return the whole window unless the corpus covers the idea's
-        field and has enough papers near the query. For such a corpus, return the time after its newest paper if that is
-        old, otherwise None. docs/adr/0008 explains the thresholds."""
+        `similarities` are these results' cosines. Unless the corpus covers the idea's field and has enough papers near
+        the query, return the whole window. Otherwise, return the time after the corpus's newest paper if that is old,
+        or else None. docs/adr/0008 explains the thresholds."""
         near = sum(similarity >= self._settings.near for similarity in similarities)
         newest = self._corpus.newest(window)
         if self._level != "good" or near < self._settings.near_enough or newest is None:
@@ -197,8 +200,8 @@ class FederatedLiterature:
     def _remote_queries(
         self, queries: Sequence[str], limit: int, window: Window, similarities: Sequence[Sequence[float]]
     ) -> list[tuple[int, RemoteQuery]]:
-        """Return the queries for remote sources, with their positions in `queries`; those with the least similar
-        results come first."""
+        """Return the queries for remote sources, with their positions in `queries`, starting with those whose results
+        are least similar."""
         windows = [self._lacking(similarity, window) for similarity in similarities]
         asked = [
             (number, RemoteQuery(query, limit, window))
@@ -207,7 +210,7 @@ class FederatedLiterature:
         ]
         return sorted(asked, key=lambda item: (sum(similarities[item[0]]), item[0]))
 
-    async def _topped_up(
+    async def _supplement(
         self,
         papers: Sequence[PaperId],
         own: Mapping[PaperId, PaperId],
@@ -216,30 +219,30 @@ class FederatedLiterature:
         window: Window,
         ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
     ) -> dict[PaperId, list[Paper]]:
-        """Return the corpus's results by paper; for papers where it has none, the results of remote sources."""
+        """Return the corpus's results by paper and, for papers where it has none, the remote sources' results."""
         known = {own[key]: self._linker.link(found) for key, found in answers.items()}
         lacking = [paper for paper in papers if not known.get(paper) and self._is_identifiable(paper)]
         found = await ask([self._linker.identifiers(item) for item in lacking])
         for item, records in zip(lacking, found, strict=True):
             if records:
-                known[item] = self._linked_within(records, window)[:limit]
+                known[item] = self._link_within(records, window)[:limit]
         return known
 
     def _is_identifiable(self, paper: PaperId) -> bool:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
-        """Return, for the papers that can be in the corpus, a mapping from corpus id to id in this evaluation."""
+        """Return a mapping from corpus ids to ids in this evaluation, for the papers that may be in the corpus."""
         found = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
         return {local: item for local, item in found if local is not None}
 
-    def _linked_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
-        """Return the distinct papers of the records within the window. Each record is judged by the date that its own
-        source states."""
+    def _link_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
+        """Return the records' distinct papers within the window. Each record is judged by the date that its own source
+        states."""
         papers = self._linker.link(papers_within(records, window))
         return list({paper.id: paper for paper in papers}.values())
 
-    async def _merged_hits(
+    async def _merge_hits(
         self,
         local: Sequence[Hit],
         records: Sequence[Paper],
@@ -250,7 +253,7 @@ class FederatedLiterature:
     ) -> list[Hit]:
         """Merge hits from the corpus and from remote sources, nearest first."""
         self._linker.link([hit.paper for hit in local])  # linked first, so that the corpus's ids are used
-        found = self._linked_within(records, window)
+        found = self._link_within(records, window)
         papers = self._linker.link([hit.paper for hit in local])
         hits = [hit.model_copy(update={"paper": paper}) for hit, paper in zip(local, papers, strict=True)]
         known = {paper.id for paper in papers} | {without}
@@ -266,7 +269,7 @@ class FederatedLiterature:
         hits += found_beyond
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.paper.id))[:limit]
 
-    async def _merged_passages(
+    async def _merge_passages(
         self, query: str, local: Sequence[Passage], snippets: Sequence[Snippet], limit: int, window: Window
     ) -> list[Passage]:
         papers = self._linker.link([passage.paper for passage in local])
@@ -314,13 +317,14 @@ def _cosines(found: Iterable[Hit | Passage]) -> list[float]:
 class FederatedLiteratureFactory:
     corpus: LocalCorpus
     sources: Mapping[str, Callable[[Run], LiteratureSource]] = field(default_factory=dict)
-    """Source factories by name, in order of preference for their records; each creates the source for one run."""
+    """Factories for the sources, by name, in order of preference for their records. Each creates a source for one
+    run."""
     settings: LiteratureSettings = field(default_factory=LiteratureSettings)
 
     @property
     def version(self) -> str:
-        """Return the version of the corpus, followed by the names of the remote sources that supplement it; remote
-        results have no version."""
+        """Return the corpus version, followed by the names of the remote sources that supplement it, whose results have
+        no version."""
         return " + ".join([self.corpus.version, *self.sources])
 
     def for_run(self, run: Run) -> FederatedLiterature:

@@ -17,7 +17,7 @@ class LocalCorpus(Literature, Protocol):
     """Literature that can also embed texts, so that papers from remote sources can be compared with its own."""
 
     def newest(self, window: Window) -> dt.date | None:
-        """Return the date of the newest paper in the window, or None if none is dated."""
+        """Return the date of the newest paper in the window, or None if no paper in it is dated."""
         ...
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
@@ -37,19 +37,19 @@ class CorpusSimilarity:
         self._vectors: dict[PaperId, Vectors] = {}
 
     async def papers_to_query(self, query: str, papers: Sequence[Paper]) -> Mapping[PaperId, float]:
-        """Return the similarity of a query to each paper, by paper id."""
+        """Return the query's similarity to each paper, by paper id."""
         if not papers:
             return {}
         (vector,) = await self._corpus.embed_queries([query])
         return dict(zip((paper.id for paper in papers), _cosines(vector, await self._vectors_of(papers)), strict=True))
 
     async def papers_to_paper(self, paper: Paper, others: Sequence[Paper]) -> Mapping[PaperId, float]:
-        """Return the similarity of a paper to each of the others, by paper id."""
+        """Return the paper's similarity to each of the others, by paper id."""
         vectors = await self._vectors_of([paper, *others])
         return dict(zip((other.id for other in others), _cosines(vectors[0], vectors[1:]), strict=True))
 
     async def passages_to_query(self, query: str, titled: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the similarities of a query to passages, each embedded with its paper's title."""
+        """Return the query's similarity to each passage, which is embedded with its paper's title."""
         (vector,) = await self._corpus.embed_queries([query])
         return _cosines(vector, await self._corpus.embed(titled))
 

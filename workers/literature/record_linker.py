@@ -1,4 +1,4 @@
-"""Link records from several sources to papers. All records of one paper share an id, which never changes once
+"""Link records from several sources to papers. All of a paper's records share an id, which never changes once
 assigned."""
 
 from collections.abc import Iterable, Sequence
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from assayer.literature.paper_identity import identifiers_by_scheme, same_key, united_identifiers
 from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
+    add_url_identifiers,
     group_by_paper,
     identifiers_agree,
-    merged_record,
+    merge_records,
     record_identifiers,
-    with_identifiers_of_url,
 )
 
 _BY_TITLE = "title, year and first author"
@@ -28,8 +28,8 @@ class RecordLinker:
         self._ids_by_record: dict[Paper, PaperId] = {}
 
     def link(self, records: Sequence[Paper]) -> list[Paper]:
-        """Return the paper of each record, in order, merged from all records linked to it so far."""
-        new = {record: with_identifiers_of_url(record) for record in records if record not in self._ids_by_record}
+        """Return each record's paper, in order, merged from all records linked to it so far."""
+        new = {record: add_url_identifiers(record) for record in records if record not in self._ids_by_record}
         for some in group_by_paper(new.values()):
             self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
         for record, filled in new.items():
@@ -53,7 +53,7 @@ class RecordLinker:
         return self._papers.get(paper_id)
 
     def identifiers(self, paper_id: PaperId) -> Identifiers:
-        """Return all known identifiers of a paper, even if there is no record of it."""
+        """Return all of a paper's known identifiers, even if there is no record of it."""
         known = self._identifiers.get(paper_id, {})
         mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
         paper = self._papers.get(paper_id)
@@ -70,13 +70,14 @@ class RecordLinker:
     def _matching_id(self, records: Sequence[Paper]) -> PaperId | None:
         together = _identifiers_of(records)
         links: list[tuple[str, str]] = list(together.items())
-        if key := same_key(merged_record(records)):
+        if key := same_key(merge_records(records)):
             links.append((_BY_TITLE, key))
         found = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
         return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
 
     def _unused_id(self, paper_id: PaperId) -> PaperId:
-        """Return the id, or a variant if it is in use: a source can give one id to records of different papers."""
+        """Return the id or, if it is in use, a variant, because a source may give one id to records of different
+        papers."""
         return paper_id if paper_id not in self._identifiers else self._unused_id(PaperId(f"{paper_id}'"))
 
     def _store(self, paper_id: PaperId, records: Iterable[Paper]) -> None:
@@ -85,7 +86,7 @@ class RecordLinker:
         for record in records:
             self._ids_by_record[record] = paper_id
         named_by = next((record for record in held if record.id == paper_id), None)
-        paper = merged_record(held, named_by)
+        paper = merge_records(held, named_by)
         self._papers[paper_id] = paper if paper.id == paper_id else paper.model_copy(update={"id": paper_id})
         self._index(paper_id, _identifiers_of(held))
         if key := same_key(paper):

@@ -1,6 +1,6 @@
-"""Merge the records of one paper from several sources into one record, independently of their order.
+"""Merge a paper's records from several sources into one record, independently of their order.
 
-Two records are of the same paper if they share an identifier, or if title, year and first author agree
+Two records belong to the same paper if they share an identifier, or if title, year and first author agree
 (`assayer.literature.paper_identity.same_key`), but never if an identifier differs between them or both are in the
 corpus. Links are transitive: a record that shares an identifier with each of two others joins all three."""
 
@@ -24,18 +24,18 @@ contents."""
 _SCHEMES = tuple(Identifiers.model_fields)
 _CUT_OFF = ("…", "...")
 _ABOUT_AS_LONG = 0.8
-"""Minimum share of the longest abstract's length for an abstract to count as equally long; of these, the abstract from
-the preferred source is used."""
+"""Minimum length of an abstract, as a share of the longest, to count as equally long. Among these, the preferred
+source's abstract is used."""
 
 
-def with_identifiers_of_url(paper: Paper) -> Paper:
-    """Return the paper with the identifiers found in its own URL."""
+def add_url_identifiers(paper: Paper) -> Paper:
+    """Add the identifiers found in the paper's own URL."""
     filled = united_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
 def record_identifiers(paper: Paper) -> dict[str, str]:
-    """Return the identifiers by scheme, including the id of a corpus paper, which may have no other identifier; ids in
+    """Return the identifiers by scheme, including a corpus paper's id, because it may have no other identifier. Ids in
     other sources are already among the identifiers."""
     return identifiers_by_scheme(paper.identifiers) | (
         {paper.source: paper.id} if paper.source == SOURCE_ORDER[0] else {}
@@ -51,15 +51,15 @@ def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
     """Group records by paper, best source first."""
     groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_rank)]
     while True:
-        joined = _joined_groups(groups)
+        joined = _join_groups(groups)
         if len(joined) == len(groups):
             return joined
-        groups = joined  # merged records can match further groups by their combined authors and year
+        groups = joined  # merged records may match further groups through their combined authors and year
 
 
-def merged_record(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
-    """Merge records, taking each field from the best source that has it. The id comes from `named_by`, or else from
-    the best source."""
+def merge_records(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
+    """Merge records, taking each field from the best source that has it. The id comes from `named_by` or, without it,
+    from the best source."""
     ordered = sorted(records, key=_rank)
     lead = named_by or ordered[0]
     if len(ordered) == 1 and lead is ordered[0]:
@@ -85,8 +85,8 @@ def _rank(paper: Paper) -> tuple[int, str, str, str]:
     return rank, paper.source, paper.id, paper.model_dump_json()
 
 
-def _joined_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
-    """Join linked groups whose identifiers agree; shared identifiers take precedence over other links."""
+def _join_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]:
+    """Join linked groups whose identifiers agree. Shared identifiers take precedence over other links."""
     parts = list(range(len(groups)))
     known = [
         {scheme: value for record in group for scheme, value in record_identifiers(record).items()} for group in groups
@@ -117,7 +117,7 @@ def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str
         for scheme, value in own.items():
             rank = _SCHEMES.index(scheme) if scheme in _SCHEMES else len(_SCHEMES)
             by_name.setdefault((rank, scheme, value), []).append(place)
-        key = same_key(merged_record(groups[place]))
+        key = same_key(merge_records(groups[place]))
         if key is not None:
             by_name.setdefault((len(_SCHEMES) + 1, "", key), []).append(place)
     return [by_name[link] for link in sorted(by_name) if len(by_name[link]) > 1]
@@ -128,8 +128,8 @@ def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 
 
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record whose abstract to use: of the untruncated abstracts that are about as long as the longest, the
-    one from the best source."""
+    """Return the record whose abstract to use: among untruncated abstracts about as long as the longest, the one from
+    the best source."""
     having = [paper for paper in papers if paper.abstract.strip()]
     whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
     longest = max((len(paper.abstract) for paper in whole), default=0)
@@ -137,7 +137,7 @@ def _abstract(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record with the earliest publication date, the date from which the paper could be read. See
+    """Return the record with the earliest publication date, which is when the paper could first be read. See
     docs/adr/0007."""
     dated = [paper for paper in papers if paper.publication_date is not None]
     return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)
@@ -163,7 +163,7 @@ _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
     "citation_count": _citation_count,
     "retraction": _retraction,
 }
-"""Functions that choose, for each field, the record from which to take it; they get the records best source first."""
+"""Functions that choose the record from which to take each field. They receive the records, best source first."""
 
 
 def _origin(paper: Paper, field: str) -> str:

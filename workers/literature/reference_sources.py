@@ -1,6 +1,6 @@
-"""Find the references that an idea cites: in the corpus, and in each remote source within the limits for one idea.
+"""Look up the references that an idea cites: in the corpus and, within the limits for one idea, in each remote source.
 
-Implements `assayer.ports.ReferenceSource`. No cutoff applies, because an idea can cite papers newer than the cutoff."""
+Implements `assayer.ports.ReferenceSource`. No cutoff applies, because an idea may cite papers newer than the cutoff."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from assayer.literature.paper_identity import ARXIV_DOIS
 from assayer.models import OPEN, Identifiers, Paper, Retraction
 from assayer.ports import Literature, ReferenceSource
 from assayer.run.run import Run
-from workers.literature.record_merging import with_identifiers_of_url
+from workers.literature.record_merging import add_url_identifiers
 from workers.literature.settings import LiteratureSettings
 from workers.literature_apis.capabilities import (
     LiteratureSource,
@@ -21,21 +21,21 @@ from workers.literature_apis.capabilities import (
 from workers.outbound.source_requests import RequestContext
 
 _FEW = 5
-"""Maximum records from a remote source that are checked for one reference."""
+"""Maximum number of records from a remote source that are checked for one reference."""
 _MORE = 50
-"""Maximum corpus records that are checked for one reference; more than from a remote source, because the corpus search
-is not a title search, and papers that merely use the words of a short title often rank higher."""
+"""Maximum number of corpus records that are checked for one reference. It is higher than for a remote source, because
+the corpus search is not a title search, and papers that merely use the words of a short title often rank higher."""
 _LONGEST = 300
-"""Maximum characters of a reference used as a search query."""
+"""Maximum number of a reference's characters used as a search query."""
 _AT_ONCE = 2
 _SEARCHED = ("crossref", "openalex", "semantic_scholar")
-"""Sources that are searched for the text of a reference, in order. Crossref is first because its search is designed for
-reference list entries; Semantic Scholar is last because its rate limit is low. arXiv is not searched, because its
+"""Sources that are searched for a reference's text, in this order. Crossref is first because its search is designed for
+reference-list entries; Semantic Scholar is last because its rate limit is low. arXiv is not searched, because its
 search is not a title search."""
 
 
 class CorpusReferenceSource:
-    """Reference source that searches the corpus for the text of a reference; it does not resolve identifiers."""
+    """Reference source that searches the corpus for a reference's text. It does not resolve identifiers."""
 
     searches = True
 
@@ -53,10 +53,10 @@ class CorpusReferenceSource:
     async def search(self, reference: str) -> Sequence[Paper]:
         (hits,) = await self._corpus.search([reference[:_LONGEST]], _MORE, OPEN)
         self._run.journal.record_use(self.name, "own_references", requests=1, results=len(hits))
-        return [with_identifiers_of_url(hit.paper) for hit in hits]
+        return [add_url_identifiers(hit.paper) for hit in hits]
 
     def knows_retractions(self, paper: Identifiers) -> bool:
-        """Return False: the corpus states retractions in its records."""
+        """Return False, because the corpus states retractions in its records."""
         return False
 
     async def retractions(self, papers: Sequence[Identifiers]) -> Mapping[Identifiers, Retraction]:
@@ -81,7 +81,7 @@ class RemoteReferenceSource:
         return isinstance(self._source, ResolvesIdentifiers) and self._names(paper)
 
     def _names(self, paper: Identifiers) -> bool:
-        """Return whether the source supports one of the paper's identifiers. Crossref leaves arXiv DOIs to arXiv."""
+        """Return whether the source supports any of the paper's identifiers. Crossref leaves arXiv DOIs to arXiv."""
         match self.name:
             case "crossref":
                 return bool(paper.doi) and not paper.doi.startswith(ARXIV_DOIS)
@@ -100,11 +100,11 @@ class RemoteReferenceSource:
         return records
 
     async def search(self, reference: str) -> Sequence[Paper]:
-        """Search for the text of a reference. Raises SourceBusy when the limit for one idea is used up."""
+        """Search for a reference's text. Raises SourceBusy if the limit for one idea is used up."""
         if not isinstance(self._source, SearchesPapers):
             return []
         if self._left <= 0:
-            raise SourceBusy(f"The maximum number of reference searches in {self.name} for one idea has been reached.")
+            raise SourceBusy(f"The limit on reference searches in {self.name} for one idea has been reached.")
         self._left -= 1
         async with self._slots:
             records = await self._source.search(reference[:_LONGEST], _FEW, OPEN, self._context)
@@ -130,7 +130,7 @@ def reference_sources(
     settings: LiteratureSettings,
     run: Run,
 ) -> tuple[ReferenceSource, ...]:
-    """Return the corpus, then sources that are searched by text, then sources that resolve identifiers only."""
+    """Return the corpus, then sources that are searched by text, then sources that only resolve identifiers."""
     order = sorted(remote, key=lambda name: _SEARCHED.index(name) if name in _SEARCHED else len(_SEARCHED))
     others = (RemoteReferenceSource(remote[name](run), settings, run) for name in order)
     return (CorpusReferenceSource(corpus, run), *others)

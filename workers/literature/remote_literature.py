@@ -31,12 +31,12 @@ from workers.literature_apis.capabilities import (
 from workers.outbound.source_requests import RequestContext, out_of_time
 
 _LAST_ANSWER_SECONDS = 60.0
-"""Maximum seconds that an evaluation waits for a source's last response after its time budget is used up, over all
-pages."""
+"""Maximum seconds that an evaluation waits for a source's last response, over all pages, after its time budget is used
+up."""
 
 
 class SourceBudget:
-    """Remaining budget of one evaluation for one source: queries of each kind, and seconds with at least one query in
+    """One evaluation's remaining budget for one source: queries of each kind, and seconds with at least one query in
     flight."""
 
     def __init__(self, queries: int, seconds: float, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class SourceBudget:
         self._since = 0.0
 
     def take(self, operation: Operation, wanted: int) -> int:
-        """Take up to `wanted` queries from the budget and return how many can be sent."""
+        """Take up to `wanted` queries from the budget; return how many may be sent."""
         granted = min(wanted, self._queries - self._used[operation])
         self._used[operation] += granted
         return granted
@@ -60,7 +60,7 @@ class SourceBudget:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Count the time while the context is open; time shared by concurrent queries counts once."""
+        """Count the time while the context is open. Time shared by concurrent queries counts only once."""
         if not self._in_flight:
             self._since = self._clock.monotonic()
         self._in_flight += 1
@@ -86,7 +86,7 @@ class RemoteQuery(NamedTuple):
 
 
 class RemoteLiterature:
-    """Queries all remote sources within the budget of one evaluation."""
+    """Queries all remote sources within one evaluation's budget."""
 
     def __init__(self, sources: Sequence[LiteratureSource], settings: LiteratureSettings, run: Run) -> None:
         self._sources = sources
@@ -116,7 +116,7 @@ class RemoteLiterature:
         return await self._ask_all(sources, "snippets", queries, lambda source, query: partial(source.snippets, *query))
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int) -> list[list[Paper]]:
-        """Return similar papers for each paper."""
+        """Return papers similar to each paper."""
         sources = [source for source in self._sources if isinstance(source, RecommendsPapers)]
         return await self._ask_all(
             sources, "neighbours", papers, lambda source, paper: partial(source.recommend, [paper], limit)
@@ -137,7 +137,7 @@ class RemoteLiterature:
         )
 
     async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
-        """Return the records of the papers that are found, each from the first source that has it, in no particular
+        """Return the records of those papers that are found, each from the first source that has it, in no particular
         order."""
         found: list[Paper] = []
         rest = list(papers)
@@ -150,8 +150,8 @@ class RemoteLiterature:
         return found
 
     async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
-        """Return all retraction notices from all sources; a paper can have several. Each source is queried once, with a
-        time limit of its own, so that earlier slow queries do not prevent this check. If a source fails, the journal
+        """Return all retraction notices from all sources; a paper may have several. Each source is queried once, with
+        its own time limit, so that earlier slow queries do not prevent this check. If a source fails, the journal
         records how many papers it did not check."""
 
         async def notices_of(
@@ -188,7 +188,7 @@ class RemoteLiterature:
         items: Sequence[Item],
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
-        """Query the sources one after the other, each for the items that still have no results, within its budget."""
+        """Query the sources one after another, each for the items that still have no results, within its budget."""
         found: list[list[Found]] = [[] for _ in items]
         for source in sources:
             rest = [number for number, answer in enumerate(found) if not answer]

@@ -1,4 +1,4 @@
-"""Settings that determine when and how much an evaluation searches beyond the local corpus."""
+"""Settings that determine when, and how much, an evaluation searches beyond the local corpus."""
 
 from pydantic import Field
 
@@ -13,21 +13,21 @@ class LiteratureSettings(Frozen):
     near_enough: int = Field(default=5, ge=1)
     """Number of near corpus hits at which a query counts as answered."""
     fresh_days: int = Field(default=60, ge=0)
-    """Maximum days between the newest corpus paper and the cutoff (or today); if there are more, remote sources are
-    queried for papers published since."""
+    """Maximum number of days between the newest corpus paper and the cutoff (or today). If there are more, remote
+    sources are queried for papers published since."""
     questions: int = Field(default=12, ge=0)
-    """Maximum queries of one kind to one source per evaluation. Most need one request, some need two."""
+    """Maximum number of queries of one kind to one source per evaluation. Most need one request, some need two."""
     questions_at_once: int = Field(default=4, ge=1)
-    """Maximum queries of one kind to one source per search, so that the first dimension's search does not use up the
-    limit."""
+    """Maximum number of queries of one kind to one source per search, so that the first dimension's search does not use
+    up the limit."""
     own_references: int = Field(default=60, ge=0)
-    """Maximum number of an idea's own references searched for in one source, one query each; identifiers are resolved
-    in one batch."""
+    """Maximum number of an idea's own references that are searched for in one source, with one query each. Identifiers
+    are resolved in one batch."""
     patience_seconds: float = Field(default=60.0, ge=0)
     """Maximum seconds that an evaluation waits for one source, over all its queries."""
     retraction_seconds: float = Field(default=60.0, ge=0)
-    """Maximum seconds, in addition to `patience_seconds`, that an evaluation waits for one source to report which cited
-    papers are retracted."""
+    """Maximum extra seconds, on top of `patience_seconds`, that an evaluation waits for one source to report which
+    cited papers are retracted."""
     searched: tuple[str, ...] = ("semantic_scholar", "openalex", "arxiv", "google_scholar")
-    """Sources to which queries are sent, if configured. Crossref is used only to look up records, because it has
-    few abstracts."""
+    """Sources to query, if they are configured. Crossref is used only to look up records, because it has few
+    abstracts."""

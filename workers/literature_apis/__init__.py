@@ -1,4 +1,4 @@
-"""Remote sources of literature, one file per API, behind the small ports of `workers.literature_apis.capabilities`.
+"""Remote literature sources, one module per API, behind the small ports in `workers.literature_apis.capabilities`.
 
 |                     | SemanticScholar             | OpenAlex                     | Crossref | Arxiv | Unpaywall |
 |---------------------|-----------------------------|------------------------------|----------|-------|-----------|
@@ -17,5 +17,5 @@
 Google Scholar (`google_scholar.py`) only searches, ten papers per request, and returns a snippet of the text instead of
 an abstract.
 
-A DOI is resolved by the source that knows its registry: Crossref resolves the DOIs of its members, arXiv its own DOIs
-(by the id in them), and OpenAlex and Semantic Scholar the DataCite DOIs of papers. DOI links are never followed."""
+A DOI is resolved by the source that knows its registry. Crossref resolves its members' DOIs, arXiv its own DOIs (by the
+id in them), and OpenAlex and Semantic Scholar the DataCite DOIs of papers. DOI links are never followed."""

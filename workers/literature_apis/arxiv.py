@@ -49,7 +49,7 @@ _STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
 def search_query(text: str, window: Window) -> str:
-    """Return the text as a query in arXiv's query language; empty if the text contains no significant word.
+    """Convert the text to a query in arXiv's query language; empty if the text contains no significant word.
 
     Results need not contain all words; more matching words rank higher. Only the text's letters and digits are kept, in
     lower case, so that nothing in it acts as an operator (AND, OR, ANDNOT), field, quote, bracket or wildcard."""
@@ -70,19 +70,19 @@ SOURCE = "arxiv"
 class ArxivPage(NamedTuple):
     papers: tuple[Paper, ...]
     total: int
-    """Number of papers in the whole result, as arXiv reports it."""
+    """Number of papers in the whole result, as reported by arXiv."""
 
 
 @dataclass(frozen=True)
 class Arxiv:
-    """Client of arXiv: implements SearchesPapers, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs. Papers are
+    """Client for arXiv. Implements SearchesPapers, ResolvesIdentifiers, ReportsRetractions and LocatesPdfs. Papers are
     dated by their first version."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Search by title, abstract, authors and comments; at most 2,000 results."""
+        """Search title, abstract, authors and comments, for at most 2,000 results."""
         asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _DEEPEST)
         while asked and start < wanted:
             size = min(_PAGE, wanted - start)
@@ -112,7 +112,7 @@ class Arxiv:
     async def _papers(
         self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
     ) -> dict[str, Paper]:
-        """Return papers by arXiv id; unknown ids are left out."""
+        """Return papers by arXiv id, without unknown ids."""
         names, found = (
             list(dict.fromkeys(name for paper in papers if (name := _arxiv_id_of(paper)))),
             dict[str, Paper](),
@@ -145,11 +145,11 @@ _MOST_DIGITS = 9
 _ERRORS = "/api/errors"
 _VERSION = re.compile(r"v([1-9]\d{0,3})$", re.ASCII)
 _QUOTED_CHARACTERS = 200
-"""Maximum characters of arXiv's message quoted in an error."""
+"""Maximum number of characters of arXiv's message that an error quotes."""
 
 
 def read_page(body: bytes, start: int) -> ArxivPage:
-    """Parse the page that begins with result number `start`. Raises SourceMalformed, also if the page is unexpectedly
+    """Parse the page that begins with result number `start`. Raises SourceMalformed if it is malformed or unexpectedly
     empty, and SourceRefused with arXiv's message if the feed reports an error."""
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
@@ -175,11 +175,13 @@ _BASE_URL_HINT = "Check that its base URL is that of the API; if it is, the API 
 
 
 def _parse_xml(body: bytes) -> etree._Element:
-    """Parse XML without DTD, entities or network access, and return the root element. Raises SourceMalformed, also for
-    a well-formed document with a DTD."""
+    """Parse XML without DTD, entities or network access, and return the root element. Raises SourceMalformed if it is
+    not well-formed or has a DTD."""
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
-            SOURCE, f"The response from {SOURCE} has {len(body):,} bytes.", f"The maximum is {MAX_XML_BYTES:,} bytes."
+            SOURCE,
+            f"The response from {SOURCE} has {len(body):,} bytes.",
+            f"The maximum is {MAX_XML_BYTES:,} bytes.",
         )
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -233,7 +235,7 @@ def _raise_error(entries: list[_Entry]) -> None:
 
 
 def _paper(entry: _Entry) -> Paper | None:
-    """Return the paper of an entry, or None if it has no id or title."""
+    """Convert an entry to a paper, or return None if it has no id or title."""
     address = entry.text(f"{_ATOM}id").strip()
     name, title = arxiv_id(address), title_line(entry.text(f"{_ATOM}title"))
     if not name or not title:
@@ -257,8 +259,8 @@ def _paper(entry: _Entry) -> Paper | None:
 
 
 def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
-    """Return the versions of a preprint: the id ends in the number of the newest version, and `updated` is its date.
-    None if the entry lacks one of these."""
+    """Return a preprint's versions: the id ends in the newest version's number, and `updated` is its date. None if the
+    entry lacks one of these."""
     first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
     match = _VERSION.search(address)
     if match is None or first is None or newest_day is None:

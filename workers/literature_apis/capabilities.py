@@ -1,10 +1,10 @@
-"""Interfaces of remote literature sources, one per capability. Each API has some of them; `RemoteLiterature` queries
-the sources that have the capability it needs.
+"""Interfaces of remote literature sources, one per capability. Each API has some of them, and `RemoteLiterature`
+queries the sources that have the capability it needs.
 
-Papers have `id` as `<prefix>:<the source's own id>` (`s2:…`, `arxiv:…`, `openalex:…`, `doi:…`), `source` as the
-source's name, `identifiers` as far as the record states them, texts cleaned by `assayer.text.sanitise.clean_text`, and
-only URLs from the record. A date known only to the month or year is set to its last day. All methods raise
-SourceError."""
+In the papers returned, `id` is `<prefix>:<the source's own id>` (`s2:…`, `arxiv:…`, `openalex:…`, `doi:…`), `source` is
+the source's name, `identifiers` are those in the record, texts are cleaned by `assayer.text.sanitise.clean_text`, and
+URLs come only from the record. A date known only to the month or year is set to its last day. All methods raise
+SourceError if the source fails."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -18,7 +18,7 @@ class Snippet(NamedTuple):
 
     paper: Paper
     section: str
-    """Section of the passage: `title`, `abstract` or the section's heading."""
+    """Where the passage is: `title`, `abstract` or the section's heading."""
     text: str
     cites: tuple[Identifiers, ...]
     """Papers cited in the passage (`refMentions`)."""
@@ -44,7 +44,7 @@ class SearchesSnippets(LiteratureSource, Protocol):
 @runtime_checkable
 class RecommendsPapers(LiteratureSource, Protocol):
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
-        """Return papers similar to all of the listed papers taken together, best first."""
+        """Return papers similar to all the listed papers taken together, best first."""
         ...
 
 
@@ -65,8 +65,7 @@ class ListsCitingPapers(LiteratureSource, Protocol):
 @runtime_checkable
 class ResolvesIdentifiers(LiteratureSource, Protocol):
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
-        """Return the record of each paper, in order; None for an unknown paper. Uses as few requests as the API
-        allows."""
+        """Return each paper's record, in order; None for an unknown paper. Uses as few requests as the API allows."""
         ...
 
 
@@ -75,12 +74,12 @@ class ReportsRetractions(LiteratureSource, Protocol):
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
-        """Return the retraction notices of the papers; papers without a notice are left out."""
+        """Return the papers' retraction notices, without papers that have none."""
         ...
 
 
 @runtime_checkable
 class LocatesPdfs(LiteratureSource, Protocol):
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        """Return the URLs of free copies, best first; empty if there are none."""
+        """Return the URLs of open-access copies, best first; empty if there are none."""
         ...

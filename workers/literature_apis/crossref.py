@@ -1,11 +1,11 @@
 """Crossref (`https://api.crossref.org`): records by DOI, word search, and retraction notices.
 
-Sending an e-mail address (`mailto`) selects the polite pool: 3 list requests per second, 10 requests per second for
+Sending an email address (`mailto`) selects the polite pool: 3 list requests per second, and 10 requests per second for
 single records by DOI, three at a time. Responses state these limits in X-Rate-Limit-Limit, X-Rate-Limit-Interval and
 X-Concurrency-Limit. Records include Retraction Watch's notices (`updated-by`, with the issuer in `source`).
 
-Crossref knows the DOIs of its own members. DataCite DOIs are left to other sources: arXiv's to arXiv (the DOI contains
-the id), the rest to OpenAlex (Zenodo, institutional repositories)."""
+Crossref knows its own members' DOIs. DataCite DOIs are left to other sources: arXiv's to arXiv (the DOI contains the
+id), the rest to OpenAlex (Zenodo, institutional repositories)."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +50,8 @@ from workers.outbound.source_requests import (
 
 _MOST_ROWS = 1000
 _BATCH = 50
-"""Maximum DOIs per list request. More would make responses slower, and URLs longer than some proxies accept."""
+"""Maximum number of DOIs per list request. More would make responses slower, and URLs longer than some proxies
+accept."""
 _LONGEST_FILTER = 3000
 _TYPES = (
     "journal-article",
@@ -61,7 +62,7 @@ _TYPES = (
     "report",
     "dissertation",
 )
-"""Crossref types that are papers; Crossref also registers journals, figures, grants and reviews."""
+"""Crossref types that are papers. Crossref also registers journals, figures, grants and reviews."""
 
 SOURCE = "crossref"
 
@@ -94,7 +95,7 @@ class _Update(ApiObject):
 
     @property
     def day(self) -> dt.date:
-        """Return the day of the notice; the maximum date if it is undated."""
+        """Return the date of the notice; the maximum date if it is undated."""
         return (self.updated and self.updated.day) or dt.date.max
 
     @property
@@ -123,20 +124,20 @@ class CrossrefWork(ApiObject):
     cited_by: CountOrNone = Field(default=None, alias="is-referenced-by-count")
     relation: ObjectOrNone[_Relation] = None
     updated_by: ValidEntries[_Update] = Field(default=(), alias="updated-by")
-    """Notices about this work, deposited by publishers or taken over from Retraction Watch."""
+    """Notices about this work, deposited by publishers or taken from Retraction Watch."""
     update_to: ValidEntries[_Update] = Field(default=(), alias="update-to")
     """Works to which this notice refers, or the work itself if the notice has replaced it."""
 
 
 @dataclass(frozen=True)
 class Crossref:
-    """Client of Crossref: implements SearchesPapers, ResolvesIdentifiers and ReportsRetractions."""
+    """Client for Crossref. Implements SearchesPapers, ResolvesIdentifiers and ReportsRetractions."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Search by title, authors, venue and year, as in a citation. Few records have abstracts."""
+        """Search title, authors, venue and year, as in a citation. Few records have abstracts."""
         words = plain_query(query)
         if not words or limit <= 0:
             return []
@@ -166,7 +167,7 @@ class Crossref:
     async def _works(
         self, dois: Iterable[str], operation: Operation, context: RequestContext
     ) -> dict[str, CrossrefWork]:
-        """Return the works that Crossref knows, by DOI, using as few requests as it allows. Records include the
+        """Return the works that Crossref knows, by DOI, with as few requests as it allows. Records include the
         retraction notices."""
         asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
         found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
@@ -198,7 +199,7 @@ FIELDS = (
     "DOI,URL,abstract,author,container-title,is-referenced-by-count,issued,published,relation,subtitle,title,"
     "update-to,updated-by"
 )
-"""Fields for `select` on lists; a single record requested by its DOI always has all fields."""
+"""Fields for `select` in lists. A single record requested by its DOI always has all fields."""
 
 _Kind = Literal["retracted", "withdrawn", "concern"]
 _KINDS: dict[str, _Kind] = {
@@ -208,7 +209,7 @@ _KINDS: dict[str, _Kind] = {
     "expression_of_concern": "concern",
     "partial_retraction": "concern",
 }
-"""Update types that put a work's results in doubt; corrections, errata and new versions do not."""
+"""Update types that put a work's results in doubt. Corrections, errata and new versions do not."""
 
 
 class _Page(ApiObject):
@@ -234,8 +235,8 @@ def _identifiers(work: CrossrefWork) -> Identifiers:
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
-    """Return the gravest notice about the work; of equally grave ones, the more informative, then the earlier. None if
-    there is none. Notices that a later reinstatement reversed are ignored."""
+    """Return the gravest notice about the work; among equally grave ones, the more informative, then the earlier. None
+    if there is none. Notices that were reversed by a later reinstatement are ignored."""
     own = doi_of(work)
     notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
     reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
@@ -260,7 +261,7 @@ def _title(work: CrossrefWork) -> str:
 
 
 def paper_of(work: CrossrefWork) -> Paper | None:
-    """Return the paper of a record, or None if it has no title or usable DOI."""
+    """Convert a record to a paper, or return None if it has no title or usable DOI."""
     identifiers, title = _identifiers(work), _title(work)
     if not title or not identifiers.doi:
         return None

@@ -1,8 +1,8 @@
 """Google Scholar through a Serper-style search API (`POST google.serper.dev/scholar`): word search for papers.
 
-A page has ten results, each with title, link, a snippet of the text, year, citation count, and a line of authors, venue
-and publisher: `J Devlin, MW Chang - Proceedings of …, 2019 - aclanthology.org`, in which long parts are truncated with
-an ellipsis. Only years are known: a paper counts as published on the last day of its year."""
+A page has ten results, each with title, link, a snippet of the text, year, citation count, and a line with authors,
+venue and publisher: `J Devlin, MW Chang - Proceedings of …, 2019 - aclanthology.org`. Long parts of the line are
+truncated with an ellipsis. Only years are known, so a paper counts as published on the last day of its year."""
 
 import json
 import re
@@ -50,7 +50,7 @@ class _Answer(ApiObject):
 
 @dataclass(frozen=True)
 class GoogleScholar:
-    """Client of a Google Scholar search API: implements SearchesPapers."""
+    """Client for a Google Scholar search API. Implements SearchesPapers."""
 
     remote: SourceFetcher
     name: ClassVar[str] = "google_scholar"
@@ -76,7 +76,7 @@ def _request(words: str, page: int, window: Window) -> SourceRequest:
 
 
 def _paper(entry: _Organic) -> Paper | None:
-    """Return the paper of a record, or None if it has no title or URL."""
+    """Convert a record to a paper, or return None if it has no title or URL."""
     title, url = title_line(entry.title), web_link(entry.link)
     if not title or not url:
         return None

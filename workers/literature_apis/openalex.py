@@ -1,8 +1,9 @@
 """OpenAlex (`https://api.openalex.org`): find works by words, by identifiers, or by the works that they cite.
 
-OpenAlex limits credits per day and key: looking up one work is free, a list costs 1 credit, a search 10; the daily
-limit is 10,000 credits with a free key, 1,000 without. At most 100 requests per second are allowed. A single work is
-therefore looked up, and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per URL)."""
+OpenAlex limits credits per day and key. Looking up one work is free, a list costs 1 credit, and a search costs 10; the
+daily limit is 10,000 credits with a free key and 1,000 without. At most 100 requests per second are allowed. A single
+work is therefore looked up, and several are listed (at most 100 values per filter, 100 works per page, about 4 KB per
+URL)."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
@@ -51,11 +52,11 @@ _PAGE = 100
 _DEEPEST = 10_000
 _LONGEST_FILTER = 3000
 _FEW = 3
-"""Minimum number of works that contain every word; if there are fewer, a second search for any of the words follows."""
+"""Minimum number of works that contain every word. If there are fewer, a second search for any of the words follows."""
 
 
 class _WorkKey(NamedTuple):
-    """Identifier of a work in the form used in filters and paths."""
+    """A work's identifier, in the form used in filters and paths."""
 
     kind: Literal["openalex", "doi", "pmid"]
     value: str
@@ -116,7 +117,7 @@ def _work_keys(work: OpenAlexWork) -> Iterable[_WorkKey]:
 
 
 def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
-    """Return the papers without duplicates, which occur because lists can shift while pages are being read."""
+    """Return the papers without duplicates, which occur because lists may shift while pages are being read."""
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
 
@@ -138,7 +139,7 @@ class _Meta(ApiObject):
 
 
 class OpenAlexWorkList(ApiObject):
-    """Page of a list."""
+    """One page of a list."""
 
     meta: _Meta = _Meta()
     results: ValidEntries[OpenAlexWork] = Field()
@@ -146,15 +147,15 @@ class OpenAlexWorkList(ApiObject):
 
 @dataclass(frozen=True)
 class OpenAlex:
-    """Client of OpenAlex: implements SearchesPapers, ListsReferences, ListsCitingPapers, ResolvesIdentifiers,
+    """Client for OpenAlex. Implements SearchesPapers, ListsReferences, ListsCitingPapers, ResolvesIdentifiers,
     ReportsRetractions and LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Search by title, abstract and, if OpenAlex has it, full text. Works that contain every word come first; if
-        there are few, works with any of the words follow."""
+        """Search title, abstract and, if OpenAlex has it, full text. Works that contain every word come first; if there
+        are few, works with any of the words follow."""
         words = plain_query(query).split()
         if not words:
             return []
@@ -165,7 +166,7 @@ class OpenAlex:
         return papers_within(_papers(works), window)[:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Return the references in OpenAlex's order, which differs from the order in the paper."""
+        """Return the references in OpenAlex's order, which differs from the paper's."""
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (
@@ -195,7 +196,7 @@ class OpenAlex:
     async def retractions(
         self, papers: Sequence[Identifiers], context: RequestContext
     ) -> Mapping[Identifiers, Retraction]:
-        """Return retractions without notice or date, because OpenAlex states only that Retraction Watch lists the
+        """Return retractions without notice or date, because OpenAlex says only that Retraction Watch lists the
         work."""
         found = await self._works_by_paper(papers, "id,doi,ids,is_retracted", "retractions", context)
         notice = Retraction(kind="retracted", source=SOURCE)
@@ -216,7 +217,7 @@ class OpenAlex:
     async def _works(
         self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext
     ) -> dict[_WorkKey, OpenAlexWork]:
-        """Return the works that OpenAlex knows, using as few requests as it allows."""
+        """Return the works that OpenAlex knows, with as few requests as it allows."""
         found = dict[_WorkKey, OpenAlexWork]()
         for kind, group in groupby(sorted(set(keys)), key=lambda key: key.kind):
             listed, single = list[_WorkKey](), list[_WorkKey]()
@@ -243,7 +244,7 @@ class OpenAlex:
     async def _list_works(
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
-        """Return the first works of a list, read page by page. Adds the parameters for fields and paging."""
+        """Return the first works in a list, read page by page. Adds the parameters for fields and paging."""
         works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
@@ -266,7 +267,7 @@ FIELDS = (
     "id,doi,ids,display_name,publication_date,authorships,primary_location,best_oa_location,locations,"
     "abstract_inverted_index,cited_by_count,is_retracted"
 )
-"""Fields for `select`, which accepts root fields only."""
+"""Fields for `select`, which accepts only root fields."""
 
 
 def _day(text: str) -> dt.date | None:
@@ -294,7 +295,7 @@ def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
 
 
 def paper_of(work: OpenAlexWork) -> Paper | None:
-    """Return the paper of a work; None if it lacks a title or usable id and so could not be cited."""
+    """Convert a work to a paper; None if it lacks a title or usable id and so could not be cited."""
     identifiers, title, home = identifiers_of(work), title_line(work.display_name), work.primary_location
     if not title or not identifiers.openalex:
         return None

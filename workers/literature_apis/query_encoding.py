@@ -10,15 +10,16 @@ _OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR", "TO"})
 _LONGEST = 1500
 
 
-def plain_query(text: str, longest: int = _LONGEST) -> str:
-    """Return only the words of the text, as many as fit into `longest` characters of a URL; empty if there are none.
+def plain_query(text: str, max_chars: int = _LONGEST) -> str:
+    """Strip a text to its words, keeping as many as fit into `max_chars` URL-encoded characters; empty if there are
+    none.
 
-    Quotes, brackets, wildcards and leading signs are removed; words such as AND, which act as operators in capitals,
+    Quotes, brackets, wildcards and leading signs are removed. Words such as AND, which act as operators in capitals,
     are converted to lower case."""
     words, length = list[str](), 0
     for word in _WORD.findall(unicodedata.normalize("NFC", text)):
         length += len(quote(word)) + 1
-        if length > longest + 1:
+        if length > max_chars + 1:
             break
         words.append(word.lower() if word in _OPERATORS else word)
     return " ".join(words)
@@ -31,7 +32,7 @@ _FILTER_SAFE_DOI = re.compile(r"10\.[a-z0-9._/()-]+", re.ASCII)
 
 
 def allowed_in_filter(doi: str) -> bool:
-    """Return whether the DOI can be used in a filter list, where commas, bars, colons and signs have special
+    """Return whether the DOI can be used in a filter list, in which commas, bars, colons and signs have special
     meanings."""
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None
 
@@ -42,12 +43,12 @@ def path_segment(name: str, safe: str = "") -> str:
     return quote(name, safe)
 
 
-def url_batches(values: Sequence[str], most: int, longest: int) -> Iterator[Sequence[str]]:
-    """Yield batches of at most `most` values that together use at most `longest` characters of a URL."""
+def url_batches(values: Sequence[str], max_values: int, max_chars: int) -> Iterator[Sequence[str]]:
+    """Yield batches of up to `max_values` values whose URL-encoded length is at most `max_chars`."""
     start = length = 0
     for end, value in enumerate(values):
         needed = len(quote(value, safe="")) + len("%7C")
-        if end > start and (end - start == most or length + needed > longest):
+        if end > start and (end - start == max_values or length + needed > max_chars):
             yield values[start:end]
             start, length = end, 0
         length += needed

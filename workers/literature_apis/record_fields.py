@@ -1,4 +1,4 @@
-"""Lenient types for the fields of API records, and functions that convert them to fields of papers.
+"""Lenient types for the fields of API records, and functions that convert them to a paper's fields.
 
 Malformed parts of a record are left out, but the enclosing structure must be valid. JATS and HTML markup is removed
 from texts, links are checked, and partial dates are completed."""
@@ -31,7 +31,7 @@ _MAX_COUNT = 10**9
 
 
 class ApiObject(BaseModel):
-    """Base class of API objects. Undeclared fields are ignored, because sources add fields without notice."""
+    """Base class for API objects. Undeclared fields are ignored, because sources add fields without notice."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -55,10 +55,10 @@ TextOrEmpty = Annotated[str, BeforeValidator(lambda value: value if isinstance(v
 CountOrNone = Annotated[
     int | None, BeforeValidator(lambda value: value if type(value) is int and 0 <= value < _MAX_COUNT else None)
 ]
-"""Count, or None for a value that cannot be a count."""
+"""Count; None for a value that cannot be a count."""
 TrueOrFalse = Annotated[bool, BeforeValidator(lambda value: value is True)]
 ObjectOrNone = Annotated[T | None, WrapValidator(_or_none)]
-"""Object, or None if it is missing or malformed."""
+"""Object; None if it is missing or malformed."""
 ValidEntries = Annotated[
     tuple[Annotated[T, WrapValidator(_or_none)], ...],
     BeforeValidator(lambda value: value if isinstance(value, list) else ()),
@@ -73,12 +73,12 @@ _UNQUOTABLE = re.compile(r"[\s\[\]%]")
 
 
 def one_line(text: str) -> str:
-    """Return the cleaned text on a single line."""
+    """Clean the text and join it into a single line."""
     return " ".join(clean_text(text).split())
 
 
 def title_line(text: str) -> str:
-    """Return a title on a single line, without markup."""
+    """Convert a title to a single line without markup."""
     return one_line(strip_markup(text))
 
 
@@ -87,7 +87,7 @@ def clean_prose(text: str) -> str:
 
 
 def web_link(text: str) -> str:
-    """Return the text if it is a web URL; otherwise an empty string."""
+    """Return the text if it is a web URL, otherwise an empty string."""
     text = text.strip()
     if not _LINK.fullmatch(text) or not text.isprintable():
         return ""

@@ -2,7 +2,7 @@
 
 A key allows one request per second over all endpoints, so each request covers as much as possible: 100 papers per
 search page, 500 per batch, 1,000 references. Results are filtered by date again, because Semantic Scholar dates a paper
-with only a year to 1 January, and this program to the last day of the year."""
+that has only a year to 1 January, and this program dates it to the last day of the year."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,12 +48,12 @@ _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
 _MOST_CITING_PAGES = 3
-"""Maximum pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
+"""Maximum number of pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
 _MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
-"""Id of the paper about Semantic Scholar itself, from its documentation, added to every batch. A batch without any
-known id is refused (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
+"""Id of the paper about Semantic Scholar itself, from its documentation, which is added to every batch. A batch without
+any known id is refused (400, `No valid paper ids given`); with this id in it, unknown ids are returned as null."""
 
 S = TypeVar("S", bound=BaseModel)
 Params = tuple[tuple[str, str], ...]
@@ -61,14 +61,14 @@ Params = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class SemanticScholar:
-    """Client of Semantic Scholar: implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences,
+    """Client for Semantic Scholar. Implements SearchesPapers, SearchesSnippets, RecommendsPapers, ListsReferences,
     ListsCitingPapers, ResolvesIdentifiers and LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = SOURCE
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        """Search by relevance; at most 1,000 results."""
+        """Search by relevance, for at most 1,000 results."""
         # Semantic Scholar finds no matches for hyphenated words.
         words = plain_query(query).replace("-", " ")
         found, offset, wanted = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
@@ -85,7 +85,7 @@ class SemanticScholar:
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
         """Search snippets with two requests: one for the snippets, one for the records of their papers and of the
-        papers they cite."""
+        papers that these cite."""
         words = plain_query(query)
         if not words:
             return []
@@ -172,8 +172,8 @@ class SemanticScholar:
     ) -> Sequence[SemanticScholarPaper] | None:
         """Return recommended papers; None if any of the names is unknown.
 
-        For a single paper, all of computer science is searched (the other pool holds only recent papers); if that
-        yields nothing, and for several papers, Semantic Scholar chooses the pool."""
+        For a single paper, all of computer science is searched, because the other pool holds only recent papers. If
+        that yields nothing, or for several papers, Semantic Scholar chooses the pool."""
         if not names:
             return None
         params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
@@ -228,7 +228,7 @@ def _is_same_paper(identifiers: Identifiers, other: Identifiers) -> bool:
 
 
 def _snippet(match: SnippetMatch, known: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
-    """Return the snippet, or None if its paper's record is missing or it has no text."""
+    """Convert a match to a snippet, or return None if its paper's record is missing or it has no text."""
     record, text = known.get(match.paper.corpus_id), clean_prose(match.snippet.text)
     paper = paper_of(record) if record else None
     if paper is None or not text:

@@ -1,4 +1,4 @@
-"""Semantic Scholar's paper and snippet objects: the fields that are read, and their conversion to papers."""
+"""Semantic Scholar's paper and snippet objects: the fields that are used, and their conversion to papers."""
 
 import re
 from typing import Annotated
@@ -58,7 +58,7 @@ class _ExternalIds(ApiObject):
 
 
 class SemanticScholarPaper(ApiObject):
-    """Paper record; `paperId` is missing for a reference that could not be matched to a paper."""
+    """Paper record. `paperId` is missing if a reference could not be matched to a paper."""
 
     paper_id: TextOrEmpty = Field(default="", alias="paperId")
     title: TextOrEmpty = ""
@@ -78,7 +78,7 @@ class SemanticScholarPaper(ApiObject):
 
 
 class SearchPage(ApiObject):
-    """Page of search results; `data` is missing when nothing was found."""
+    """One page of search results. `data` is missing if nothing was found."""
 
     next: CountOrNone = None
     data: ValidEntries[SemanticScholarPaper] = ()
@@ -93,7 +93,7 @@ class _Reference(ApiObject):
 
 
 class ReferencePage(ApiObject):
-    """Page of references; `data` is null if a publisher had the references removed."""
+    """One page of references. `data` is null if a publisher had the references removed."""
 
     next: CountOrNone = None
     data: ValidEntries[_Reference] = Field()
@@ -104,7 +104,7 @@ class _Citing(ApiObject):
 
 
 class CitingPage(ApiObject):
-    """Page of the papers that cite a given paper."""
+    """One page of the papers that cite a given paper."""
 
     next: CountOrNone = None
     data: ValidEntries[_Citing] = ()
@@ -185,7 +185,7 @@ def request_id(paper: Identifiers) -> str:
 
 
 def paper_of(record: SemanticScholarPaper) -> Paper | None:
-    """Return the paper of a record, or None if it has no id or no title."""
+    """Convert a record to a paper, or return None if it has no id or title."""
     identifiers, title = identifiers_of(record), title_line(record.title)
     if not identifiers.s2 or not title:
         return None

@@ -1,6 +1,6 @@
-"""Unpaywall (`https://api.unpaywall.org/v2`): locations of free copies by DOI.
+"""Unpaywall (`https://api.unpaywall.org/v2`): locations of open-access copies, by DOI.
 
-One DOI per request, 100,000 requests per day; requests without an e-mail address are refused (422)."""
+It allows one DOI per request and 100,000 requests per day. Requests without an email address are refused (422)."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,14 +25,14 @@ class _Record(ApiObject):
 
 @dataclass(frozen=True)
 class Unpaywall:
-    """Client of Unpaywall: implements LocatesPdfs."""
+    """Client for Unpaywall. Implements LocatesPdfs."""
 
     remote: SourceFetcher
     name: ClassVar[str] = _SOURCE
 
     async def pdf_urls(self, paper: Identifiers, context: RequestContext) -> tuple[str, ...]:
-        """Return the URLs of free copies; empty for papers without a DOI and for arXiv DOIs, because Unpaywall covers
-        only Crossref DOIs."""
+        """Return the URLs of open-access copies; empty for papers without a DOI and for arXiv DOIs, because Unpaywall
+        covers only Crossref DOIs."""
         if not paper.doi or paper.doi.startswith(ARXIV_PREFIX):
             return ()
         request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))

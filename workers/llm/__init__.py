@@ -1,4 +1,4 @@
-"""Language models: the gateway used by evaluations, and the client of an endpoint.
+"""Language models: the gateway that evaluations use, and a client for their endpoint.
 
 Only the settings are exported here, so that importing them does not load the implementation."""
 

@@ -1,8 +1,8 @@
-"""Admission of requests to an endpoint, urgent ones first, with a limit on requests in flight that grows while the
-endpoint keeps up and shrinks when it does not.
+"""Admission of requests to an endpoint, urgent ones first. The limit on requests in flight grows while the endpoint
+keeps up and shrinks when it does not.
 
-`AdaptiveLimit` computes the limit from reported outcomes, without clock or asyncio. It evaluates requests in rounds of
-half the current limit. A round counts only requests sent since the limit last changed, so that one burst of refusals
+`AdaptiveLimit` computes the limit from reported outcomes, without a clock or asyncio. It evaluates requests in rounds
+of half the current limit. A round counts only requests sent since the limit last changed, so that one burst of refusals
 changes the limit only once. Latencies are compared only with those of the same kind of request, because a long answer
 takes long even when the endpoint is idle."""
 
@@ -19,20 +19,20 @@ TROUBLE_SHARE = 0.15
 """Share of a round's requests turned away (429, 503, timeouts) at which the limit is halved. Retries absorb a smaller
 share; if every refused request halved the limit, it would never grow."""
 LEAST_TROUBLE = 4
-"""Minimum requests turned away in one round for the limit to be halved."""
+"""Minimum number of requests turned away in one round for the limit to be halved."""
 CALM_SHARE = 0.02
 """Share of requests turned away above which the initial doubling ends, if more than one request was turned away."""
 SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
-"""Thresholds of the mean log ratio of latencies to their baselines: growth stops above the first, and the limit shrinks
-above the second."""
+"""Thresholds for the mean log ratio of latencies to their baselines. Above the first, the limit stops growing; above
+the second, it shrinks."""
 OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
 SMALLEST_ROUND = 8
 LEAST_RATED = 8
-"""Minimum number of latencies in a round, each with a baseline, for slowness to affect the limit."""
+"""Minimum number of latencies with a baseline in a round for slowness to affect the limit."""
 BLOCK = 16
 """Number of requests of one kind whose mean latency updates that kind's baseline."""
 FORGET_SECONDS = 600.0
-"""Time constant in seconds with which a baseline adapts to latencies that have become permanently longer."""
+"""Time constant, in seconds, with which a baseline adapts to permanently longer latencies."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class _Round:
     rated: int = 0
     log_ratios: float = 0.0
     peak: int = 0
-    """Highest number of requests in flight at once."""
+    """Highest number of requests in flight."""
 
     @property
     def slowness(self) -> float:
@@ -77,17 +77,17 @@ class _Round:
 
 @dataclass
 class AdaptiveLimit:
-    """Adaptive limit on requests in flight. Times are in seconds, from any single clock with positive values."""
+    """Adaptive limit on requests in flight. Times are in seconds, from any one clock with positive values."""
 
     start: int = 32
     maximum: int = 512
     value: int = 0
     """Current limit; 0 means `start`."""
     epoch: int = 0
-    """Counter that increases with every change of the limit; each request records the epoch in which it was sent."""
+    """Counter that increases with every change of the limit. Each request records the epoch in which it was sent."""
     paused_until: float = 0.0
     _quick: bool = True
-    """True while the limit doubles each round, until the first requests are turned away or slow."""
+    """Whether the limit still doubles each round, which it does until the first requests are turned away or slow."""
     _round: _Round = field(default_factory=_Round)
     _baselines: dict[Hashable, _Baseline] = field(default_factory=dict)
 
@@ -109,7 +109,7 @@ class AdaptiveLimit:
 
     def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
         """Record a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
-        specify it."""
+        say."""
         if epoch != self.epoch:
             if now < self.paused_until:
                 self._pause(now, retry_after)
@@ -140,8 +140,8 @@ class AdaptiveLimit:
             self._round = _Round()
 
     def _back_off(self, factor: float) -> None:
-        """Reduce the limit by `factor`, starting from the peak of requests in flight if that is lower: reducing a limit
-        that is far above the peak would have no effect."""
+        """Multiply the limit by `factor`. If the peak of requests in flight is lower than the limit, start from the
+        peak, because reducing a limit far above it would have no effect."""
         self._quick = False
         self._change(max(1, math.floor(min(self.value, self._round.peak) * factor)))
 
@@ -159,17 +159,18 @@ class AdaptiveLimit:
 
 
 _FIRST_TOKENS = 4_000.0
-"""Assumed tokens per request until some have been counted."""
+"""Assumed tokens per request, until some have been counted."""
 _LATEST_WEIGHT = 0.1
 """Weight of the latest request in the moving average of tokens per request."""
 _LEAST_SECONDS = 0.001
 _SAVED_SECONDS = 5.0
-"""Maximum unused budget that accumulates, in seconds of the rate; a minute can exceed the budget by this much."""
+"""Maximum unused budget that accumulates, in seconds of the rate. Use in one minute can exceed the budget by this
+much."""
 
 
 @dataclass
 class TokenBudget:
-    """Budget of tokens (prompt and completion) that requests can use per minute."""
+    """Budget for the tokens (prompt and completion) that requests may use per minute."""
 
     per_minute: float
     balance: float = 0.0
@@ -177,7 +178,7 @@ class TokenBudget:
     mean: float = _FIRST_TOKENS
 
     def seconds_left(self, now: float, share: float) -> float:
-        """Return the seconds until the next request can start; 0 if it can start now. `share` is the fraction of the
+        """Return the seconds until the next request may start; 0 if it may start now. `share` is the fraction of the
         budget that belongs to this process."""
         rate = self.per_minute * share / 60
         seconds = 0.0 if self.updated is None else now - self.updated
@@ -219,7 +220,7 @@ class AdmittedRequest:
             here.tokens.settle(self._tokens, tokens, typical=True)
 
     def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
-        """Report a refusal for lack of capacity. `tokens` is not 0 if the endpoint read tokens nevertheless."""
+        """Report a refusal for lack of capacity. `tokens` is nonzero if the endpoint read tokens nevertheless."""
         here = self._admission
         here.limit.turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
         if here.tokens:
@@ -228,7 +229,8 @@ class AdmittedRequest:
 
 class Admission:
     """Grants slots for requests to one endpoint, within the limit and this process's share of it, and none during a
-    pause. It is the `priority_gate.SlotSource` of its own gate. Belongs to one event loop; close it there."""
+    pause. It is the `priority_gate.SlotSource` of its own gate. It belongs to one event loop, in which it must be
+    closed."""
 
     def __init__(
         self,
@@ -247,7 +249,7 @@ class Admission:
 
     @property
     def most(self) -> int:
-        """Return the maximum number of requests that this process can have in flight now."""
+        """Return the maximum number of requests that this process may have in flight now."""
         return self.limit.value if self._share is None else min(self.limit.value, self._share.value)
 
     @asynccontextmanager
@@ -265,7 +267,7 @@ class Admission:
             self._gate.release(slot)
 
     def acquire(self, avoid: Collection[AdmittedRequest] = ()) -> AdmittedRequest | None:
-        """Return a slot if one is free now, otherwise None; called by the gate."""
+        """Return a slot if one is free now, otherwise None. Called by the gate."""
         if self._share is not None:
             self._share.require()
         if self.in_flight >= self.most or self.next_change() is not None:
@@ -285,7 +287,8 @@ class Admission:
         return pause if pause > 0 else None
 
     def _share_changed(self) -> None:
-        """Admit waiting requests within the new share. The first time, also scale the limit's start value by it."""
+        """Admit waiting requests within the new share. The first time, also scale the limit's start value by the
+        share."""
         if not self._started and self._share is not None:
             self._started = True
             self.limit.start = self.limit.value = max(1, int(self.limit.start * self._share.part))

@@ -48,23 +48,24 @@ Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
-"""Number of a task's latest answers, of which the longest is the estimate for the next answer."""
+"""Number of recent answers to a task, of which the longest is the estimate for the next answer."""
 _LEAST_MEASURED = 8
 LONGEST_QUOTED = 12_000
-"""Maximum characters of an unusable answer that are sent back together with its errors."""
+"""Maximum number of characters of an unusable answer that are sent back with its errors."""
 _QUOTED_RUN_ON = 500
-"""Maximum characters quoted from an answer that repeats itself, because a longer quote would invite more repetition."""
+"""Maximum number of characters quoted from an answer that repeats itself, because a longer quote would invite more
+repetition."""
 _NO_ANSWER = "(no answer)"
-"""Placeholder for an empty answer, because some endpoints refuse empty messages."""
+"""Placeholder for an empty answer, because some endpoints reject empty messages."""
 _INVISIBLE = "Without its invisible characters the answer does not fit the schema."
 _TAIL = 2_000
 _RUN_ON_SHARE = 0.1
-"""Compression ratio of an answer's last characters below which the answer counts as repeating itself; JSON compresses
+"""Compression ratio of an answer's last characters below which the answer counts as repeating itself. JSON compresses
 to about a third."""
 
 
 class AnswerLengths:
-    """Lengths of recent answers in tokens, by task and model; most are far shorter than the maximum allowed."""
+    """Lengths of recent answers in tokens, by task and model. Most are far shorter than the maximum."""
 
     def __init__(self) -> None:
         self._latest: defaultdict[tuple[str, str], deque[int]] = defaultdict(lambda: deque(maxlen=_MEASURED))
@@ -73,8 +74,8 @@ class AnswerLengths:
         self._latest[request.task, request.model].append(tokens)
 
     def expected(self, request: ChatRequest) -> int:
-        """Return the tokens to reserve in the budget: the length of the longest recent answer, or the maximum allowed
-        until there are enough answers."""
+        """Return the tokens to reserve in the budget: the length of the longest recent answer or, until there are
+        enough answers, the maximum."""
         latest = self._latest[request.task, request.model]
         return min(request.max_tokens, max(latest)) if len(latest) >= _LEAST_MEASURED else request.max_tokens
 
@@ -88,7 +89,7 @@ class Asking:
     batches: "BatchTier | None" = None
     lengths: AnswerLengths = field(default_factory=AnswerLengths)
     estimating: bool = False
-    """True once the endpoint was found to report no usage."""
+    """Whether the endpoint has been found not to report usage."""
 
     def __post_init__(self) -> None:
         first, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
@@ -104,7 +105,7 @@ class Asking:
         )
 
     def wait(self, state: RetryCallState) -> float:
-        """Return the wait before a retry: the wait that the endpoint asked for, if any, plus jitter; otherwise
+        """Return the delay before a retry: the endpoint's requested wait plus jitter or, if it requested none,
         exponential backoff with jitter."""
         failure = state.outcome.exception() if state.outcome is not None else None
         asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
@@ -112,7 +113,7 @@ class Asking:
 
 
 class Conversation(Generic[In, Out]):
-    """Exchange with a model about one question of a run, including repairs."""
+    """Exchange with a model about one of a run's questions, including repairs."""
 
     def __init__(
         self, asking: Asking, task: Task[In, Out], question: FittedQuestion[In], run: Run, usage: CallUsage
@@ -121,9 +122,12 @@ class Conversation(Generic[In, Out]):
         self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
-        """Return the first valid answer. If none is valid, return the last one whose only fault is citations of unknown
-        sources, without those citations. If the task has advice on a valid answer, that answer is sent back once and
-        used if no better one follows. Raises an LlmError or BudgetExhausted."""
+        """Return the first valid answer.
+
+        If none is valid, return the last one whose only fault is that it cites unknown sources, without those
+        citations. If the task has advice on a valid answer, the answer is sent back once, and used unless a better one
+        follows. Raises an LlmError if there is no usable answer, BudgetExhausted if the budget does not allow another
+        attempt."""
         usage, redacted, tries = self._usage, None, 0
         advised: Out | None = None
         try:
@@ -131,20 +135,22 @@ class Conversation(Generic[In, Out]):
                 tries += 1
                 completion = await self._send()
                 given = parse_answer(completion, self._task.output)
-                parsed = self._checked(given)
+                parsed = self._check_rules(given)
                 if parsed.value is not None and advised is None and tries <= self._asking.settings.repair_attempts:
-                    parsed, advised = self._advised(parsed)
+                    parsed, advised = self._apply_advice(parsed)
                 elif advised is not None and parsed.value is None:
                     break
                 if parsed.fault is not None:
                     usage.faults.append(parsed.fault)
                 if parsed.value is not None:
                     return parsed.value
-                redacted = self._redacted(given) or redacted
+                redacted = self._without_unknown_citations(given) or redacted
                 cut_off = sum(fault.kind == "truncated" for fault in usage.faults)
                 if tries > self._asking.settings.repair_attempts or cut_off > 1:
                     break
-                self._request = repaired(self._request, completion, parsed, self._asking.settings, self._question)
+                self._request = build_repair_request(
+                    self._request, completion, parsed, self._asking.settings, self._question
+                )
         except (LlmError, BudgetExhausted):
             if redacted is None and advised is None:
                 raise
@@ -167,7 +173,7 @@ class Conversation(Generic[In, Out]):
             return RequestRefused(message, "", faults, last.detail)
         return (AnswerRefused if last.kind == "refusal" else MalformedAnswer)(message, faults=faults)
 
-    def _checked(self, parsed: ParsedAnswer[Out]) -> ParsedAnswer[Out]:
+    def _check_rules(self, parsed: ParsedAnswer[Out]) -> ParsedAnswer[Out]:
         """Check the cleaned answer against the task's rules that the schema cannot express. A violation replaces an
         earlier fault, so that each answer has at most one fault."""
         if parsed.value is None:
@@ -179,7 +185,7 @@ class Conversation(Generic[In, Out]):
         fault = Fault(kind="failed_check", detail=clipped_line("; ".join(complaints)))
         return ParsedAnswer(None, fault, tuple(complaints))
 
-    def _advised(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
+    def _apply_advice(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
         """Return the fault to send back and the answer itself, if the task has advice on the answer; otherwise the
         answer unchanged and None. Models that need bounded answers do not follow advice."""
         value = parsed.value
@@ -191,15 +197,15 @@ class Conversation(Generic[In, Out]):
         fault = Fault(kind="failed_check", detail=clipped_line("; ".join(advice)))
         return ParsedAnswer(None, fault, tuple(advice)), value
 
-    def _redacted(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
-        """Return the answer without its citations of unknown sources, for use if no attempt gives a better one; None if
-        it has other faults."""
+    def _without_unknown_citations(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
+        """Return the answer without its citations of unknown sources, as a fallback; None if it has other faults."""
         data = self._question.data
         value = None if parsed.value is None else self._task.cleaned(data, parsed.value)
         return None if value is None else self._task.redacted(data, value)
 
     async def _send(self) -> Completion:
-        """Send the request with retries. Raises LlmUnavailable, LlmRejected, RequestRefused or BudgetExhausted."""
+        """Send the request with retries. Raises LlmUnavailable if all fail, LlmRejected or RequestRefused if the
+        endpoint rejects it, or BudgetExhausted."""
         asking, usage = self._asking, self._usage
         retrying = AsyncRetrying(
             stop=stop_after_attempt(asking.settings.max_attempts),
@@ -223,7 +229,7 @@ class Conversation(Generic[In, Out]):
             raise error from failure
 
     async def _attempt(self) -> Completion:
-        """Send the request once within the budget, and count its usage."""
+        """Send the request once, within the budget, and count its usage."""
         run, request, usage, lengths = self._run, self._request, self._usage, self._asking.lengths
         estimate, price = request.prompt_tokens, usage.price
         most = 0.0 if price is None else price.cost(estimate, lengths.expected(request))
@@ -286,15 +292,15 @@ def first_request(
     )
 
 
-def repaired(
+def build_repair_request(
     request: ChatRequest,
     completion: Completion,
     parsed: ParsedAnswer[Any],
     settings: LlmSettings,
     question: FittedQuestion[Any],
 ) -> ChatRequest:
-    """Return the request that asks again with the validator's error messages. Only the last unusable answer is
-    included, so that repeated attempts do not make the prompt grow without end."""
+    """Return a request that asks again, with the validator's error messages. Only the last unusable answer is included,
+    so that the prompt does not keep growing."""
     answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), LONGEST_QUOTED, request.max_tokens
     if parsed.fault is not None and parsed.fault.kind == "truncated":
         complaint = prompt_template("shorter").substitute()
@@ -314,6 +320,6 @@ def repaired(
 
 
 def _repeats_itself(answer: str) -> bool:
-    """Return whether the end of an answer repeats the same text over and over, as small models sometimes do."""
+    """Return whether an answer ends by repeating the same text over and over, as small models sometimes do."""
     tail = answer[-_TAIL:].encode()
     return len(tail) >= _TAIL // 2 and len(zlib.compress(tail)) < _RUN_ON_SHARE * len(tail)

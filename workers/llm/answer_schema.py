@@ -1,7 +1,7 @@
-"""Convert a pydantic model into the strict JSON schema of an answer, and that schema into the form that is sent.
+"""Convert a pydantic model to an answer's strict JSON schema, and that schema to the form that is sent.
 
 The form that is sent uses only keywords that every server accepts: OpenAI's strict mode, Gemini, Anthropic's tools, and
-the grammars of llama.cpp and vLLM (xgrammar). The other restrictions are checked when the answer is parsed."""
+the grammars in llama.cpp and vLLM (xgrammar). All other restrictions are checked when the answer is parsed."""
 
 import json
 import re
@@ -34,18 +34,18 @@ SENT_KEYWORDS = frozenset(
 )
 """Schema keywords that are sent. `$ref` and `$defs` are sent only for a type that contains itself."""
 _BOUNDED_KEYWORDS = SENT_KEYWORDS | {"minItems"}
-"""Keywords kept in schemas of bounded answers, to which `maxLength` and `prefixItems` are then added."""
+"""Keywords kept in schemas for bounded answers. `maxLength` and `prefixItems` are then added."""
 _BOUNDED = "$comment"
-"""Keyword that marks the schema of a bounded answer, which is sent without further changes."""
+"""Keyword that marks a bounded answer's schema, which is sent without further changes."""
 _STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
 _CHARS_A_WORD = 9
 """Characters per word, including a space, for converting a text's limit from words to characters."""
 _MOST_CHARS = 1_000
-"""Maximum characters of a text in a bounded answer whose description states no number of words."""
+"""Maximum length in characters of a text in a bounded answer, if the field's description states no number of words."""
 _MOST_REPEATED = 2_000
-"""Maximum characters that llama.cpp's grammars can count. Longer texts are limited only by the token limit."""
+"""Maximum number of characters that llama.cpp's grammars can count. Longer texts are limited only by tokens."""
 _MOST_ENTRIES = 20
-"""Maximum entries of a list in a bounded answer that has no maximum of its own."""
+"""Maximum number of entries in a bounded answer's list that has no maximum of its own."""
 
 
 class AnswerSchema(NamedTuple):
@@ -60,19 +60,19 @@ def _written(schema: dict[str, Any]) -> AnswerSchema:
 
 @lru_cache(maxsize=256)
 def answer_schema(output: type[BaseModel]) -> AnswerSchema:
-    """Return the strict schema of an answer, with every restriction that JSON schema can express."""
+    """Return an answer's strict schema, with every restriction that JSON schema can express."""
     return _written(strict_schema(output.model_json_schema()))
 
 
 @lru_cache(maxsize=256)
 def sent_schema(text: str) -> AnswerSchema:
-    """Return the form in which a strict schema, serialised as `text`, is sent to an endpoint."""
+    """Convert a strict schema, serialised as `text`, to the form that is sent to an endpoint."""
     schema = json.loads(text)
     return _written(schema if schema.pop(_BOUNDED, None) else _reduced(schema, SENT_KEYWORDS))
 
 
 def _reduced(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
-    """Return a schema with these keywords only, and with references replaced by their definitions."""
+    """Return a schema with only these keywords, and with references replaced by their definitions."""
     definitions = schema.get("$defs", {})
     reduced = _sent(schema, definitions, (), keywords)
     if _references(reduced):
@@ -81,7 +81,7 @@ def _reduced(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
 
 
 def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
-    """Return the schema that is sent for an answer, with a limit for every list and for all but long texts."""
+    """Return the schema to send for a bounded answer, with a limit for every list and for all but long texts."""
     schema = {_BOUNDED: "bounded", **_reduced(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
     for node in (schema, *schema.get("$defs", {}).values()):
         _bound(node, "", bounds)
@@ -89,7 +89,7 @@ def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchem
 
 
 def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
-    """Limit the texts and lists of the field `name` and of all fields in it, in place."""
+    """Limit the texts and lists in the field `name` and in all fields within it, in place."""
     for option in node.get("anyOf", ()):
         _bound(option, name, bounds)
     for field, part in node.get("properties", {}).items():
@@ -138,11 +138,11 @@ def _choose(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
 def _sent(
     node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
 ) -> dict[str, Any]:
-    """Copy a schema with these keywords only, replacing references by their definitions. `inside` names the definitions
-    that enclose the node; these are not copied into themselves."""
+    """Copy a schema with only these keywords, replacing references by their definitions. `inside` names the definitions
+    that enclose the node, which are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
-        if name in inside or _recursive(name, definitions):
+        if name in inside or _is_recursive(name, definitions):
             return {"$ref": node["$ref"]}
         return _sent(definitions[name], definitions, (*inside, name), keywords)
     result = {key: value for key, value in node.items() if key in keywords and key != "$defs"}
@@ -156,7 +156,7 @@ def _sent(
     return result
 
 
-def _recursive(name: str, definitions: Mapping[str, Any]) -> bool:
+def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
     """Return whether a definition contains itself."""
     reached: set[str] = set()
     left = [name]
@@ -180,9 +180,9 @@ def _references(node: object) -> set[str]:
 
 
 def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the same schema with every object closed and every property required.
+    """Return the schema with every object closed and every property required.
 
-    Raises ValueError, naming the location, for schemas that strict mode cannot express: open objects and mappings."""
+    Raises ValueError, which names the location, if strict mode cannot express the schema: open objects and mappings."""
     return _strict(schema, schema, "$", ())
 
 
@@ -221,8 +221,8 @@ def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: 
 
 
 def _inlined(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
-    """Replace a reference by its definition, unless the definition is recursive. Strict mode does not allow other
-    keywords beside a reference."""
+    """Replace a reference by its definition, unless the definition is recursive. Strict mode allows no other keywords
+    beside a reference."""
     name = str(node["$ref"]).rpartition("/")[2]
     if name in seen:
         return {"$ref": node["$ref"]}

@@ -25,10 +25,10 @@ class Completion(NamedTuple):
     refusal: str
     finish_reason: str
     prompt_tokens: int | None
-    """Prompt tokens, or None when the endpoint reports no usage."""
+    """Prompt tokens, or None if the endpoint reports no usage."""
     completion_tokens: int | None
     cached_prompt_tokens: int = 0
-    """Part of the prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
+    """Number of prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
 
 
 class _Part(BaseModel):
@@ -55,8 +55,8 @@ class _Message(BaseModel):
     tool_calls: Any = None
 
     def text(self, finished: bool) -> str:
-        """Return the answer: the content, otherwise the arguments of a tool call, otherwise, if the model has
-        `finished`, the reasoning."""
+        """Return the answer: the content or, without content, a tool call's arguments or, if the model has `finished`,
+        the reasoning."""
         content = self.content or ""
         said = content if isinstance(content, str) else "".join(part.said for part in content)
         if said.strip():
@@ -90,7 +90,7 @@ class _Event(BaseModel):
 
 
 class _Wordless(BaseModel):
-    """Response of a model that wrote no text."""
+    """Response from a model that wrote no text."""
 
     choices: Any
     error: None = None
@@ -103,7 +103,7 @@ class _Failure(BaseModel):
 
 
 def _read(usage: Any) -> ReadTokens:
-    """Return the tokens that an endpoint reports, rounded because some report fractions."""
+    """Return the tokens reported by an endpoint, rounded, because some report fractions."""
     counts = usage if isinstance(usage, dict) else {}
     prompt, completion = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
     details = counts.get("prompt_tokens_details")
@@ -121,8 +121,8 @@ def _count(reported: Any) -> int | None:
 
 
 def parse_completion(body: bytes) -> Completion:
-    """Parse a chat completion, or the stream of one. A response without choices counts as an empty answer. Raises
-    ValueError, without quoting the body, if the body is not a chat completion."""
+    """Parse a chat completion, streamed or not. A response without choices counts as an empty answer. Raises
+    ValueError, which does not quote the body, if the body is not a chat completion."""
     if body.lstrip()[:6] in (b"data: ", b"data:{") or body.startswith((b": ", b"event:")):
         return _streamed(body)
     try:
@@ -149,7 +149,7 @@ def parse_completion(body: bytes) -> Completion:
 
 
 def _streamed(body: bytes) -> Completion:
-    """Join the events of a stream, which some endpoints send even if it was not requested."""
+    """Join the events of a stream, which some endpoints send even if none was requested."""
     events = []
     for line in body.splitlines():
         data = line.removeprefix(b"data:").strip()
@@ -168,7 +168,7 @@ def _streamed(body: bytes) -> Completion:
 
 
 def error_in(body: object) -> Mapping[str, Any] | None:
-    """Return the error in the body of a response with status 200, as `{"error": …}`, or None if there is none."""
+    """Return the error in a response body with status 200, as `{"error": …}`, or None if there is none."""
     if not isinstance(body, dict):
         return None
     if body.get("object") == "error":
@@ -205,13 +205,13 @@ class ChatMessage(NamedTuple):
 
 @dataclass
 class Requester:
-    """Run for which a request is made, and the number of times the request was sent. The transport updates this object
-    in place, so that the number is known even after a cancellation."""
+    """The run that makes a request, and how often the request was sent. The transport updates this object in place, so
+    that the number is known even after a cancellation."""
 
     run: str
-    """Evaluation id. An answer is billed to the run that requested it."""
+    """Evaluation id of the run. An answer is billed to the run that requested it."""
     urgency: Urgency = field(default_factory=Urgency)
-    """Urgency of the request. An urgent request, whose answer a person waits for, is sent before others."""
+    """Urgency of the request. An urgent request, for which a person is waiting, is sent before others."""
     sends: int = 0
     """Number of times the request was sent."""
     first_sent: float = 0.0
@@ -224,7 +224,7 @@ class Requester:
 
 
 class ChatRequest(NamedTuple):
-    """Everything that determines one request to the endpoint, before it is encoded in a dialect."""
+    """Everything that determines a request to the endpoint, before it is encoded in a dialect."""
 
     model: str
     task: str
@@ -232,21 +232,21 @@ class ChatRequest(NamedTuple):
     repair_messages: tuple[ChatMessage, ...]
     """Last unusable answer and its error messages; empty in the first attempt."""
     schema: str
-    """Schema of the answer as compact JSON, in the form that strict structured output accepts."""
+    """The answer's schema as compact JSON, in the form that strict structured output accepts."""
     max_tokens: int
     temperature: float | None
     seed: int | None
     repair_attempt: int = 0
-    """Number of times an answer has been sent back; requests that differ only in this number are different requests."""
+    """Number of times an answer has been sent back. Requests that differ only in this number are different requests."""
     sample: int = 0
-    """Sample number; requests that differ only in this number are different requests, with answers of their own."""
+    """Sample number. Requests that differ only in this number are different requests, with their own answers."""
     answers_of: str = ""
-    """Owner whose callers alone can use the cached answer; if empty, it is shared with every caller that makes the same
-    request."""
+    """Owner whose callers alone may use the cached answer. If empty, every caller that makes the same request shares
+    it."""
 
     @property
     def prompt_tokens(self) -> int:
-        """Return the estimated prompt tokens including the schema; the estimate errs on the high side."""
+        """Return an estimate of the prompt tokens, including the schema, that errs on the high side."""
         messages = (message.content for message in (*self.messages, *self.repair_messages))
         return estimated_tokens(*messages, self.schema)
 
@@ -259,7 +259,8 @@ class ChatRequest(NamedTuple):
         )
 
     def usage_without_answer(self, read: ReadTokens) -> tuple[int, int]:
-        """Return prompt and completion tokens of a request without a usable answer; at least the prompt was read."""
+        """Return the prompt and completion tokens of a request without a usable answer. At least the prompt was
+        read."""
         prompt_tokens = self.prompt_tokens if read.prompt is None else read.prompt
         return prompt_tokens, read.completion or 0
 
@@ -288,7 +289,7 @@ class ChatRequest(NamedTuple):
     def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
         *before, question = self.messages
         if dialect.structured != "json_schema":
-            # The schema comes last, so that the prefix that many prompts share stays the same for the server's cache.
+            # The schema comes last, so that the prefix shared by many prompts stays the same for the server's cache.
             instruction = prompt_template("schema").substitute(schema=self.schema)
             question = question._replace(content=f"{question.content}\n\n{instruction}")
         if not dialect.system and before:
@@ -302,14 +303,14 @@ class WaitedFor(NamedTuple):
 
     key: str
     price_share: float | None
-    """Cost of the answer's tokens in a batch as a share of the model's price; None if the live endpoint answered
+    """Cost of the answer's tokens in a batch, as a share of the model's price; None if the live endpoint answered
     instead."""
 
 
 class ChatResult(NamedTuple):
     completion: Completion
     waited: "WaitedFor | None" = None
-    """Batch entry of the result; None if the request went to the live endpoint from the start."""
+    """The result's batch entry; None if the request went to the live endpoint from the start."""
 
 
 @cache
@@ -327,17 +328,17 @@ class LlmTransport(Protocol):
         ...
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """Send the request: once, or repeatedly while the model's dialect is being determined. Cancelling the caller
-        cancels the request. Raises TransientLlmFailure or PermanentLlmFailure."""
+        """Send the request once or, while the model's dialect is being determined, repeatedly. Cancelling the caller
+        cancels the request. Raises TransientLlmFailure or PermanentLlmFailure if there is no completion."""
         ...
 
     async def reach(self) -> Mapping[str, int]:
         """Check that a server responds, and return the context windows that it states, by model. Raises
-        TransientLlmFailure."""
+        TransientLlmFailure if it does not respond."""
         ...
 
     async def probe(self, model: str) -> None:
-        """Send one tiny request to the model. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
+        """Send a tiny request to the model. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
         ...
 
     async def aclose(self) -> None:
@@ -348,7 +349,7 @@ class LlmTransport(Protocol):
 _WORDS = (string.ascii_letters + " ").encode()
 _CLASSES: tuple[tuple[bytes, float], ...] = (
     (_WORDS, 0.3),
-    # Each digit may be a token of its own, and so may the space before it.
+    # Each digit, and the space before it, may be a token of its own.
     (string.digits.encode(), 1.25),
     (bytes(number for number in range(128) if number not in _WORDS + string.digits.encode()), 1.0),
     # Two bytes: accented Latin, Greek, Cyrillic, Hebrew, Arabic.
@@ -362,17 +363,18 @@ _CLASSES: tuple[tuple[bytes, float], ...] = (
     # Four bytes: emoji, rare characters.
     (bytes(range(0xF0, 0xF8)), 4.0),
 )
-"""Leading bytes of UTF-8 characters, and the tokens counted for each such character. With these weights the estimate
-was never below the counts of four tokenizers (cl100k, o200k, Qwen, DeepSeek) on prose in 17 languages, formulas,
-tables, JSON and 2,460 English research texts. Random letters, and some languages with older tokenizers, can take more.
-"""
+"""Leading bytes of UTF-8 characters, and the number of tokens counted for each such character.
+
+With these weights, the estimate was never below the counts of four tokenizers (cl100k, o200k, Qwen, DeepSeek) on prose
+in 17 languages, formulas, tables, JSON and 2,460 English research texts. Random letters, and some languages with older
+tokenizers, can take more."""
 
 
 def estimated_tokens(*texts: str) -> int:
-    """Return an upper estimate of the number of tokens of all texts together, at least 1, without a tokenizer.
+    """Return an upper estimate of the number of tokens in all texts together, at least 1, without a tokenizer.
 
-    Byte-level tokenizers produce at most one token per UTF-8 byte. Most scripts need far fewer; the first byte of each
-    character, which indicates the script, determines the estimate."""
+    Byte-level tokenizers produce at most one token per UTF-8 byte, and far fewer for most scripts. The estimate is
+    based on each character's first byte, which indicates the script."""
     data = "".join(texts).encode("utf-8", "surrogatepass")
     # `bytes.translate` is faster than a loop, and prompts are long.
     counted = sum(weight * (len(data) - len(data.translate(None, first))) for first, weight in _CLASSES)

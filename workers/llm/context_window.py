@@ -1,7 +1,7 @@
-"""Learn the context windows of an endpoint's models, and cut questions to fit them.
+"""Find out the context windows of an endpoint's models, and cut questions to fit them.
 
-A cut depends only on the question and the window, so that a resumed run asks the same questions and finds the cached
-answers."""
+How a question is cut depends only on the question and the window, so that a resumed run asks the same questions and
+finds the cached answers."""
 
 import math
 import operator
@@ -24,9 +24,9 @@ _ANY_MODEL = ""
 _ANSWER_SHARE = 1 / 3
 """Share of a window reserved for the answer, unless its task needs less."""
 _OVERHEAD_TOKENS = 64
-"""Tokens that a server's chat template adds."""
+"""Number of tokens that a server's chat template adds."""
 _QUOTED_SHARE = 1 / 4
-"""Share of the rest of a window available for quoting an unusable answer, assuming one character per token."""
+"""Share of the rest of a window available for quoting an unusable answer, assuming one token per character."""
 _FEWEST_ANSWER_TOKENS = 256
 _SCHEMA_CHARS_A_TOKEN = 4
 """Schema characters per token, without a safety margin: most servers of small models compile the schema into a grammar
@@ -39,13 +39,13 @@ _FIELDS = ("max_model_len", "loaded_context_length", "context_length", "max_cont
 
 
 class ContextWindows:
-    """Context windows of an endpoint's models in tokens, insofar as they are known."""
+    """Context windows of an endpoint's models, in tokens, as far as they are known."""
 
     def __init__(self, configured: int | None) -> None:
         self._configured = configured
         self._listed: Mapping[str, int] = {}
         self._learnt: dict[str, int] = {}
-        """Context windows named in refusals, by model."""
+        """Context windows stated in refusals, by model."""
 
     def of(self, model: str) -> int | None:
         listed = self._listed.get(model) or self._listed.get(_ANY_MODEL)
@@ -56,7 +56,7 @@ class ContextWindows:
         self._listed = listed or self._listed
 
     def learn(self, model: str, refused: RequestRefused, asked_with: int | None) -> bool:
-        """Learn the window from the refusal of a question that was cut to `asked_with` tokens. Return whether a shorter
+        """Update the window after a question that was cut to `asked_with` tokens was refused. Return whether a shorter
         question could be accepted."""
         named, known = refused.context_tokens, self.of(model)
         if named is None:
@@ -90,19 +90,19 @@ def props_window(props: object) -> dict[str, int]:
 
 
 class FittedQuestion(NamedTuple, Generic[In]):
-    """Question after it was cut to fit a context window."""
+    """Question that was cut to fit a context window."""
 
     data: In
     messages: tuple[Message, ...]
     max_tokens: int
-    """Maximum tokens of the answer."""
+    """Maximum number of tokens in the answer."""
     window: int | None = None
     tokens: int = 0
     """Estimated tokens of the messages and the schema, if a window is known."""
     dropped: tuple[tuple[str, int], ...] = ()
-    """Kinds of entries that were left out to make the question fit, as nouns, with the number left out of each."""
+    """Kinds of entries that were removed to make the question fit, as nouns, with how many were removed."""
     unread: int = 0
-    """Number of characters of the idea that were left out."""
+    """Number of characters removed from the idea."""
 
     def room_for_repair(self, quoted: int, max_tokens: int) -> tuple[int, int]:
         """Return how many characters of an unusable answer, at most `quoted`, and how many tokens of the next answer,
@@ -114,37 +114,38 @@ class FittedQuestion(NamedTuple, Generic[In]):
         return quoted, min(max_tokens, room - quoted)
 
 
-def fitted(task: Task[In, Any], data: In, window: int | None, most: int) -> FittedQuestion[In]:
-    """Return the question cut so that it and its answer fit a context window: first the last entries of the task's
-    `cuts`, which are the least relevant, are removed, then the end of the idea. The result can still be too long. The
-    answer is limited to `most` tokens and to the task's own limit."""
-    messages, most = task.messages(data), min(most, task.max_tokens)
+def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: int) -> FittedQuestion[In]:
+    """Cut a question so that it and its answer fit a context window.
+
+    First the last entries in the task's `cuts`, which are the least relevant, are removed, then the end of the idea.
+    The result may still be too long. The answer is limited to `max_tokens` tokens and to the task's own limit."""
+    messages, max_tokens = task.messages(data), min(max_tokens, task.max_tokens)
     if window is None:
-        return FittedQuestion(data, messages, most)
-    cutter = _Cutter(task, window - _OVERHEAD_TOKENS - min(most, int(window * _ANSWER_SHARE)))
+        return FittedQuestion(data, messages, max_tokens)
+    cutter = _Cutter(task, window - _OVERHEAD_TOKENS - min(max_tokens, int(window * _ANSWER_SHARE)))
     tokens = cutter.tokens(messages)
     dropped, unread = [], 0
     question = data
     for field, noun in task.cuts:
-        if tokens <= cutter.most:
+        if tokens <= cutter.max_tokens:
             break
         question, tokens = cutter.cut(question, field, range(1, len(getattr(data, field)) + 1), operator.getitem)
         if (lost := len(getattr(data, field)) - len(getattr(question, field))) > 0:
             dropped.append((noun, lost))
     idea = getattr(question, "idea", None)
-    if tokens > cutter.most and isinstance(idea, str):
+    if tokens > cutter.max_tokens and isinstance(idea, str):
         sizes = range(_LEAST_IDEA_CHARS, len(idea), _STEP_CHARS)
         question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: first_words(text, size.stop))
         unread = len(idea) - len(getattr(question, "idea"))  # noqa: B009 - a field that not every question has
-    answer = min(most, max(_FEWEST_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
+    answer = min(max_tokens, max(_FEWEST_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
     return FittedQuestion(question, task.messages(question), answer, window, tokens, tuple(dropped), unread)
 
 
 class _Cutter(Generic[In]):
-    """Cutter that shortens questions of one task to at most `most` tokens."""
+    """Shortens one task's questions to at most `max_tokens` tokens."""
 
-    def __init__(self, task: Task[In, Any], most: int) -> None:
-        self.most = most
+    def __init__(self, task: Task[In, Any], max_tokens: int) -> None:
+        self.max_tokens = max_tokens
         self._task = task
         output: type[BaseModel] = task.output
         self._schema_tokens = len(answer_schema(output).text) // _SCHEMA_CHARS_A_TOKEN
@@ -155,8 +156,8 @@ class _Cutter(Generic[In]):
     def cut(
         self, question: In, field: str, sizes: Sequence[int], beginning: Callable[[Any, slice], Any]
     ) -> tuple[In, int]:
-        """Return the question with the longest beginning of the field that fits (the shortest, if none fits), and the
-        number of its tokens."""
+        """Return the question with the longest beginning of the field that fits (or, if none fits, the shortest), and
+        its number of tokens."""
         whole = getattr(question, field)
 
         def shortened(size: int) -> In:
@@ -167,5 +168,5 @@ class _Cutter(Generic[In]):
 
         if not sizes:
             return question, self.tokens(self._task.messages(question))
-        size = sizes[max(bisect_right(sizes, self.most, key=tokens) - 1, 0)]
+        size = sizes[max(bisect_right(sizes, self.max_tokens, key=tokens) - 1, 0)]
         return shortened(size), tokens(size)

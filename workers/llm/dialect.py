@@ -1,5 +1,5 @@
-"""Dialect of one model at one endpoint: which parameters it accepts, and how to request JSON from it. The dialect is
-learnt from refusals."""
+"""A model's dialect at an endpoint: which parameters it accepts, and how to request JSON from it. The dialect is found
+out from refusals."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from workers.llm.errors import FORM_WORDS, ErrorBody, PermanentLlmFailure
 from workers.llm.settings import ReasoningEffort, StructuredSetting
 
 StructuredMode = Literal["json_schema", "json_object", "prompt"]
-"""Method of requesting JSON; `prompt` relies on instructions in the prompt alone."""
+"""Method of requesting JSON; `prompt` relies only on instructions in the prompt."""
 
 _PLAINER: Mapping[StructuredMode, StructuredMode] = {
     "json_schema": "json_object",
@@ -30,7 +30,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("system", re.compile(r"system (?:role|message|prompt|instruction)|developer instruction|['\"`]system['\"`]")),
     ("stream", re.compile(r"\bstream(?:ing)?\b")),
 )
-"""Words that name the subject of a refusal. If several occur, the first one in the text counts."""
+"""Words that show what a refusal is about. If several occur, the first one in the text counts."""
 _NUMBER = re.compile(r"(\d[\d,_]*)( \(exclusive\))?")
 _FEWEST_TOKENS = 256
 
@@ -38,21 +38,21 @@ _FEWEST_TOKENS = 256
 class Dialect(NamedTuple):
     structured: StructuredMode
     steps_down: bool
-    """True if structured output can fall back to a simpler form."""
+    """Whether structured output may fall back to a simpler form."""
     tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     temperature: bool = True
     seed: bool = True
     reasoning_effort: ReasoningEffort | None = None
     system: bool = True
-    """True if a system message can be sent. Otherwise its text is put before the question."""
+    """Whether a system message can be sent. If not, its text is put before the question."""
     stream: bool = False
-    """True if the endpoint responds only with a stream."""
+    """Whether the endpoint responds only with a stream."""
     most_tokens: int | None = None
-    """Maximum answer tokens that a request can ask for; None if the endpoint has not refused any number."""
+    """Maximum number of answer tokens that a request may ask for; None if the endpoint has not refused any number."""
 
     def adapted(self, failure: PermanentLlmFailure, max_tokens: int = 0, guess: bool = True) -> "Dialect | None":
         """Return the dialect to try after a request for at most `max_tokens` was refused; None if another dialect would
-        not help. With `guess`, a refusal that does not name its cause leads to a simpler dialect."""
+        not help. With `guess`, a refusal that does not state its cause leads to a simpler dialect."""
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
             return None
         text = failure.body.text
@@ -63,7 +63,7 @@ class Dialect(NamedTuple):
         return self._simpler() if guess and (not failure.body.message or "parameter" in text) else None
 
     def _without(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
-        """Return the dialect without the feature named in a refusal; None if the request did not contain it."""
+        """Return the dialect without the feature named in a refusal; None if the request did not use it."""
         changed: Dialect | None
         match name:
             case "structured":
@@ -97,7 +97,7 @@ class Dialect(NamedTuple):
         return self._replace(most_tokens=most) if most >= _FEWEST_TOKENS else None
 
     def _simpler(self) -> "Dialect | None":
-        """Return a simpler dialect after a refusal that does not name its cause."""
+        """Return a simpler dialect, after a refusal that does not state its cause."""
         optional = ("structured", "temperature", "seed", "reasoning_effort")
         simpler = (self._without(name, ErrorBody("", "", ""), 0) for name in optional)
         return next((dialect for dialect in simpler if dialect is not None), None)

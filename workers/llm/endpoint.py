@@ -1,8 +1,8 @@
-"""Client of one OpenAI-compatible endpoint: sends requests in each model's dialect, within a limit on requests in
+"""Client for one OpenAI-compatible endpoint. It sends requests in each model's dialect, within a limit on requests in
 flight.
 
-The gateway handles budgets, parsing of answers, and retries. Requests are sent over plain HTTP because the official
-client takes four times the CPU time (docs/adr/0027)."""
+The gateway handles budgets, parsing and retries. Requests are sent over plain HTTP, because the official client takes
+four times the CPU time (docs/adr/0027)."""
 
 import hashlib
 import logging
@@ -51,16 +51,16 @@ REACH_SECONDS = 15.0
 PROBE_SECONDS = 20.0
 _PROBE_TOKENS = 16
 _SHORTEST_SECRET = 8
-MOST_BYTES = 16 * 2**20
-"""Maximum bytes of one response, far more than the longest answer of any model."""
+MAX_BYTES = 16 * 2**20
+"""Maximum size of a response in bytes, far more than any model's longest answer."""
 
 
 class LlmEndpoint:
-    """Client of an endpoint; implements `workers.llm.chat_completion.LlmTransport`. Belongs to one event loop; close it
-    there."""
+    """Client for an endpoint. Implements `workers.llm.chat_completion.LlmTransport`. It belongs to one event loop, in
+    which it must be closed."""
 
     def __init__(self, settings: LlmSettings, clock: Clock, state: SharedState | None = None) -> None:
-        """Create an endpoint. Its limits are shared with all processes that use the same `state`; without `state` they
+        """Create an endpoint. Its limits are shared with all processes that use the same `state`; without `state`, they
         are not shared."""
         self._settings = settings
         self._clock = clock
@@ -68,7 +68,7 @@ class LlmEndpoint:
         self._secret = settings.api_key.get_secret_value()
         parts = urlsplit(settings.base_url)
         self.address = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="").geturl()
-        """Base URL in a form that can be displayed, without credentials."""
+        """Base URL for display, without credentials."""
         # A user name and password in the URL mean basic authentication, unless an API key is set.
         basic = "@" in parts.netloc and not self._secret
         self._url = URL(settings.base_url if basic else parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl())
@@ -79,7 +79,7 @@ class LlmEndpoint:
             self._headers["Authorization"] = f"Bearer {self._secret or 'none'}"
         self._first_dialect = initial_dialect(settings.structured, settings.reasoning_effort)
         self._dialects: dict[str, Dialect] = {}
-        """Dialects determined from refusals, by model."""
+        """Dialects found out from refusals, by model."""
         self._chat = self._address_of("/chat/completions")
         self._answering: set[str] = set()
         """Models that have answered at least once."""
@@ -106,7 +106,7 @@ class LlmEndpoint:
                         completion = await self._send(request.model, request.body, on_send, request.max_tokens)
                 except TransientLlmFailure as failure:
                     if failure.overloaded:
-                        # A request is not retried after a longer wait, so such a wait does not pause others either.
+                        # A request is not retried after a longer wait, so such a wait should not pause others either.
                         bearable = (failure.retry_after or 0.0) <= self._settings.retry_after_max_seconds
                         read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
                         admitted.turned_away(failure.retry_after if bearable else None, read)
@@ -126,18 +126,18 @@ class LlmEndpoint:
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
     ) -> bytes:
-        """Send a request other than a chat completion, and return the response body, of at most `most_bytes` (default:
-        `MOST_BYTES`).
+        """Send a request other than a chat completion, and return the response body, which may have at most
+        `most_bytes` bytes (default: `MAX_BYTES`).
 
-        Raises TransientLlmFailure or PermanentLlmFailure."""
+        Raises TransientLlmFailure or PermanentLlmFailure if there is no usable response."""
         response = await self._exchange(method, path, seconds, body, most_bytes)
         if response.status >= 400:
             raise self._failure(response)
         return response.body
 
     async def reach(self) -> Mapping[str, int]:
-        """Check that a server responds; any response counts, because not all servers list their models. Return the
-        context windows that it states, by model. Raises TransientLlmFailure."""
+        """Check that a server responds, and return the context windows that it states, by model. Any response counts,
+        because not all servers list their models. Raises TransientLlmFailure if there is none."""
         response = await self._exchange("GET", "/models", REACH_SECONDS)
         models = read_json(response.body) if response.status == 200 else None
         windows = listed_windows(models)
@@ -148,7 +148,7 @@ class LlmEndpoint:
         return windows
 
     async def probe(self, model: str) -> None:
-        """Send one tiny request, without retries. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
+        """Send a tiny request, without retries. Raises LlmRejected (wrong key, unknown model) or LlmUnavailable."""
 
         def body(dialect: Dialect) -> dict[str, Any]:
             message = {"role": "user", "content": "Answer with the single word: yes"}
@@ -165,12 +165,12 @@ class LlmEndpoint:
                     "Check that it is running and that ASSAYER_LLM__BASE_URL is correct.",
                 ) from None
             raise LlmUnavailable(
-                f"The LLM endpoint {self.address} responds, but gives no answer from model {model!r}: {failure}.",
+                f"The LLM endpoint {self.address} responds, but model {model!r} gives no answer: {failure}.",
                 "Try again later.",
             ) from None
 
     async def aclose(self) -> None:
-        """Close all connections; requests in flight fail."""
+        """Close all connections. Requests in flight fail."""
         await self.admission.aclose()
         await self._http.aclose()
 
@@ -218,7 +218,7 @@ class LlmEndpoint:
                 return completion
 
     def _completion(self, response: HttpResponse) -> Completion:
-        """Return the completion in a response. Raises TransientLlmFailure or PermanentLlmFailure."""
+        """Parse a response into a completion. Raises TransientLlmFailure or PermanentLlmFailure if it is none."""
         if response.status >= 400:
             unfinished = rejected_generation(read_json(response.body))
             if unfinished is None:
@@ -248,7 +248,7 @@ class LlmEndpoint:
         model: str = "",
     ) -> HttpResponse:
         url = self._address_of(path) if isinstance(path, str) else path
-        request = HttpRequest(url, self._headers, seconds, most_bytes or MOST_BYTES, body, method, redirects=True)
+        request = HttpRequest(url, self._headers, seconds, most_bytes or MAX_BYTES, body, method, redirects=True)
         status = "none"
         try:
             response = await self._http.send(request)
@@ -264,8 +264,8 @@ class LlmEndpoint:
         return response
 
     def _address_of(self, path: str) -> URL:
-        """Return the URL for a path, which is appended to the base URL; the path's own query and the base URL's query
-        are both kept."""
+        """Return the URL for a path, which is appended to the base URL. Both the path's own query and the base URL's
+        query are kept."""
         bare, _, query = path.partition("?")
         address = self._url.with_path(self._url.path.rstrip("/") + bare, keep_query=True)
         return address.extend_query(query) if query else address

@@ -1,4 +1,4 @@
-"""Transient and permanent failures of an endpoint, and the messages that explain them to the user."""
+"""An endpoint's transient and permanent failures, and messages that explain them to the user."""
 
 import json
 import re
@@ -10,9 +10,9 @@ from assayer.errors import LlmError, LlmRejected, RequestRefused
 from assayer.models import Fault, FaultKind
 
 _MOST_KEPT = 2_000
-"""Maximum characters of an endpoint's message that are searched for words and numbers."""
+"""Maximum number of characters of an endpoint's message that are searched for words and numbers."""
 _MOST_QUOTED = 300
-"""Maximum characters of an endpoint's message in an error."""
+"""Maximum number of characters of an endpoint's message that an error quotes."""
 
 
 def clipped_line(text: str, limit: int = 200) -> str:
@@ -31,7 +31,7 @@ RejectionReason = Literal[
     "bad_question",
     "bad_request",
 ]
-"""Reason for a permanent refusal. `bad_question` is an otherwise unexplained refusal by a model that has answered other
+"""Reason for a permanent refusal. `bad_question` is an unexplained refusal by a model that has answered other
 requests."""
 
 _TOO_LONG = (
@@ -97,7 +97,7 @@ FORM_WORDS = (
 _BUSY = ("temporarily out of capacity", "temporarily unavailable", "overloaded_error", "model is overloaded")
 """Words with which some endpoints report an overload, whatever the status."""
 _OVERLOADED = frozenset({408, 429, 503, 504, 529})
-"""Statuses that mean the endpoint is overloaded; some gateways use 529 for this."""
+"""Statuses that mean the endpoint is overloaded. Some gateways use 529 for this."""
 
 _MESSAGE_FIELDS = ("message", "detail", "error_message", "error_msg", "msg", "Message", "error_description", "title")
 _TAG = re.compile(r"<(?:style|script)\b.*?</|<[^>]{0,1000}>", re.DOTALL)
@@ -107,17 +107,17 @@ _BY_STATUS: dict[int, RejectionReason] = {401: "wrong_key", 403: "forbidden", 41
 
 
 class ErrorBody(NamedTuple):
-    """Contents of an error body; every field can be empty."""
+    """Contents of an error body. Any field may be empty."""
 
     message: str
     code: str
     param: str
     context_tokens: int | None = None
-    """Context window that the body states in a separate field."""
+    """Context window, if the body states it in a separate field."""
 
     @property
     def text(self) -> str:
-        """Return the entire text in lower case, the named parameter first."""
+        """Return the entire text in lower case, starting with the named parameter."""
         return f"{self.param} {self.message} {self.code}".lower()
 
     def mentions(self, *words: str) -> bool:
@@ -136,12 +136,12 @@ class ReadTokens(NamedTuple):
     prompt: int | None = None
     completion: int | None = None
     cached: int = 0
-    """Part of the prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
+    """Number of prompt tokens that came from the endpoint's prompt cache; 0 if it reports none."""
 
 
 class TransientLlmFailure(Exception):
-    """Failure that can go away when the same request is retried. `retry_after` is in seconds, None if the endpoint did
-    not specify it; `read` is None if the endpoint cannot have read the prompt."""
+    """Failure that may go away if the same request is retried. `retry_after` is in seconds, None if the endpoint did
+    not say; `read` is None if the endpoint cannot have read the prompt."""
 
     def __init__(self, fault: Fault, overloaded: bool = False, retry_after: float | None = None) -> None:
         super().__init__(fault, overloaded, retry_after)
@@ -155,7 +155,7 @@ class TransientLlmFailure(Exception):
 
 
 class PermanentLlmFailure(Exception):
-    """Failure that does not go away when the same request is retried."""
+    """Failure that does not go away if the same request is retried."""
 
     def __init__(self, reason: RejectionReason, status: int, body: ErrorBody) -> None:
         super().__init__(reason, status, body)
@@ -167,16 +167,16 @@ class PermanentLlmFailure(Exception):
         return f"{self.status} {self.body.quoted}"
 
     def of_question(self) -> "PermanentLlmFailure":
-        """Return this failure for a model that has answered other requests: a refusal without a recognised reason then
-        concerns this request only."""
+        """Return this failure as seen by a model that has answered other requests: a refusal without a recognised
+        reason then concerns only this request."""
         if self.reason == "bad_request" and self.status in {400, 422}:
             return PermanentLlmFailure("bad_question", self.status, self.body)
         return self
 
 
 def parse_error_body(body: object) -> ErrorBody:
-    """Parse the error formats in use: OpenAI's `error` object, the same object in a list, a bare string or page,
-    FastAPI's `detail`, other names for the message, and a provider's message passed on by a proxy."""
+    """Parse an error body in any format in use: OpenAI's `error` object, the same object in a list, a bare string or
+    page, FastAPI's `detail`, other names for the message, or a provider's message forwarded by a proxy."""
     while True:
         if isinstance(body, list) and body and isinstance(body[0], dict):
             body = body[0]
@@ -203,7 +203,7 @@ def parse_error_body(body: object) -> ErrorBody:
 
 
 def _provider_message(body: dict[str, object]) -> str:
-    """Return the message of the provider behind a proxy, such as OpenRouter's `metadata.raw`."""
+    """Return the message from the provider behind a proxy, such as OpenRouter's `metadata.raw`."""
     metadata = body.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     if not isinstance(raw, str):
@@ -231,7 +231,7 @@ _LEAST_WINDOW = 512
 
 
 def context_tokens_named(body: ErrorBody) -> int | None:
-    """Return the context window that a refusal names, in tokens, or None if it names none."""
+    """Return the context window stated in a refusal, in tokens, or None if it states none."""
     if body.context_tokens is not None:
         return body.context_tokens
     text = body.message.lower()
@@ -255,8 +255,8 @@ def rejected_generation(body: object) -> str | None:
 def failure_from_status(
     status: int, body: ErrorBody, retry_after: float | None
 ) -> TransientLlmFailure | PermanentLlmFailure:
-    """Return the failure indicated by a refusal with this status. `retry_after` is in seconds, None if the endpoint did
-    not specify it."""
+    """Return the failure that a refusal with this status indicates. `retry_after` is in seconds, None if the endpoint
+    did not say."""
     reason = _permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
@@ -267,8 +267,8 @@ def failure_from_status(
 
 
 def status_in(error: Mapping[str, object]) -> int:
-    """Return the status of an error in a response body: the status that it states; 400 if its words are those of a
-    refusal; otherwise 502."""
+    """Return the status of an error in a response body: the status that it states; otherwise 400 if its words are those
+    of a refusal; otherwise 502."""
     body = parse_error_body(error)
     stated = next((int(code) for code in body.code.split() if code.isdecimal()), 0)
     if 400 <= stated < 600:
@@ -310,8 +310,8 @@ class RejectionText(NamedTuple):
 
 
 def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) -> RejectionText:
-    """Explain a rejection to the user. Endpoint messages about keys are never quoted, because some contain parts of
-    the key."""
+    """Explain a rejection to the user. Endpoint messages about keys are never quoted, because some contain parts of the
+    key."""
     quoted, status = failure.body.quoted, failure.status
     explanations = {
         "wrong_key": (
@@ -353,8 +353,8 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
 
 
 def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faults: Sequence[Fault]) -> LlmError:
-    """Return the error for a rejection: RequestRefused if the rejection concerns only this request (too long, filtered,
-    or bad); LlmRejected if it would affect every call."""
+    """Return the error for a rejection: RequestRefused if it concerns only this request (too long, filtered, or bad);
+    LlmRejected if it would affect every request."""
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
         fault = Fault(kind="refused_request", detail=message)

@@ -1,4 +1,4 @@
-"""Gateway for all language model calls: cache, budget, retries, repair, ledger.
+"""Gateway for all LLM requests: cache, budget, retries, repair, ledger.
 
 run ── fit to the context window; in the cache? ────────────────> ledger ─> answer
   └ conversation: ask, parse, ask again with the errors; finally drop sentences that cite unknown sources
@@ -23,7 +23,7 @@ from assayer.run.context_variables import Urgency, is_urgent, urgency
 from assayer.run.run import Run
 from workers.llm.answer_repair import Asking, Conversation
 from workers.llm.chat_completion import LlmTransport
-from workers.llm.context_window import ContextWindows, FittedQuestion, fitted
+from workers.llm.context_window import ContextWindows, FittedQuestion, fit_question
 from workers.llm.errors import TransientLlmFailure
 from workers.llm.ledger import CallLedger, CallUsage
 from workers.llm.settings import LlmSettings
@@ -49,7 +49,8 @@ class _Answered(NamedTuple):
 
 
 class LlmGateway:
-    """Answers tasks with language models; implements `assayer.llm.Llm`. Belongs to one event loop; close it there."""
+    """Answers tasks with language models. Implements `assayer.llm.Llm`. It belongs to one event loop, in which it must
+    be closed."""
 
     def __init__(
         self,
@@ -59,8 +60,8 @@ class LlmGateway:
         transport: LlmTransport | None = None,
         batches: "BatchTier | None" = None,
     ) -> None:
-        """Create a gateway, which closes its transport. Without a `transport`, the gateway creates one from the
-        settings. Without `batches`, even calls that could wait go to the live endpoint."""
+        """Create a gateway, which closes its transport. Without `transport`, it creates one from the settings. Without
+        `batches`, even calls that could wait go to the live endpoint."""
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
@@ -89,8 +90,8 @@ class LlmGateway:
         await self._transport.aclose()
 
     async def reach(self) -> None:
-        """Check that a server responds, without sending a request to a model, and learn the context windows that it
-        states. Raises LlmUnavailable at once, without the retries of a normal request."""
+        """Check that a server responds, without sending a request to a model, and store the context windows that it
+        states. Raises LlmUnavailable immediately, without the retries of a normal request."""
         try:
             self._windows.add(await self._transport.reach())
         except TransientLlmFailure as failure:
@@ -104,7 +105,7 @@ class LlmGateway:
         return self._windows.of(model)
 
     async def probe(self) -> str:
-        """Send one tiny request to every model, and return a message that names the models that answered. Raises
+        """Send a tiny request to every model, and return a message that names the models that answered. Raises
         LlmRejected (wrong key, unknown model) or LlmUnavailable."""
         for model in self.models:
             await self._transport.probe(model)
@@ -115,15 +116,16 @@ class LlmGateway:
         self._settings.require_prices(*self.models, *others)
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
-        """Return a model's answer to a task. A question that exceeds the model's context window is cut, which the run's
-        journal records. Raises an LlmError, BudgetExhausted, or ConfigurationError if the budget needs a price."""
+        """Return a model's answer to a task. If the question exceeds the model's context window, it is cut, and the
+        run's journal records this. Raises an LlmError if there is no valid answer, BudgetExhausted, or
+        ConfigurationError if the budget needs a price."""
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
         cuts_left = _MOST_CUTS
         while True:
             cuts_left -= 1
-            question = fitted(task, data, self._windows.of(model), self._settings.max_answer_tokens)
+            question = fit_question(task, data, self._windows.of(model), self._settings.max_answer_tokens)
             try:
                 answer = await self._shared(task, question, run, model)
             except RequestRefused as refused:
@@ -139,7 +141,7 @@ class LlmGateway:
         key = task.key(model, self._parameters(task, run), question.messages)
         # Interactive callers never wait behind batch callers.
         flight_key = f"waiting {key}" if self._waits(run) else key
-        # An urgent caller makes the shared request urgent, for as long as any caller waits for the answer.
+        # An urgent caller makes the shared request urgent for as long as any caller waits for the answer.
         urgency_of_call = self._urgency_by_key.setdefault(flight_key, Urgency())
         if is_urgent():
             urgency_of_call.rise()
@@ -148,7 +150,7 @@ class LlmGateway:
             with urgency(urgency_of_call):
                 return await self._answer(task, question, run, model, key)
 
-        outcome, shared = await self._joined(flight_key, answer)
+        outcome, shared = await self._join_or_start(flight_key, answer)
         if isinstance(outcome, LlmError):
             if not shared:
                 raise outcome
@@ -161,7 +163,7 @@ class LlmGateway:
         stored = outcome.stored
         return await self._ledger.record_hit(run, stored, task.output.model_validate_json(stored.value))
 
-    async def _joined(
+    async def _join_or_start(
         self, flight_key: str, answer: Callable[[object], Coroutine[Any, Any, "_Answered | LlmError"]]
     ) -> "tuple[_Answered | LlmError, bool]":
         """Return the outcome of the request in flight, and whether another caller started it. If it fails for a reason
@@ -181,9 +183,10 @@ class LlmGateway:
     async def _answer(
         self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str, key: str
     ) -> "_Answered | LlmError":
-        """Return the answer from the cache or from a paid request. LLM errors are shared by all callers of the same
-        request; other errors concern only the run itself."""
-        # A claim would block other processes while a batch is in flight. The batch book already holds each call once.
+        """Return the answer from the cache or from a paid request. LLM errors are shared by all callers that made the
+        request; other errors concern only this run."""
+        # A claim would block other processes while a batch is in flight. The batch book already holds each call only
+        # once.
         with nullcontext(None) if self._waits(run) else self._ledger.claims.claimant() as claimant:
             try:
                 cached = await self._ledger.find(key, claimant)
@@ -228,14 +231,14 @@ class LlmGateway:
         return _Answered(Answer(value, record), stored)
 
     async def _bill(self, run: Run, usage: CallUsage) -> None:
-        """Bill the call's batch answers to the run, and remove the usage of the answers that other runs pay for. Raises
+        """Bill the call's batch answers to the run, and remove the usage of answers for which other runs pay. Raises
         StorageError."""
         answered = [key for key, used in usage.waited.items() if used is not None]
         if self._batches is not None and answered:
             usage.forgo(set(answered) - await self._batches.bill(answered, run.id))
 
     async def _settle(self, usage: CallUsage) -> None:
-        """Settle the call's batch entries, now that its outcome is in the ledger."""
+        """Settle the call's batch entries, after its outcome has been written to the ledger."""
         if self._batches is not None and usage.waited:
             await self._batches.settle(list(usage.waited))
 
@@ -246,7 +249,7 @@ class LlmGateway:
         return CallUsage(task.name, task.version, model, self._settings.prices.get(model))
 
     def _parameters(self, task: Task[In, Out], run: Run) -> dict[str, Any]:
-        """Return the parameters of the cache key besides task, model and messages, including the answer's owner. The
+        """Return the parameters in the cache key besides task, model and messages, including the answer's owner. The
         method of requesting JSON is excluded, because every answer is checked against the same schema."""
         settings = self._settings
         return {
@@ -267,7 +270,7 @@ def _own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
 
 
 def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out | None:
-    """Return the stored value, or None when it no longer satisfies the task."""
+    """Return the stored value, or None if it no longer satisfies the task."""
     try:
         value = task.output.model_validate_json(cached.value, strict=True)
     except ValidationError:
@@ -277,7 +280,7 @@ def _value_if_valid(cached: CachedAnswer, task: Task[In, Out], data: In) -> Out 
 
 
 def _journal_cut(question: FittedQuestion[Any], run: Run) -> None:
-    """Record for the report what was left out of a question to make it fit."""
+    """Record, for the report, what was removed from a question to make it fit."""
     if question.window is None:
         return
     reason = f"did not fit into the language model's context window of {question.window:,} tokens"

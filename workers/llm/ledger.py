@@ -1,4 +1,4 @@
-"""Record the usage and outcome of each LLM call, together with its answer."""
+"""Ledger of the usage and outcome of each LLM call, stored together with its answer."""
 
 import asyncio
 import logging
@@ -20,7 +20,7 @@ from workers.outbound.claims import ClaimKeeper
 from workers.outbound.store import AnswerStore
 
 _CLAIM_SECONDS = 12.0
-"""Seconds after which other processes can claim a request whose claimant has died."""
+"""Seconds after which another process may claim a request whose claimant has died."""
 
 
 class BatchUsage(NamedTuple):
@@ -33,7 +33,7 @@ class BatchUsage(NamedTuple):
 
 @dataclass
 class CallUsage:
-    """Usage of one call of a task so far, over all attempts."""
+    """A task's usage in one call so far, over all attempts."""
 
     task: str
     version: int
@@ -50,8 +50,8 @@ class CallUsage:
     saved_usd: float = 0.0
     """US dollars saved by batches, compared with the live price."""
     waited: dict[str, "BatchUsage | None"] = field(default_factory=dict)
-    """Usage of answers from batches, by their key in the batch book; None for a request that was answered live instead.
-    """
+    """Usage for answers from batches, by their key in the batch book; None for a request that was answered live
+    instead."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -73,7 +73,7 @@ class CallUsage:
     def add_answer(
         self, waited: WaitedFor | None, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
     ) -> None:
-        """Add the tokens of an answer and, if it is from a batch, the amount saved."""
+        """Add an answer's tokens and, if it came from a batch, the amount saved."""
         self.add_tokens(prompt_tokens, completion_tokens)
         self.cached_prompt_tokens += cached_prompt_tokens
         if waited is None:
@@ -87,8 +87,7 @@ class CallUsage:
         self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
 
     def forgo(self, keys: Collection[str]) -> None:
-        """Remove the usage of these answers, because another call pays for them, or because a repetition of this call
-        will."""
+        """Remove the usage for these answers, because another call, or a repetition of this one, pays for them."""
         for key in keys:
             if (used := self.waited.pop(key, None)) is not None:
                 self.prompt_tokens -= used.prompt_tokens
@@ -119,7 +118,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class CallLedger:
-    """Ledger of calls and their answers. A write continues when its caller is cancelled, because the answer has been
+    """Ledger of calls and their answers. A write continues even if its caller is cancelled, because the answer has been
     paid for."""
 
     def __init__(self, answers: AnswerStore, clock: Clock) -> None:
@@ -129,8 +128,8 @@ class CallLedger:
         self._writes: set[asyncio.Task[None]] = set()
 
     async def find(self, key: str, claimant: str | None) -> CachedAnswer | None:
-        """Return the stored answer. If there is none, claim the request for `claimant` and return None; if another
-        process has claimed it, wait for its answer."""
+        """Return the stored answer. If there is none, claim the request for `claimant` and return None or, if another
+        process has claimed it, wait for that process's answer."""
         if claimant is None:
             return await self._answers.find(key)
         return await self.claims.find_or_claim(key, lambda: self._answers.find_or_claim(key, claimant, _CLAIM_SECONDS))
@@ -178,7 +177,7 @@ class CallLedger:
         outcome: CallOutcome = "answered",
         error: str = "",
     ) -> "asyncio.Task[None]":
-        """Write one row, with its answer if there is one, in a separate task."""
+        """Write one row, and its answer, if any, in a separate task."""
         row = LedgerRow(run_id=run.id, key=key, record=record, outcome=outcome, error=error, at=self._clock.now())
         _count(row)
         task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
@@ -193,7 +192,7 @@ class CallLedger:
 
 
 def _count(row: LedgerRow) -> None:
-    """Count one row of the ledger. Answers from the cache add no cost."""
+    """Count one row in the metrics. Answers from the cache add no cost."""
     record = row.record
     CALLS.labels(record.task, record.model, "cached" if record.cached else row.outcome).inc()
     if record.cached:

@@ -1,7 +1,7 @@
 """Divide a limit equally among all processes that use the same endpoint.
 
-Each process with requests renews its lease about every second. It gets the limit divided by the number of live
-processes, but never more than the others leave free, so that all processes together stay within the limit while
+Each process that has requests renews its lease about every second. It gets the limit divided by the number of live
+processes, but never more than the others leave free. All processes together therefore stay within the limit while
 processes start and stop."""
 
 import asyncio
@@ -28,21 +28,21 @@ _IDLE_SECONDS = 5.0
 
 
 class ShareHolder(NamedTuple):
-    """State of a process that is visible to the other processes."""
+    """A process's state, which the other processes can see."""
 
     until: float
-    """Time at which its lease ends."""
+    """When its lease ends."""
     share: int
-    """Maximum number of requests that the process can have in flight."""
+    """Maximum number of requests that the process may have in flight."""
 
 
 _HOLDERS = TypeAdapter(dict[str, ShareHolder])
 
 
 def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit: int, now: float) -> tuple[int, int]:
-    """Renew the lease of a process; return its current share, and the share that it will eventually have.
+    """Renew a process's lease; return its current share, and the share that it will eventually have.
 
-    The share never falls below the number of requests in flight. A process gets one slot even if there are more
+    The share is never less than the number of requests in flight. A process gets one slot even if there are more
     processes than the limit allows."""
     for name in [name for name, holder in holders.items() if holder.until < now]:
         del holders[name]
@@ -56,8 +56,8 @@ def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit:
 
 
 class ProcessShare:
-    """Share of a limit that belongs to this process. Renewals start with the first request. Belongs to one event loop;
-    close it there."""
+    """This process's share of a limit. Renewals start with the first request. It belongs to one event loop, in which it
+    must be closed."""
 
     def __init__(self, state: SharedState, key: str, limit: int, monotonic: Callable[[], float]) -> None:
         self._state = state
@@ -68,13 +68,13 @@ class ProcessShare:
         self._share = 0
         self._target = 1
         self.part = 1.0
-        """Fraction of the whole limit that this process can use, for limits that do not count requests."""
+        """Fraction of the whole limit that this process may use, for limits that do not count requests."""
         self._until = -math.inf
         self._wanted = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     def require(self) -> None:
-        """Raise PartUnavailable if the share is no longer being renewed, which would be a defect."""
+        """Raise PartUnavailable if the share is no longer being renewed, which would be a bug."""
         if self._task is not None and self._task.done():
             raise PartUnavailable(
                 "This process no longer renews its share of the LLM request limit.", "Please report this."
@@ -82,7 +82,7 @@ class ProcessShare:
 
     @property
     def value(self) -> int:
-        """Return the number of requests that can be in flight; 0 after the lease has expired."""
+        """Return the number of requests that may be in flight; 0 after the lease has expired."""
         return self._share if self._monotonic() < self._until else 0
 
     def want(self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]) -> None:
@@ -92,7 +92,7 @@ class ProcessShare:
         self._wanted.set()
 
     async def aclose(self) -> None:
-        """Stop renewing the share and release it, if the shared state is reachable."""
+        """Stop renewing the share and, if the shared state is reachable, release it."""
         task, self._task = self._task, None
         if task is None:
             return

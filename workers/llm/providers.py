@@ -1,4 +1,4 @@
-"""Language model providers from `providers.toml`: base URLs, the environment variables with users' keys, and prices."""
+"""Language model providers from `providers.toml`: base URLs, the environment variables for users' keys, and prices."""
 
 import re
 import tomllib
@@ -20,14 +20,14 @@ _OTHER_MODELS = ("fast_model", "judge_model")
 
 
 class KnownModel(Frozen):
-    """Model whose provider states its price or its context window in tokens."""
+    """Model for which the provider states a price or a context window in tokens."""
 
     price: Price | None = None
     context: int | None = None
 
 
 class Provider(Frozen):
-    """Provider of models with an OpenAI-compatible endpoint; `providers.toml` explains the fields."""
+    """Provider of models at an OpenAI-compatible endpoint. `providers.toml` explains the fields."""
 
     base_url: str | None = None
     address_variable: str | None = None
@@ -39,12 +39,12 @@ class Provider(Frozen):
     models: dict[str, KnownModel] = Field(default_factory=dict)
 
     def model(self, name: str) -> KnownModel:
-        """Return the entry of a model or, for a dated snapshot, of the model behind it; an empty entry if there is
+        """Return a model's entry or, for a dated snapshot, that of the model behind it; an empty entry if there is
         neither."""
         return self.models.get(name) or self.models.get(_SNAPSHOT.sub("", name)) or KnownModel()
 
     def address(self, environment: Mapping[str, str]) -> str | None:
-        """Return the base URL: the one in the user's variable, or otherwise the provider's own; None if there is
+        """Return the base URL in the user's variable or, if that is not set, the provider's own; None if there is
         neither."""
         own = environment.get(self.address_variable or "", "").strip().rstrip("/")
         if not own:
@@ -55,13 +55,13 @@ class Provider(Frozen):
 
 @cache
 def providers() -> Mapping[str, Provider]:
-    """Return all providers by name, which is the prefix of a model's name."""
+    """Return all providers, keyed by name, which is the prefix of a model's name."""
     text = files("workers.llm").joinpath("providers.toml").read_text("utf-8")
     return TypeAdapter(dict[str, Provider]).validate_python(tomllib.loads(text))
 
 
 def provider_at(base_url: str) -> tuple[str, Provider] | None:
-    """Return the name and the entry of the provider with this base URL; None if there is none."""
+    """Return the name and entry of the provider with this base URL; None if there is none."""
     return next(((name, entry) for name, entry in providers().items() if entry.base_url == base_url.rstrip("/")), None)
 
 
@@ -72,11 +72,11 @@ def keys_set(environment: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
-    """Complete the settings of a language model from the provider that the model's name begins with, as in
-    `anthropic/claude-…`, or from OpenAI for a name without a provider. Settings with a base URL are returned unchanged:
-    that endpoint serves the model under its whole name.
+    """Complete a language model's settings from the provider with which the model's name begins, as in
+    `anthropic/claude-…`, or from OpenAI for a name without a provider. Settings with a base URL are returned unchanged,
+    because that endpoint serves the model under its whole name.
 
-    A provider's key is sent only to the provider's own URL, or to the URL in the provider's own variable. Raises
+    A provider's key is sent only to the provider's own URL, or to the URL in the provider's variable. Raises
     ConfigurationError if the provider is unknown, or its URL or key is missing."""
     if "base_url" in llm:
         return dict(llm)
@@ -84,7 +84,7 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
     base_url = provider.address(environment)
     if base_url is None:
         raise ConfigurationError(
-            f"{provider.address_variable} is not set; models of {name} need it.",
+            f"{provider.address_variable} is not set, but models from {name} need it.",
             f"Set {provider.address_variable} to the URL of your resource.",
         )
     key = _key(name, provider, base_url, llm, environment)
@@ -125,20 +125,20 @@ def _key(
     needs_key = bool(provider.key_variables) and (provider.base_url is None or base_url == provider.base_url)
     if key is None and needs_key and not llm.get("api_key"):
         raise ConfigurationError(
-            f"{' or '.join(provider.key_variables)} is not set; models of {name} need it.",
+            f"{' or '.join(provider.key_variables)} is not set, but models from {name} need it.",
             "Set it to your API key.",
         )
     return key
 
 
 def _of_same_provider(model: str, name: str) -> str:
-    """Return the model's name at the provider. Raises ConfigurationError if `model` names another provider."""
+    """Return the model's name at the provider. Raises ConfigurationError if `model` names a different provider."""
     other, separator, rest = model.partition("/")
     if not separator or other == name:
         return rest or model
     if other in providers() and name != "openrouter":
         raise ConfigurationError(
             f"{name} does not serve the model {model!r}, and all configured models must share one endpoint.",
-            f"Choose models of {name} for ASSAYER_LLM__FAST_MODEL and ASSAYER_LLM__JUDGE_MODEL.",
+            f"Choose models from {name} for ASSAYER_LLM__FAST_MODEL and ASSAYER_LLM__JUDGE_MODEL.",
         )
     return model

@@ -1,4 +1,4 @@
-"""Settings of the LLM gateway; the composition root reads them and passes them on."""
+"""Settings for the LLM gateway, which the composition root reads and passes on."""
 
 import hashlib
 from typing import Annotated, Literal, NamedTuple
@@ -27,21 +27,21 @@ class Price(NamedTuple):
 
 
 class ConcurrencySettings(Frozen):
-    """Start value (never above `max`) and maximum of the adaptive limit on requests in flight, across all processes of
-    a service."""
+    """Start value (capped at `max`) and maximum of the adaptive limit on requests in flight, across all of a service's
+    processes."""
 
     start: int = Field(default=32, ge=1)
     max: int = Field(default=512, ge=1)
-    """Maximum calls in flight."""
+    """Maximum number of requests in flight."""
 
 
 class LlmBatchSettings(Frozen):
-    """Settings for calls that can wait, sent as files to the endpoint's `/batches` at a lower price."""
+    """Settings for calls that can wait. They are sent as files to the endpoint's `/batches`, at a lower price."""
 
     enabled: bool = False
-    """True if the endpoint has `/files` and `/batches`. If false, batch work uses the live endpoint."""
+    """Whether the endpoint has `/files` and `/batches`. If not, batch work uses the live endpoint."""
     price_share: float = Field(default=0.5, gt=0, le=1)
-    """Price of a token in a batch as a share of its live price."""
+    """Price of a token in a batch, as a share of its live price."""
     window: str = Field(default="24h", pattern=r"^[1-9][0-9]{0,3}[hd]$")
     """Completion window requested from the endpoint; most endpoints offer only one."""
     deadline_seconds: Seconds = 28_800.0
@@ -50,36 +50,36 @@ class LlmBatchSettings(Frozen):
     gather_seconds: float = Field(default=60.0, ge=0)
     """Seconds without a new call after which a batch is sent."""
     longest_gather_seconds: Seconds = 600.0
-    """Seconds after a batch's first call at which it is sent even if calls are still joining it."""
+    """Seconds after a batch's first call when it is sent even if calls are still joining it."""
     poll_seconds: Seconds = 30.0
     """Seconds between two status checks of batches in flight."""
     cancel_seconds: Seconds = 900.0
-    """Seconds that a batch cancelled because of the deadline has to report completed results."""
+    """Seconds that a batch has to report completed results after it was cancelled at the deadline."""
     most_requests: int = Field(default=10_000, ge=1)
-    """Maximum requests in one file. OpenAI accepts 50,000."""
+    """Maximum number of requests in one file. OpenAI accepts 50,000."""
     most_bytes: int = Field(default=100_000_000, ge=100_000)
-    """Maximum bytes of one file. OpenAI accepts 200 MB."""
+    """Maximum size of one file in bytes. OpenAI accepts 200 MB."""
     evaluations_at_once: int = Field(default=200, ge=1, le=5_000)
-    """Maximum batch jobs that one process runs concurrently; their calls then share batches."""
+    """Maximum number of batch jobs that one process runs concurrently. Their calls then share batches."""
 
 
 class LlmSettings(Frozen):
-    """Settings of an OpenAI-compatible endpoint and its models."""
+    """Settings for an OpenAI-compatible endpoint and its models."""
 
     base_url: str
-    """Base URL including the version: `https://api.openai.com/v1`, `http://localhost:8000/v1`. A query, such as Azure's
-    `?api-version=`, is sent with every request."""
+    """Base URL including the version, such as `https://api.openai.com/v1` or `http://localhost:8000/v1`. A query, such
+    as Azure's `?api-version=`, is sent with every request."""
     api_key: SecretStr = SecretStr("")
     """API key; empty for servers that require none."""
     model: str = Field(min_length=1)
     """Model: `PROVIDER/NAME`, or a name that the endpoint serves."""
     endpoint_name: str = ""
-    """Name under which the endpoint's answers are cached; if empty, its URL. With a name, the cached answers stay valid
+    """Name under which the endpoint's answers are cached; if empty, its URL. With a name, cached answers stay valid
     when the URL changes."""
     keep_messages: bool = True
-    """True to store the compressed messages with each answer, so that people can see how a report was made."""
+    """Whether to store the compressed messages with each answer, so that people can see how a report was made."""
     fast_model: str | None = None
-    """Model for tasks of the `fast` tier; None means `model`."""
+    """Model for tasks in the `fast` tier; None means `model`."""
     judge_model: str | None = None
     """Model that assigns rewards, so that no model judges its own output; None means `model`."""
     temperature: float | None = Field(default=0.0, ge=0, le=2)
@@ -87,38 +87,38 @@ class LlmSettings(Frozen):
     reasoning_effort: ReasoningEffort | None = None
     """Reasoning effort requested from reasoning models; None leaves the choice to the model."""
     context_tokens: int | None = Field(default=None, ge=1_024)
-    """Context window of the models in tokens; if None, it is learnt from the endpoint or from its refusals. Prompts
-    that do not fit are cut."""
+    """The models' context window in tokens. If None, it is found out from the endpoint or its refusals. Prompts that do
+    not fit are cut."""
     seed: int | None = None
     structured: StructuredSetting = "auto"
-    """Method of requesting JSON. `auto` starts with json_schema and falls back when the endpoint reports that it is
-    unsupported; `prompt` relies on instructions in the prompt alone."""
+    """Method of requesting JSON. `auto` starts with json_schema and falls back if the endpoint does not support it;
+    `prompt` relies only on instructions in the prompt."""
     max_answer_tokens: int = Field(default=16_000, ge=1)
-    """Maximum tokens of an answer. A higher limit of a task is lowered to it; after a truncated answer, a task's limit
-    is raised to at most this value."""
+    """Maximum number of tokens in an answer. It caps each task's limit, including after a truncated answer, when a
+    task's limit is raised."""
     bounded_answers: bool = False
-    """True to limit the length of every text and list of an answer in its schema, for small models, whose answers often
-    ramble. Only for servers that compile schemas to grammars, such as llama.cpp."""
+    """Whether to limit the length of every text and list in an answer through its schema, for small models, whose
+    answers often ramble. Only for servers that compile schemas to grammars, such as llama.cpp."""
     max_attempts: int = Field(default=8, ge=1)
-    """Maximum number of times a request is sent before an endpoint that is down or that limits the rate counts as
+    """Maximum number of times a request is sent before an endpoint that is down or rate limited counts as
     unavailable."""
     repair_attempts: int = Field(default=2, ge=0)
-    """Maximum number of times a malformed answer is sent back with its errors. A truncated answer is requested once
-    more."""
+    """Maximum number of times a malformed answer is sent back with its errors. A truncated answer is requested one more
+    time."""
     request_timeout_seconds: Seconds = 180.0
     """Maximum seconds for one answer."""
     connect_timeout_seconds: Seconds = 10.0
     backoff_initial_seconds: Seconds = 0.5
     backoff_max_seconds: Seconds = 30.0
     retry_after_max_seconds: Seconds = 120.0
-    """Longest wait in seconds accepted from an endpoint; an endpoint that asks for a longer wait counts as unavailable.
-    """
+    """Longest wait, in seconds, accepted from an endpoint. One that asks for a longer wait counts as unavailable."""
     concurrency: ConcurrencySettings = ConcurrencySettings()
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    """Maximum tokens per minute (prompt and completion) across all processes of a service; None means no limit."""
+    """Maximum number of tokens per minute (prompt and completion), across all of a service's processes; None: no
+    limit."""
     batch: LlmBatchSettings = LlmBatchSettings()
     prices: dict[str, Price] = Field(default_factory=dict)
-    """Prices by model name, in addition to those in `providers.toml`; a model without a price has unknown cost."""
+    """Prices by model name, in addition to those in `providers.toml`. A model without a price has an unknown cost."""
 
     @field_validator("base_url")
     @classmethod
@@ -136,8 +136,8 @@ class LlmSettings(Frozen):
 
     @property
     def endpoint(self) -> str:
-        """Return the identity of the endpoint, which distinguishes it from others whose models have the same names: its
-        name, or otherwise its URL without credentials."""
+        """Return the endpoint's identity, which distinguishes it from others whose models have the same names: its name
+        or, if it has none, its URL without credentials."""
         if self.endpoint_name:
             return self.endpoint_name
         parts = urlsplit(self.base_url)
@@ -146,7 +146,7 @@ class LlmSettings(Frozen):
 
     @property
     def result_inputs(self) -> dict[str, object]:
-        """Return the endpoint settings that determine results, besides its models. The URL is included only as a
+        """Return the endpoint settings, besides its models, that determine results. The URL is included only as a
         digest, because it is stored with the results and may be confidential."""
         endpoint = hashlib.sha256(self.endpoint.encode()).hexdigest()[:16]
         inputs = self.model_dump(include={"temperature", "seed", "max_answer_tokens"})
@@ -167,7 +167,7 @@ class LlmSettings(Frozen):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Return all models in use, without duplicates, the strong model first."""
+        """Return all models in use, without duplicates, starting with the strong model."""
         return tuple(dict.fromkeys((self.model, self.model_for("fast"), self.model_for("judge"))))
 
     def require_prices(self, *models: str) -> None:

@@ -1,7 +1,8 @@
 """Parse a completion into a valid object or a typed fault, without guessing.
 
-Every completion yields at most one fault. `wrapped` and `coerced` faults come with a value: the content was complete,
-and only its form differed from the one requested. All other faults come without a value, with errors for the model."""
+Every completion yields at most one fault. A `wrapped` or `coerced` fault comes with a value, because the content was
+complete and only its form differed from the request. Any other fault comes without a value, with errors for the
+model."""
 
 import json
 import re
@@ -26,7 +27,7 @@ _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOT
 match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
 MOST_OBJECTS = 20
-"""Maximum number of different objects in one text; a text with more is rejected as an answer."""
+"""Maximum number of different objects in one text. A text with more is rejected as an answer."""
 _TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _THOUGHT_BEGINS = re.compile(
     rf"\s*(?:<{_TAGS}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|(?:<\|start\|>assistant)?<\|channel\|>(?!final))",
@@ -35,7 +36,7 @@ _THOUGHT_BEGINS = re.compile(
 _THOUGHT_ENDS = re.compile(
     rf"</{_TAGS}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final[^{{]*?<\|message\|>", re.IGNORECASE
 )
-"""Marks that models put around reasoning. Some models send only the closing mark, because their chat template contains
+"""Tags that models put around reasoning. Some models send only the closing tag, because their chat template contains
 the opening one."""
 
 
@@ -45,10 +46,10 @@ class JsonObjects(NamedTuple):
     objects: tuple[str, ...]
     """Texts of the complete objects, in order, without duplicates; empty if any object is broken."""
     bare: bool
-    """True if the text is a single object and nothing else."""
+    """Whether the text is a single object and nothing else."""
     broken: Literal["no", "invalid", "truncated"]
     error: str
-    """Reason why an object is broken."""
+    """Why an object is broken."""
     mended: str = ""
     """JSON syntax error that was corrected without changing the content; empty if there was none."""
 
@@ -78,8 +79,8 @@ _TRAILING_COMMA = re.compile(rf'({_TEXT}")|,(?=\s*[\]}}])', re.DOTALL)
 
 
 def find_json_objects(text: str) -> JsonObjects:
-    """Find JSON objects in a text, skipping code fences, prose, and thoughts up to their last closing mark."""
-    said = _after_thoughts(text)
+    """Find JSON objects in a text, skipping code fences, prose, and reasoning up to its last closing tag."""
+    said = _strip_reasoning(text)
     if said is None:
         return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
     try:
@@ -95,7 +96,7 @@ def find_json_objects(text: str) -> JsonObjects:
 
 
 def _distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, Any]]:
-    """Return the different outermost objects with their text. Raises _BrokenObject."""
+    """Return the different outermost objects with their text. Raises _BrokenObject if one cannot be parsed."""
     found: list[tuple[str, Any]] = []
     for start, end, value in _decoded(text, decoder):
         if all(value != other for _, other in found):
@@ -105,14 +106,14 @@ def _distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, A
     return found
 
 
-def _after_thoughts(text: str) -> str | None:
-    """Return the text after the last closing mark of a thought; None if a thought is not closed. Marks inside complete
+def _strip_reasoning(text: str) -> str | None:
+    """Return the text after the last closing tag of reasoning; None if reasoning is not closed. Tags inside complete
     objects, such as in a quote, are ignored."""
     ends = [match.span() for match in _THOUGHT_ENDS.finditer(text)]
     if not ends:
         return None if _THOUGHT_BEGINS.match(text) else text
     objects: list[tuple[int, int]] = []
-    with suppress(_BrokenObject):  # in the thought or the answer; later marks are outside complete objects
+    with suppress(_BrokenObject):  # in the reasoning or the answer; later tags are outside complete objects
         for first, last, _ in _decoded(text):
             objects.append((first, last))
     closing = [end for start, end in ends if not any(first < start < last for first, last in objects)]
@@ -123,7 +124,7 @@ class _BrokenObject(ValueError):
     def __init__(self, message: str, cut: bool = False) -> None:
         super().__init__(message)
         self.cut = cut
-        """True if the text ends before the object does."""
+        """Whether the text ends before the object does."""
 
 
 def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[int, int, Any]]:
@@ -132,7 +133,7 @@ def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[
     at = 0
     while (start := text.find("{", at)) >= 0:
         if _OPENING.match(text, start) is None:
-            at = _closing(text, start) or len(text)
+            at = _find_closing_bracket(text, start) or len(text)
             # A bracketed text that contains an object but does not begin like one has probably lost its beginning.
             if _OPENING.search(text, start + 1, at):
                 raise _BrokenObject("an object does not begin with a key in double quotes")
@@ -140,12 +141,12 @@ def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[
         try:
             value, at = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as problem:
-            raise _BrokenObject(_decoding_error(problem), _closing(text, start) is None) from None
+            raise _BrokenObject(_decoding_error(problem), _find_closing_bracket(text, start) is None) from None
         yield start, at, value
 
 
-def _closing(text: str, start: int) -> int | None:
-    """Return the position just after the bracket matching the one at `start`, or None if it is never closed."""
+def _find_closing_bracket(text: str, start: int) -> int | None:
+    """Return the position after the bracket that matches the one at `start`, or None if it is never closed."""
     depth = 0
     for match in _MARK.finditer(text, start):
         mark = match[0]
@@ -176,10 +177,10 @@ _DECLINED = re.compile(
     re.IGNORECASE,
 )
 _ARGUMENTS = frozenset({"arguments", "parameters", "input"})
-"""Keys of a tool call that hold the answer."""
+"""Keys in a tool call that hold the answer."""
 _CHOICE = re.compile(r"'([^']*)'")
 _SHOWN = 12
-"""Maximum validation errors reported to the model at once."""
+"""Maximum number of validation errors reported to the model at once."""
 
 
 class ParsedAnswer(NamedTuple, Generic[Out]):
@@ -258,8 +259,8 @@ def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
 
 
 def _unwrapped(text: str) -> str | None:
-    """Return the object in a wrapper that holds nothing else: an object with one key, or a tool call. Returns None if
-    the object is not such a wrapper."""
+    """Return the object inside a wrapper that holds nothing else: an object with one key, or a tool call. Returns None
+    if it is not such a wrapper."""
     outer = json.loads(text)
     keys = outer.keys() - {"name", "type", "id"} if outer.keys() & _ARGUMENTS else outer.keys()
     if len(keys) != 1:
@@ -272,7 +273,7 @@ def _unwrapped(text: str) -> str | None:
 
 
 def _check(text: str, output: type[Out]) -> _Checked[Out]:
-    """Validate strictly first, then allowing lossless conversions, such as from numbers in strings."""
+    """Validate strictly first, then with lossless conversions, such as from numbers in strings."""
     try:
         value = output.model_validate_json(text, strict=True)
     except ValidationError as strict_errors:
@@ -292,7 +293,7 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
 
 
 def _with_choices(text: str, error: ValidationError) -> str:
-    """Return the object with choices spelled as allowed if they differ only in case, spaces or hyphens."""
+    """Return the object with the spelling of choices corrected, if it differs only in case, spaces or hyphens."""
     wrong = [each for each in error.errors(include_url=False) if each["type"] in ("literal_error", "enum")]
     if not wrong:
         return text
@@ -311,7 +312,7 @@ def _with_choices(text: str, error: ValidationError) -> str:
 
 
 def _folded(choice: object) -> str | None:
-    """Return a choice in a normalised form, which is equal for all its spellings; None if it is not a string."""
+    """Return a choice in a normalised form, equal for all its spellings; None if it is not a string."""
     return re.sub(r"[\s_-]+", " ", choice.strip()).casefold() if isinstance(choice, str) else None
 
 

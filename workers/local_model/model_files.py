@@ -1,4 +1,4 @@
-"""Find the model file of a local language model, by its path or in an installed package."""
+"""Find a local language model's file, by path or in an installed package."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -10,7 +10,7 @@ _SUFFIX = ".gguf"
 
 def model_file(path_or_package: str) -> Path:
     """Return the path of a GGUF model file: the path itself, or the only such file in an installed package. Raises
-    ConfigurationError."""
+    ConfigurationError if there is no such file, or several."""
     path = Path(path_or_package).expanduser()
     if path.is_file():
         return path.resolve()

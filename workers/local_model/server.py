@@ -1,4 +1,4 @@
-"""Run llama.cpp's server as a child process, which ends with its context or with this process."""
+"""Run llama.cpp's server as a child process that ends with its context or with this process."""
 
 import ctypes
 import os
@@ -26,7 +26,7 @@ _PASSED_ON = (
     *("PATH", "HOME", "TMPDIR", "LANG", "LC_", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH", "OMP_", "GOMP_", "GGML_"),
     *("CUDA_", "NVIDIA_", "HIP_", "ROCR_", "HSA_", "VK_", "LLAMA_ARG_"),
 )
-"""Names, or prefixes of names, of the environment variables passed to the server; keys of other services are not
+"""Names, or prefixes of names, of the environment variables passed to the server. Other services' keys are not
 passed."""
 _LOAD_SECONDS = 600.0
 _END_SECONDS = 5.0
@@ -36,7 +36,7 @@ _PR_SET_PDEATHSIG = 1
 
 class LocalModelOptions(NamedTuple):
     slots: int = 2
-    """Number of requests processed at the same time."""
+    """Number of requests processed concurrently."""
     context_tokens: int = 8_192
     """Context window of each slot."""
     threads: int | None = None
@@ -49,7 +49,7 @@ _DEFAULTS = LocalModelOptions()
 
 
 class LocalModel(NamedTuple):
-    """Running server and how to reach it."""
+    """Running server, and how to reach it."""
 
     name: str
     base_url: str
@@ -95,8 +95,8 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
 
 
 def _program() -> tuple[str, Path | None]:
-    """Return the server program and the folder of its libraries (None for the system's): the program on the PATH, which
-    may use a GPU, or otherwise the one in the extra `local-llm`."""
+    """Return the server program and the folder with its libraries (None for the system's): the program on the PATH,
+    which may use a GPU or, without one, the program in the extra `local-llm`."""
     own = shutil.which(_PROGRAM)
     if own is not None:
         return own, None
@@ -148,7 +148,7 @@ def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
         "--parallel": options.slots,
         "--threads": threads or 1,
         "--timeout": _LONGEST_ANSWER_SECONDS,
-        # Small models write the same sentence again and again at temperature 0. Quotes of text further back in the
+        # Small models repeat the same sentence over and over at temperature 0. Quotes of text further back in the
         # prompt are not affected.
         "--dry-multiplier": 0.8,
         "--dry-allowed-length": 8,
@@ -169,8 +169,8 @@ def _die_with_parent(parent: int) -> Callable[[], None]:
 
 
 def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path) -> str:
-    """Wait until the server reports that it is listening, which it does after loading the model, and return its
-    address. Raises LlmUnavailable."""
+    """Wait until the server reports that it is listening, which it does after loading the model; return its address.
+    Raises LlmUnavailable if it does not start."""
     deadline = time.monotonic() + _LOAD_SECONDS
     while time.monotonic() < deadline:
         listening = _LISTENING.search(log.read_bytes())

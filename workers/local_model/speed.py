@@ -1,4 +1,4 @@
-"""Measure the speed of a local model in a short warm-up, to estimate how long an evaluation takes."""
+"""Measure a local model's speed in a short warm-up, to estimate how long an evaluation takes."""
 
 import json
 from http.client import HTTPConnection, HTTPException
@@ -24,7 +24,8 @@ class ModelSpeed(NamedTuple):
 
 
 def measure_speed(model: LocalModel) -> ModelSpeed:
-    """Have the model read about 200 tokens and write 24, and return its speed. Raises LlmUnavailable."""
+    """Have the model read about 200 tokens and write 24; return its speed. Raises LlmUnavailable if it does not
+    answer."""
     body = {"prompt": _WARM_UP, "n_predict": _ANSWER_TOKENS, "ignore_eos": True, "cache_prompt": False}
     try:
         timings = json.loads(_ask(model, "/completion", json.dumps(body).encode()))["timings"]
@@ -36,8 +37,8 @@ def measure_speed(model: LocalModel) -> ModelSpeed:
 
 
 def tokens_in_progress(model: LocalModel) -> tuple[int, int]:
-    """Return the numbers of tokens read and written so far for the requests in progress. Raises OSError or
-    ValueError."""
+    """Return how many tokens have been read and written so far for the requests in progress. Raises OSError or
+    ValueError if the server does not say."""
     busy = [slot for slot in json.loads(_ask(model, "/slots")) if slot["is_processing"]]
     read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
     return read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))

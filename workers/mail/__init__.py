@@ -1,1 +1,1 @@
-"""Send e-mail over SMTP."""
+"""Send email over SMTP."""

@@ -1,4 +1,4 @@
-"""Settings of the mail server."""
+"""Settings for the mail server."""
 
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,23 +13,23 @@ _PORTS = {"starttls": 587, "tls": 465, "off": 25}
 
 class MailServerSettings(Frozen):
     host: str | None = Field(default=None, pattern=r"^[A-Za-z0-9.:-]{1,253}$")
-    """Host of the SMTP server; None disables e-mail."""
+    """Host of the SMTP server; None disables email."""
     port: int | None = Field(default=None, ge=1, le=65_535)
     """Port of the SMTP server. None: 587 with `starttls`, 465 with `tls`, 25 with `off`."""
     tls: Literal["starttls", "tls", "off"] = "starttls"
-    """Encryption. `starttls`: nothing is sent before the connection is encrypted; `tls`: encrypted from the first
-    byte; `off`: unencrypted, for a server on this machine or in a closed network."""
+    """Encryption. `starttls`: nothing is sent before the connection is encrypted; `tls`: encrypted from the first byte;
+    `off`: unencrypted, for a server on this machine or in a closed network."""
     ca_file: Path | None = None
-    """CA certificates for verifying the server, in addition to those of this machine."""
+    """CA certificates for verifying the server, in addition to this machine's."""
     user: str = Field(default="", max_length=500)
-    """User of the mail server; empty for a server without sign-in."""
+    """User name at the mail server; empty for a server without sign-in."""
     password: SecretStr | None = None
-    """Password of the user."""
+    """The user's password."""
     sender: str = Field(default="", max_length=254)
-    """Sender address of mails, such as `assayer@example.org`."""
+    """Sender address for emails, such as `assayer@example.org`."""
     sender_name: str = Field(default="assayer", max_length=100)
     deadline_seconds: float = Field(default=30.0, gt=0)
-    """Maximum seconds for connecting and signing in, and then for each mail."""
+    """Maximum seconds for connecting and signing in, and then for each email."""
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

@@ -1,4 +1,4 @@
-"""Connection to a mail server, opened for the first mail and reopened after it breaks."""
+"""Connection to a mail server, opened for the first email and reopened after it breaks."""
 
 import asyncio
 import ssl
@@ -21,11 +21,11 @@ from workers.mail.settings import MailServerSettings
 
 _QUIT_SECONDS = 2.0
 _MOST_CHARS = 300
-"""Maximum characters of a server's response that are kept."""
+"""Maximum number of characters of a server's response that are kept."""
 
 
 class SmtpConnection:
-    """Connection to a mail server that sends one mail at a time. Use as an async context manager."""
+    """Connection to a mail server that sends one email at a time. Use it as an async context manager."""
 
     def __init__(self, settings: MailServerSettings) -> None:
         self._settings = settings
@@ -51,16 +51,16 @@ class SmtpConnection:
             client.close()
 
     async def reach(self) -> str:
-        """Connect, sign in and return a description of the server. Raises MailServerUnavailable."""
-        client = await self._connected()
+        """Connect, sign in and return a description of the server. Raises MailServerUnavailable if that fails."""
+        client = await self._connect()
         tls = client.get_transport_info("cipher")
         how = f"encrypted with {tls[1]}" if tls else "not encrypted"
         who = f", signed in as {self._settings.user}" if self._settings.user else ""
         return f"{self._settings.address} responds, {how}{who}."
 
     async def send(self, message: EmailMessage) -> str:
-        """Send the message and return the server's response on acceptance. Raises MailError."""
-        client = await self._connected()
+        """Send the message; return the server's response on acceptance. Raises MailError if it is not accepted."""
+        client = await self._connect()
         try:
             async with asyncio.timeout(self._settings.deadline_seconds):
                 _, answer = await client.send_message(message)
@@ -72,8 +72,8 @@ class SmtpConnection:
             raise
         return f"{self._settings.address} accepted it: {_short(answer)}"
 
-    async def _connected(self) -> SMTP:
-        """Return a connected client, connecting if needed. Raises MailServerUnavailable."""
+    async def _connect(self) -> SMTP:
+        """Return a connected client, connecting if needed. Raises MailServerUnavailable if that fails."""
         if self._client is not None and self._client.is_connected:
             return self._client
         settings = self._settings
@@ -101,7 +101,7 @@ class SmtpConnection:
         return client
 
     def _context(self) -> ssl.SSLContext:
-        """Return the TLS context. Raises MailServerUnavailable when the CA file cannot be read."""
+        """Return the TLS context. Raises MailServerUnavailable if the CA file cannot be read."""
         context = ssl.create_default_context()
         if self._settings.ca_file is not None:
             try:
@@ -112,7 +112,7 @@ class SmtpConnection:
         return context
 
     async def _forget(self) -> None:
-        """Close the connection after a failure, because the state of the SMTP session is unknown."""
+        """Close the connection after a failure, because the SMTP session's state is unknown."""
         client, self._client = self._client, None
         if client is not None:
             client.close()

@@ -1,6 +1,6 @@
-"""Claims on work that several processes could start: one process does it, and the others wait until it is done.
+"""Claims on work that several processes could start. One process does it; the others wait until it is done.
 
-A claim expires unless it is renewed, so that another process takes over the work of a process that died."""
+A claim expires unless it is renewed, so that another process takes over if its process dies."""
 
 import asyncio
 import copy
@@ -24,20 +24,20 @@ Found = TypeVar("Found")
 
 
 class Claims(Protocol):
-    """Store of claims, implemented by `orchestrator.store.PgClaims`, and within one process by `InMemoryClaims`.
+    """Store for claims, implemented by `orchestrator.store.PgClaims` and, within one process, by `InMemoryClaims`.
 
-    Raises StorageError when the store is unreachable."""
+    Raises StorageError if the store is unreachable."""
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
-        """Claim the work for `seconds`; return False while another claimant holds it."""
+        """Claim the work for `seconds`. Returns False if another claimant holds it."""
         ...
 
     async def renew(self, claimants: Sequence[str], seconds: float) -> None:
-        """Extend all claims of the claimants, so that they last `seconds` from now."""
+        """Extend all the claimants' claims so that they last `seconds` from now."""
         ...
 
     async def release(self, key: str, claimant: str) -> None:
-        """Release the claimant's claim; do nothing if another claimant holds it now."""
+        """Release the claimant's claim. Does nothing if another claimant holds it now."""
         ...
 
     async def unclaimed(self, keys: Sequence[str]) -> list[str]:
@@ -78,9 +78,9 @@ class InMemoryClaims:
     async def unclaimed(self, keys: Sequence[str]) -> list[str]:
         return [key for key in keys if key not in self._claims or not self._holds(self._claims[key])]
 
-    def purge_claims(self, most: int) -> None:
-        """Delete expired claims, at most `most` of them."""
-        for key in [key for key, claim in self._claims.items() if not self._holds(claim)][:most]:
+    def purge_claims(self, limit: int) -> None:
+        """Delete expired claims, at most `limit` of them."""
+        for key in [key for key, claim in self._claims.items() if not self._holds(claim)][:limit]:
             del self._claims[key]
 
     def _holds(self, claim: _Claim) -> bool:
@@ -90,10 +90,11 @@ class InMemoryClaims:
 class ClaimKeeper:
     """Renews this process's claims while they are needed, and waits for claims that other processes hold.
 
-    Its background tasks start with the first claim or wait. Belongs to one event loop; close it there."""
+    Its background tasks start with the first claim or wait. It belongs to one event loop, in which it must be
+    closed."""
 
     def __init__(self, claims: Claims, seconds: float) -> None:
-        """Create a keeper of claims that last `seconds`. If their process dies, other processes can then take them."""
+        """Create a keeper for claims that last `seconds`. If their process dies, other processes can then take over."""
         self._claims = claims
         self.seconds = seconds
         self._held: set[str] = set()
@@ -113,7 +114,7 @@ class ClaimKeeper:
             self._held.discard(name)
 
     async def find_or_claim(self, key: str, look: Callable[[], Awaitable[Found | Claimed]]) -> Found | None:
-        """Call `look` until it returns a result or claims the key; wait between calls while another process holds the
+        """Call `look` until it returns a result or claims the key, waiting in between while another process holds the
         claim. Return the result, or None after claiming the key."""
         while True:
             found = await look()
@@ -149,7 +150,7 @@ class ClaimKeeper:
 
     async def _unclaimed(self, key: str) -> None:
         """Wait until no claimant holds the key, but no longer than a claim lasts, in case the poll does not return.
-        Raises what the poll raises, such as StorageError if the store is unreachable."""
+        Raises the poll's errors, such as StorageError if the store is unreachable."""
         self._start()
         unclaimed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, set()).add(unclaimed)
@@ -164,7 +165,7 @@ class ClaimKeeper:
                 del self._waiting[key]
 
     async def _poll(self) -> None:
-        """Poll the claims of other processes, with one query for all keys."""
+        """Poll other processes' claims, with one query for all keys."""
         while True:
             await self._some_wait.wait()
             await asyncio.sleep(_POLL_SECONDS)

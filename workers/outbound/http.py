@@ -1,4 +1,4 @@
-"""HTTP client for one service: pooled connections, requests with a timeout and a size limit, and classified
+"""HTTP client for one service, with pooled connections, a timeout and a size limit for each request, and classified
 responses."""
 
 import asyncio
@@ -15,11 +15,11 @@ import aiohttp
 from yarl import URL
 
 KEEP_ALIVE_SECONDS = 4.0
-"""Seconds for which an idle connection is kept; less than the 5 s of common servers, so that the server does not close
+"""Seconds for which an idle connection is kept. Less than the 5 s of common servers, so that a server does not close
 the connection while a request is being sent."""
 _CHUNK = 2**16
 _ERROR_BYTES = 2**16
-"""Maximum bytes read from the body of an error response."""
+"""Maximum number of bytes read from an error response's body."""
 _NEVER_SENT = (
     aiohttp.ClientConnectorError,
     aiohttp.ConnectionTimeoutError,
@@ -33,13 +33,13 @@ class HttpRequest(NamedTuple):
     url: URL
     headers: Mapping[str, str]
     seconds: float
-    """Timeout in seconds for the whole request, including the connection."""
+    """Timeout in seconds for the whole request, including connecting."""
     max_bytes: int
-    """Maximum bytes of the response body after decompression."""
+    """Maximum size of the response body after decompression, in bytes."""
     body: bytes | aiohttp.FormData | None = None
     method: Literal["GET", "POST", "DELETE"] = "GET"
     redirects: bool = False
-    """True if redirects are followed; otherwise they are returned as responses."""
+    """Whether to follow redirects; if not, they are returned as responses."""
 
 
 class HttpResponse(NamedTuple):
@@ -50,32 +50,32 @@ class HttpResponse(NamedTuple):
 
 
 class HttpFailure(Exception):
-    """Failure to receive a complete response. The message never contains the URL, which may contain a key."""
+    """Failure to receive a complete response. The message never contains the URL, because that may contain a key."""
 
     def __init__(self, kind: Literal["timeout", "connection", "too_large"], detail: str, sent: bool) -> None:
         super().__init__(kind, detail, sent)
         self.kind = kind
         self.detail = detail
         self.sent = sent
-        """True if the service may have read the request."""
+        """Whether the service may have read the request."""
 
     def __str__(self) -> str:
         return self.detail
 
 
 class HttpClient:
-    """HTTP client for one service. Belongs to one event loop; close it there."""
+    """HTTP client for one service. It belongs to one event loop, in which it must be closed."""
 
     def __init__(self, connect_seconds: float, limit: int = 0) -> None:
         """Create a client. `limit` is the maximum number of connections; 0 means no limit."""
         self._connect_seconds = connect_seconds
         self._limit = limit
         self._proxies = getproxies()
-        """Proxies from the environment by scheme, read only once because reading them is slow."""
+        """Proxies from the environment, by scheme. They are read only once, because reading them is slow."""
         self._session: aiohttp.ClientSession | None = None
 
     async def send(self, request: HttpRequest) -> HttpResponse:
-        """Send one request. Raises HttpFailure."""
+        """Send one request. Raises HttpFailure if there is no complete response."""
         session = self._session = self._session or self._new_session()
         headers = dict(request.headers)
         if isinstance(request.body, bytes):
@@ -105,7 +105,7 @@ class HttpClient:
         return None if proxy is None or proxy_bypass(url.authority.rpartition("@")[2]) else proxy
 
     async def aclose(self) -> None:
-        """Close all connections; requests in flight fail."""
+        """Close all connections. Requests in flight fail."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -130,20 +130,20 @@ def _failure(error: Exception, seconds: float) -> HttpFailure:
 
 
 class _TooLarge(Exception):
-    """Raised when a response body is longer than the request allows."""
+    """Raised if a response body is longer than the request allows."""
 
 
-async def _body(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Read the body; for an error response, only its beginning."""
+async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
+    """Read the body or, for an error response, only its beginning."""
     whole = response.status < 300 or classify_response(response.status, response.headers) == "missing"
     if not whole:
-        most = min(most, _ERROR_BYTES)
+        limit = min(limit, _ERROR_BYTES)
     chunks: list[bytes] = []
     length = 0
     async for chunk in response.content.iter_chunked(_CHUNK):
         chunks.append(chunk)
         length += len(chunk)
-        if length > most:
+        if length > limit:
             if whole:
                 raise _TooLarge
             break
@@ -175,7 +175,7 @@ _TRANSIENT = frozenset({408, 409, 425})
 
 
 def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
-    """Classify a response. GitHub and OpenAlex can report rate limits as 403."""
+    """Classify a response. GitHub and OpenAlex may report rate limits as 403."""
     if status in _REDIRECTS:
         return "redirect"
     if status == 200:
@@ -189,15 +189,15 @@ def classify_response(status: int, headers: Mapping[str, str]) -> ResponseKind:
 
 
 _UNIX_TIMES = 1e9
-"""Value from which a rate limit reset is a Unix time; a smaller value is a number of seconds from now, because no
+"""Value from which a rate limit reset is a Unix time. A smaller value is a number of seconds from now, because no
 service blocks a client for thirty years."""
 
 
 def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """Return the wait that a service asks for, in seconds, at least 0; None if it does not ask for one.
+    """Return the wait that a service requests, in seconds, at least 0; None if it requests none.
 
     Reads `retry-after-ms`, `retry-after` (a number or an HTTP date), and the time at which an exhausted limit is
-    renewed. Dates are relative to the response's own date, or to `now` if it has none."""
+    renewed. Dates are relative to the response's own date or, if it has none, to `now`."""
     now = _date(headers.get("date", "")) or now
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
@@ -230,7 +230,7 @@ def _date(text: str) -> dt.datetime | None:
 
 
 def read_json(body: bytes) -> object:
-    """Parse untrusted JSON. Return the body as text if it is not JSON or is nested too deeply."""
+    """Parse untrusted JSON. If it is not JSON or is nested too deeply, return the body as text."""
     try:
         value: object = json.loads(body)
     except (ValueError, RecursionError):
@@ -239,7 +239,7 @@ def read_json(body: bytes) -> object:
 
 
 def redacted(text: str, *secrets: str) -> str:
-    """Replace secrets, plain or URL-encoded, with `…`, because servers and libraries can quote them in messages."""
+    """Replace secrets, plain or URL-encoded, with `…`, because servers and libraries may quote them in messages."""
     for secret in filter(None, secrets):
         for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:
             text = text.replace(form, "…")

@@ -1,6 +1,6 @@
 """Admission to a limited number of slots: by priority, then round-robin among owners, then first come, first served.
 
-A `SlotSource` defines the slots and their number: a fixed number, an adaptive limit, or servers with capacity for
+A `SlotSource` determines the slots: for example, a fixed number, an adaptive limit, or servers with capacity for
 another document."""
 
 import asyncio
@@ -16,14 +16,14 @@ class SlotSource(Protocol[Slot]):
     """Source of slots that answers immediately, without waiting."""
 
     def acquire(self, avoid: Collection[Slot]) -> Slot | None:
-        """Return a free slot, preferably not one in `avoid`; None if no slot is free. The next caller in line receives
-        any exception raised."""
+        """Return a free slot, preferably not one in `avoid`; None if no slot is free. If this raises an exception, the
+        next caller in line receives it."""
         ...
 
     def release(self, slot: Slot) -> None: ...
 
     def next_change(self) -> float | None:
-        """Return the seconds until a slot can become free without a release; None if only a release can free one."""
+        """Return the seconds until a slot may become free without a release; None if only a release can free one."""
         ...
 
 
@@ -48,10 +48,10 @@ class FixedSlots:
 
 
 class Place(Generic[Slot]):
-    """Place of a caller in the queue, compared by identity. Its priority and owners can change during the wait."""
+    """A caller's place in the queue, compared by identity. Its priority and owners may change during the wait."""
 
     def __init__(self, priority: int = 0, owner: str = "", avoid: Collection[Slot] = ()) -> None:
-        """Create a place in the queue; the lowest `priority` is served first."""
+        """Create a place in the queue. The lowest `priority` is served first."""
         self.priority = priority
         self.owners = [owner]
         self.avoid = avoid
@@ -59,14 +59,14 @@ class Place(Generic[Slot]):
         self._admitted: asyncio.Future[Slot] | None = None
 
     def prioritise(self, priority: int) -> None:
-        """Move to the end of the line of another priority, unless already admitted."""
+        """Move to the end of the line for another priority, unless already admitted."""
         gate = self._leave_line()
         self.priority = priority
         if gate is not None:
             gate._enter(self)
 
     def add_owner(self, owner: str) -> None:
-        """Wait in another owner's line as well, and be admitted from whichever line moves faster."""
+        """Also wait in another owner's line, and be admitted from whichever line moves faster."""
         if owner not in self.owners:
             self.owners.append(owner)
             if self._gate is not None:
@@ -113,19 +113,19 @@ class _Line(Generic[Slot]):
         self._owners.move_to_end(next(iter(self._owners)))
 
     def ahead(self, owner: str) -> int:
-        """Return how many places are served before a new place of this owner."""
+        """Return how many places would be served before a new place for this owner."""
         own = len(self._owners.get(owner, ()))
         return own + sum(min(len(places), own + 1) for name, places in self._owners.items() if name != owner)
 
 
 class PriorityGate(Generic[Slot]):
-    """Gate that admits callers strictly in order: while no slot is available for the next caller, all others wait.
-    Belongs to one event loop."""
+    """Gate that admits callers strictly in order: while no slot is available for the next caller, all others wait. It
+    belongs to one event loop."""
 
     def __init__(self, slots: SlotSource[Slot]) -> None:
         self._slots = slots
         self._lines: dict[int, _Line[Slot]] = {}
-        """Non-empty queues by priority."""
+        """Non-empty queues, keyed by priority."""
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
 
@@ -170,7 +170,7 @@ class PriorityGate(Generic[Slot]):
         self.admit()
 
     def admit(self) -> None:
-        """Admit callers to all free slots. Call this when slots become free other than by `release`."""
+        """Admit callers to all free slots. Call this when slots become free other than through `release`."""
         while self._lines:
             line = self._lines[min(self._lines)]
             place = line.first()

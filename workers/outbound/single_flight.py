@@ -1,7 +1,7 @@
-"""Single-flight execution: when several callers request the same work at the same time, do it only once.
+"""Single-flight execution: if several callers request the same work at the same time, do it only once.
 
 The work runs in a separate task, which is cancelled when its last waiter leaves, unless it is detached. Every waiter
-receives its result or its failure."""
+receives the work's result or error."""
 
 import asyncio
 import copy
@@ -13,19 +13,19 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Waiter(Generic[T]):
-    """Caller waiting for a result, compared by identity. Subclasses hold further data about the caller."""
+    """Caller that waits for a result, compared by identity. Subclasses hold more data about the caller."""
 
     def __init__(self) -> None:
         self.result: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self.call: InFlight[Any] | None = None
-        """Call in flight whose result the waiter awaits."""
+        """Call in flight for whose result the waiter waits."""
         self.joined = False
-        """True if the work was already in progress when this waiter joined."""
+        """Whether the work was already in progress when this waiter joined."""
         self.first = False
-        """True if this waiter was first in line when the result arrived."""
+        """Whether this waiter was first in line when the result arrived."""
 
     def refuse(self, error: Exception) -> None:
-        """End this wait with an error; other waiters continue."""
+        """End this wait with an error. Other waiters continue."""
         if not self.result.done():
             self.result.set_exception(error)
 
@@ -34,12 +34,12 @@ AnyWaiter = TypeVar("AnyWaiter", bound=Waiter[Any])
 
 
 class InFlight(Generic[AnyWaiter]):
-    """Work in progress and the waiters for its result. Compared by identity."""
+    """Work in progress, and the waiters for its result. Compared by identity."""
 
     def __init__(self, key: Hashable) -> None:
         self.key = key
         self.detached = False
-        """True if the work continues after all waiters have left."""
+        """Whether the work continues after all waiters have left."""
         self.task: asyncio.Task[Any]
         self._waiters: dict[AnyWaiter, None] = {}
 
@@ -64,7 +64,7 @@ class InFlight(Generic[AnyWaiter]):
 
     def fail(self, error: Exception | None) -> None:
         """Fail the first waiter with the error and the others with copies of it, because raising an error adds a
-        traceback to it; if the error is None, cancel them all instead."""
+        traceback to it. If the error is None, cancel them all instead."""
         for number, waiter in enumerate(self):
             if error is None:
                 waiter.result.cancel()
@@ -73,7 +73,7 @@ class InFlight(Generic[AnyWaiter]):
 
 
 class SingleFlight(Generic[Key, AnyWaiter]):
-    """Shares one execution of work among concurrent callers that request the same key. Belongs to one event loop."""
+    """Shares one execution of work among concurrent callers that request the same key. It belongs to one event loop."""
 
     def __init__(self) -> None:
         self._in_flight: dict[Hashable, InFlight[AnyWaiter]] = {}
@@ -96,7 +96,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         return call
 
     def leave(self, waiter: AnyWaiter) -> "asyncio.Task[Any] | None":
-        """Remove a waiter. When the last waiter leaves, cancel the work unless it is detached; a later caller then
+        """Remove a waiter. When the last waiter leaves, the work is cancelled unless it is detached, and a later caller
         starts it again. Return the task if it was cancelled, otherwise None."""
         call = waiter.call
         if call is None:
@@ -109,7 +109,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         return call.task
 
     async def aclose(self, error: Exception | None = None) -> None:
-        """Cancel all work in progress. Waiters get a copy of the error, or are cancelled if it is None."""
+        """Cancel all work in progress. Waiters get a copy of the error or, if it is None, are cancelled."""
         calls = tuple(self._in_flight.values())
         for call in calls:
             self._forget(call)

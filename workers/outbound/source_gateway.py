@@ -1,4 +1,4 @@
-"""Gateway for all requests to literature sources: identical requests are sent once, and responses are cached.
+"""Gateway for all requests to literature sources. Identical requests are sent only once, and responses are cached.
 
 fetch ── single flight ── cached? ──────────────────────────> response
                           └ claim ── turn ── send, retry ──> cache ──> response"""
@@ -26,23 +26,23 @@ _LOG = logging.getLogger(__name__)
 _PURGE_SECONDS = 600.0
 _PURGE_BATCH = 500
 _CACHE_CALLS = 4
-"""Maximum concurrent calls to the cache, so that they leave database connections for the rate limiter."""
+"""Maximum number of concurrent calls to the cache, which leaves database connections for the rate limiter."""
 _STOPPING = SourceUnavailable("The program is stopping.")
 
 
 class _RequestWaiter(Waiter[SourceResponse]):
-    """Caller waiting for a response."""
+    """Caller that waits for a response."""
 
     def __init__(self, context: RequestContext, since: float) -> None:
         super().__init__()
         self.owner = context.owner
         self.patience = context.patience
         self.deadline = since + context.patience
-        """Latest time at which an attempt can start; failed attempts do not extend it."""
+        """Latest time at which an attempt may start. Failed attempts do not extend it."""
 
 
 class _Line:
-    """Position of one request in the queue, on behalf of all callers that wait for it. Implements
+    """One request's position in the queue, on behalf of all callers that wait for it. Implements
     `source_retries.Line`."""
 
     def __init__(self, flight: InFlight[_RequestWaiter], client: SourceClient, source: str, clock: Clock) -> None:
@@ -53,11 +53,10 @@ class _Line:
         self._place: Place[int] | None = None
         """Current place in the queue; None before the request first joins it."""
         self.waiting = False
-        """True if the request is currently waiting for a turn."""
+        """Whether the request is currently waiting for a turn."""
 
     def place(self) -> Place[int]:
-        """Join the queues of all owners. A request that is retried goes before all requests that have not had a turn
-        yet."""
+        """Join the queues of all owners. A retried request goes ahead of all requests that have not had a turn yet."""
         again = self._place is not None
         owners = [waiter.owner for waiter in self._flight] or [""]
         self._place = Place(0 if again else 1, owners[0])
@@ -80,7 +79,7 @@ class _Line:
             self._place.add_owner(waiter.owner)
 
     def check(self, wait: Wait | None) -> None:
-        """Fail callers whose patience ends before the next turn is possible."""
+        """Fail callers whose time limit ends before the next turn is possible."""
         if wait is not None:
             self._refuse(wait.opening, wait)
 
@@ -95,7 +94,7 @@ class _Line:
 
 
 class SourceGateway:
-    """Fetches responses from sources; implements `workers.outbound.source_requests.SourceFetcher`. Use as an async
+    """Fetches responses from sources. Implements `workers.outbound.source_requests.SourceFetcher`. Use it as an async
     context manager."""
 
     def __init__(
@@ -107,7 +106,7 @@ class SourceGateway:
         claim_seconds: float = 10.0,
     ) -> None:
         """Create a gateway. `sources` are settings by source name; a source without a base URL is disabled. If this
-        process does not renew its claims for `claim_seconds`, another process can send its requests."""
+        process does not renew its claims for `claim_seconds`, another process may send its requests."""
         self._sources = {name: settings for name, settings in sources.items() if settings.base_url is not None}
         self._cache = cache
         self._state = state
@@ -160,7 +159,7 @@ class SourceGateway:
     async def _result(
         self, waiter: _RequestWaiter, flight: InFlight[_RequestWaiter], client: SourceClient, source: str
     ) -> SourceResponse:
-        """Wait for as long as the caller's patience allows, or longer for a response that is already in flight."""
+        """Wait for as long as the caller's time limit allows, or longer if the response is already in flight."""
         await asyncio.wait([waiter.result], timeout=waiter.patience)
         line = self._lines.get(flight)
         if not waiter.result.done() and not (line is not None and line.waiting):
@@ -186,7 +185,7 @@ class SourceGateway:
     async def _obtain(
         self, key: str, request: SourceRequest, client: SourceClient, flight: InFlight[_RequestWaiter], claimant: str
     ) -> SourceResponse:
-        """Return the response from the cache, or otherwise from the source."""
+        """Return the response from the cache or, if it is not cached, from the source."""
         lifetime = client.settings.lifetime if request.lifetime is None else request.lifetime
 
         async def look() -> CachedResponse | Literal["claimed", "elsewhere"]:
@@ -210,7 +209,7 @@ class SourceGateway:
             raise
 
     async def _purge(self) -> None:
-        """Delete responses whose lifetime has ended."""
+        """Delete expired responses."""
         while True:
             await asyncio.sleep(_PURGE_SECONDS)
             try:

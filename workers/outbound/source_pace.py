@@ -1,6 +1,6 @@
-"""Rate limiter for one service, across all processes: spacing, connections, pauses, daily budget.
+"""Rate limiter for one service, shared by all processes: spacing, connections, pauses, daily budget.
 
-`Pace` is the shared state, changed at times from a clock that all processes share. `Pacer` connects one process to it:
+`Pace` is the shared state, which uses times from a clock shared by all processes. `Pacer` connects one process to it:
 callers queue at a gate, and only the first of them asks the shared state for a turn."""
 
 import asyncio
@@ -20,18 +20,18 @@ from workers.outbound.store import SharedState
 _LOG = logging.getLogger(__name__)
 _DAY = 86_400.0
 _GRACE_SECONDS = 0.5
-"""Seconds by which a process can be late before it loses its place in the queue."""
+"""Seconds by which a process may be late before it loses its place in the queue."""
 _SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
 """Minimum and maximum seconds between two checks while the wait depends only on another process."""
 _MOST_AHEAD = 2.0
-"""Maximum seconds added to a wait for processes ahead in the queue, because these may have left."""
+"""Maximum seconds added to a wait because of processes ahead in the queue, because these may have left."""
 _LONGEST_WAIT = 5.0
-"""Maximum seconds between two checks, because a turn can become available early."""
+"""Maximum seconds between two checks, because a turn may become available early."""
 _CLOSING_SECONDS = 2.0
 
 
 class PaceLimits(NamedTuple):
-    """Limits of one service for one API key, across all processes."""
+    """A service's limits for one API key, across all processes."""
 
     spacing: float
     """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
@@ -44,7 +44,7 @@ class PaceLimits(NamedTuple):
 
 
 class Wait(NamedTuple):
-    """Time to wait before a turn is available."""
+    """Delay until a turn is available."""
 
     seconds: float
     """Seconds until the next check."""
@@ -55,16 +55,16 @@ class Wait(NamedTuple):
 
 @dataclass
 class Pace:
-    """Shared state of the rate limiter. It is stored as JSON, so fields can be added but not renamed."""
+    """The rate limiter's shared state. It is stored as JSON, so fields may be added but not renamed."""
 
     seen: float = 0.0
-    """Latest time observed; the limiter never uses an earlier time, even if the clock goes backwards."""
+    """Latest time observed. The limiter never uses an earlier time, even if the clock goes backwards."""
     next_at: float = 0.0
     paused_until: float = 0.0
     day: int = 0
     spent: int = 0
     in_flight: dict[str, float] = field(default_factory=dict)
-    """Requests in flight: by ticket, the time after which the request counts as answered."""
+    """Requests in flight, by ticket, each with the time after which it counts as answered."""
     line: list[tuple[str, float]] = field(default_factory=list)
     """Queue of waiting processes, each with the time at which it loses its place. A process that gets a turn leaves the
     queue."""
@@ -77,8 +77,8 @@ class Pace:
         return _STATE.dump_json(self).decode()
 
     def take(self, ticket: str, process: str, price: int, now: float, limits: PaceLimits) -> Wait | None:
-        """Take a turn and return None, or return how long to wait. Return None as well if the ticket already has a
-        turn. `price` is in units of the daily budget."""
+        """Take a turn and return None, or return how long to wait. Also returns None if the ticket already has a turn.
+        `price` is in units of the daily budget."""
         now = self._pass_time(now)
         if ticket in self.in_flight:
             return None
@@ -100,7 +100,7 @@ class Pace:
         return None
 
     def end(self, ticket: str, pause: float, now: float, limits: PaceLimits) -> None:
-        """End a turn. `pause` is the number of seconds for which the service asks to receive no requests."""
+        """End a turn. `pause` is the number of seconds during which the service asks not to receive requests."""
         now = self._pass_time(now)
         if self.in_flight.pop(ticket, None) is not None and limits.connections == 1:
             self.next_at = max(self.next_at, now + limits.spacing)
@@ -108,8 +108,8 @@ class Pace:
             self.paused_until = max(self.paused_until, now + pause)
 
     def _line_up(self, process: str, now: float) -> int:
-        """Return the position of the process in the queue, after adding it at the end if it is new and removing
-        processes that did not check again in time."""
+        """Return the process's position in the queue, after adding it at the end if it is new and removing processes
+        that did not check again in time."""
         self.line = [(name, until) for name, until in self.line if until >= now or name == process]
         names = [name for name, _ in self.line]
         if process not in names:
@@ -141,7 +141,8 @@ class Turn:
 
 
 class Pacer:
-    """Rate limiter for one process's requests to one service. Belongs to one event loop; close it there."""
+    """Rate limiter for one process's requests to one service. It belongs to one event loop, in which it must be
+    closed."""
 
     def __init__(self, state: SharedState, key: str, limits: PaceLimits) -> None:
         self._state = state
@@ -152,7 +153,7 @@ class Pacer:
         self._ending: set[asyncio.Task[None]] = set()
 
     def seconds_ahead(self, place: Place[int]) -> float:
-        """Return the minimum wait in seconds for a new place like this one."""
+        """Return the minimum wait, in seconds, for a new place like this one."""
         return self._gate.ahead(place) * self._limits.spacing
 
     @asynccontextmanager
@@ -162,7 +163,7 @@ class Pacer:
         """Wait for a turn to send one request.
 
         Calls `check` with None when the request is first in line and after each wait, and with each `Wait` before it
-        begins; an exception from `check` ends the wait. Raises StorageError when the shared state is unreachable."""
+        begins. An exception from `check` ends the wait. Raises StorageError if the shared state is unreachable."""
         turn, asked = Turn(), False
         try:
             async with self._gate.slot(place or Place()):

@@ -17,19 +17,19 @@ S = TypeVar("S", bound=BaseModel)
 
 
 class RequestContext(NamedTuple):
-    """Owner of a request, and the time for which the request can wait to be sent."""
+    """Owner of a request, and how long it may wait to be sent."""
 
     owner: str
     """Evaluation id, which identifies the owner. Owners take turns at a source."""
     patience: float
-    """Maximum seconds until the last attempt starts, including queueing, failures and pauses. After that, or at once if
-    the request cannot start in time, SourceBusy is raised. The last response can take as long as the source's settings
-    allow."""
+    """Maximum seconds until the last attempt starts, including queueing, failures and pauses. SourceBusy is raised when
+    they have passed or, if the request cannot start in time, immediately. The last response may take as long as the
+    source's settings allow."""
 
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """Request to a source. All of it can be cached, shared and logged, because the gateway adds keys and e-mail
+    """Request to a source. All of it can be cached, shared and logged, because the gateway adds keys and email
     addresses later."""
 
     source: str
@@ -41,26 +41,26 @@ class SourceRequest:
     body: str | None = None
     """JSON body; if set, the request is a POST."""
     lifetime: dt.timedelta | None = None
-    """Time for which the response stays fresh; None means the source's default."""
+    """Period for which the response stays fresh; None means the source's default."""
     max_bytes: int = 16 * 2**20
 
 
 class SourceResponse(NamedTuple):
     status: Literal[200, 404]
-    """Status of the response. 404 means that the source does not know the requested item; it is cached like any
+    """HTTP status of the response. 404 means that the source does not know the requested item; it is cached like any
     other response."""
     body: bytes
     fetched_at: dt.datetime
     cached: bool
-    """True if the response came from the shared cache or from another caller's identical request in flight."""
+    """Whether the response came from the shared cache, or from another caller's identical request in flight."""
 
 
 class SourceFetcher(Protocol):
     """Fetcher of responses, implemented by `workers.outbound.source_gateway.SourceGateway`."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
-        """Fetch a response. Raises SourceUnavailable, SourceBusy or SourceRefused, and StorageError when the
-        cache's database is unreachable."""
+        """Fetch a response. Raises SourceUnavailable, SourceBusy or SourceRefused if the source gives none, and
+        StorageError if the cache's database is unreachable."""
         ...
 
 
@@ -72,7 +72,7 @@ class JournalledFetcher:
     fetcher: SourceFetcher
     journal: Journal
     purpose: Operation | None = None
-    """Operation to record in the journal for all requests; None records the operation of each request."""
+    """Operation under which the journal records all requests; None records each request's own operation."""
 
     async def fetch(self, request: SourceRequest, context: RequestContext) -> SourceResponse:
         response = await self.fetcher.fetch(request, context)
@@ -95,11 +95,10 @@ _NO_CACHED_ANSWER = dt.timedelta(microseconds=1)
 async def fetch_parsed(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, parse: Callable[[SourceResponse], T]
 ) -> T:
-    """Fetch a response and return the result of `parse`; fetch it once more, bypassing the cache, if it is malformed.
-    Raises SourceError, in particular SourceMalformed if the second response is malformed too.
+    """Fetch a response and return the result of `parse`. If it is malformed, fetch it once more, bypassing the cache.
 
     The second response replaces the first in the shared cache, so that the malformed one is not served for the whole
-    cache lifetime."""
+    cache lifetime. Raises SourceError, in particular SourceMalformed if the second response is malformed too."""
     try:
         return parse(await remote.fetch(request, context))
     except SourceMalformed:
@@ -109,7 +108,7 @@ async def fetch_parsed(
 async def fetch_json(
     remote: SourceFetcher, request: SourceRequest, context: RequestContext, shape: type[S]
 ) -> S | None:
-    """Fetch and parse a JSON response as `fetch_parsed` does; return None if the source does not know the requested
+    """Fetch and parse a JSON response as `fetch_parsed` does. Returns None if the source does not know the requested
     item."""
     return await fetch_parsed(
         remote,
@@ -120,8 +119,8 @@ async def fetch_json(
 
 
 def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
-    """Parse a JSON response. Raises SourceMalformed. The source's metrics count malformed responses, and malformed
-    entries, which are left out."""
+    """Parse a JSON response, skipping malformed entries. The source's metrics count these, and malformed responses.
+    Raises SourceMalformed if the response as a whole is malformed."""
     try:
         return shape.model_validate_json(response.body, context=source)
     except ValidationError as error:

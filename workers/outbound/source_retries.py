@@ -1,4 +1,5 @@
-"""Client of one source: adds credentials, limits the rate, retries, and stops asking a source that keeps failing."""
+"""Client for one source, which adds credentials, limits the rate, retries, and stops querying a source that keeps
+failing."""
 
 import hashlib
 import json
@@ -40,7 +41,7 @@ from workers.outbound.store import SharedState
 _LOG = logging.getLogger(__name__)
 _MOST_REDIRECTS = 3
 _LONGEST_QUOTED = 200
-"""Maximum characters of a source's message quoted in an error."""
+"""Maximum number of characters of a source's message that an error quotes."""
 
 
 class SourceAddress:
@@ -59,12 +60,12 @@ class SourceAddress:
         return f"{self._source} {self.host} {hashlib.sha256(self._secret.encode()).hexdigest()[:16]}"
 
     def cache_key(self, request: SourceRequest) -> str:
-        """Return the cache key of the response, equal for all callers that send the same request to the same server."""
+        """Return the response's cache key, equal for all callers that send the same request to the same server."""
         asked = [request.source, str(self._base), request.path, sorted(request.params), request.body]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
     def url(self, request: SourceRequest) -> URL:
-        """Return the URL of a request. Raises SourceRefused for a path that leads outside the source's base URL."""
+        """Return a request's URL. Raises SourceRefused if its path leads outside the source's base URL."""
         base = str(self._base).rstrip("/") + "/"
         url = URL(base + request.path)
         if not str(url).startswith(base):
@@ -72,8 +73,8 @@ class SourceAddress:
         return url.extend_query(list(request.params) + self._params())
 
     def redirected(self, url: URL, location: str) -> URL:
-        """Return the target of a redirect. Raises SourceRefused for another host, port or scheme; a change from HTTP to
-        HTTPS is allowed."""
+        """Return a redirect's target. Raises SourceRefused if the host, port or scheme is different, except for a
+        change from HTTP to HTTPS."""
         try:
             target = url.join(URL(location))
         except ValueError:
@@ -98,7 +99,7 @@ class SourceAddress:
         return headers
 
     def redacted(self, text: str) -> str:
-        """Return the text without the key and e-mail address."""
+        """Return the text without the key and the email address."""
         return redacted(text, self._secret, self._settings.email)
 
     def _params(self) -> list[tuple[str, str]]:
@@ -119,16 +120,16 @@ class Line(Protocol):
         ...
 
     def check(self, wait: Wait | None) -> None:
-        """Raise an exception to give up the wait. `wait` is None when the request is first in the queue."""
+        """Raise an exception to give up waiting. `wait` is None if the request is first in the queue."""
         ...
 
     def begin(self) -> None:
-        """Note that the request's turn has begun."""
+        """Record that the request's turn has begun."""
         ...
 
 
 class _Transient(Exception):
-    """Failure that can go away when the same request is retried."""
+    """Failure that may go away if the same request is retried."""
 
 
 class _RateLimited(_Transient):
@@ -136,8 +137,8 @@ class _RateLimited(_Transient):
 
 
 class CircuitBreaker:
-    """Circuit breaker that opens after `threshold` consecutive failures. After `pause` seconds it admits one attempt at
-    a time (a probe) until one succeeds. Times are in seconds, from any single clock."""
+    """Circuit breaker that opens after `threshold` consecutive failures. After `pause` seconds, it admits one attempt
+    at a time (a probe) until one succeeds. Times are in seconds, from any one clock."""
 
     def __init__(self, threshold: int, pause: float) -> None:
         self._threshold = threshold
@@ -175,7 +176,8 @@ class CircuitBreaker:
 
 
 class SourceClient:
-    """Client that sends requests to one source, without a cache. Belongs to one event loop; close it there."""
+    """Client that sends requests to one source, without a cache. It belongs to one event loop, in which it must be
+    closed."""
 
     def __init__(self, source: str, settings: SourceSettings, state: SharedState, clock: Clock) -> None:
         self.settings = settings
@@ -193,7 +195,8 @@ class SourceClient:
         self._name = f"{source} ({self.address.host})"
 
     async def request(self, request: SourceRequest, line: Line) -> HttpResponse:
-        """Return a response with status 200 or 404. Raises SourceUnavailable, SourceBusy or SourceRefused."""
+        """Return a response with status 200 or 404. Raises SourceUnavailable, SourceBusy or SourceRefused if there is
+        none."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self.settings.attempts),
             wait=self._wait,
@@ -207,7 +210,8 @@ class SourceClient:
         except _RateLimited as limited:
             raise SourceBusy(
                 f"{self._name} still reported too many requests after {_tries(self.settings.attempts)}: {limited}.",
-                f"Check whether the key is also used elsewhere, or increase {self.settings.variable}__SPACING_SECONDS.",
+                "Check whether the key is also in use elsewhere, or increase "
+                f"{self.settings.variable}__SPACING_SECONDS.",
             ) from limited
         except _Transient as failure:
             raise SourceUnavailable(
@@ -224,7 +228,7 @@ class SourceClient:
         url = self.address.url(request)
         with self._breaker.attempt(self._clock.monotonic()) as probe:
             if probe is None:
-                raise self._left_alone()
+                raise self._suspended_error()
             for _ in range(1 + _MOST_REDIRECTS):
                 response = await self._send(request, url, line, probe, state)
                 if classify_response(response.status, response.headers) != "redirect":
@@ -235,11 +239,11 @@ class SourceClient:
     async def _send(
         self, request: SourceRequest, url: URL, line: Line, probe: bool, state: RetryCallState
     ) -> HttpResponse:
-        """Send one request in its own turn; return a response or a redirect."""
+        """Send one request, in its own turn; return a response or a redirect."""
 
         def check(wait: Wait | None) -> None:
             if self._breaker.remaining(self._clock.monotonic()):
-                raise self._left_alone()  # the breaker has opened since this request joined the queue
+                raise self._suspended_error()  # the breaker has opened since this request joined the queue
             line.check(wait)
 
         wanted_at = self._clock.monotonic()
@@ -305,7 +309,7 @@ class SourceClient:
             _LOG.warning("%s keeps failing: no requests for %g s", self._name, self.settings.breaker_seconds)
             BREAKER_OPEN.labels("source", self._source).set(1)
 
-    def _left_alone(self) -> SourceUnavailable:
+    def _suspended_error(self) -> SourceUnavailable:
         again = self._breaker.remaining(self._clock.monotonic())
         return SourceUnavailable(
             f"{self._name} has failed {self._breaker.failures} times in a row. Requests to it are suspended.",

@@ -1,6 +1,6 @@
-"""Settings of each remote source: base URL, credentials and limits. All can be overridden.
+"""Settings for each remote source: base URL, credentials and limits. All of them can be overridden.
 
-The default limits are from the APIs' documentation in autumn 2026. They apply per key, across all processes."""
+The default limits come from the APIs' documentation in autumn 2026. They apply per key, across all processes."""
 
 import datetime as dt
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -13,7 +13,7 @@ Seconds = Annotated[float, Field(gt=0)]
 
 
 class KeyPlace(NamedTuple):
-    """Place where an API expects its key."""
+    """Where an API expects its key."""
 
     kind: Literal["header", "param"]
     name: str
@@ -22,15 +22,15 @@ class KeyPlace(NamedTuple):
 
 
 class SourceSettings(Frozen):
-    """Settings of one API. Fields whose defaults depend on another field must be defined after it."""
+    """Settings for one API. Fields whose defaults depend on another field must be defined after it."""
 
     variable: ClassVar[str] = "ASSAYER"
-    """Prefix of the API's environment variables, used in hints."""
+    """Prefix of the API's environment variables, for hints."""
     key_place: ClassVar[KeyPlace] = KeyPlace("header", "Authorization", "Bearer ")
     email_param: ClassVar[str | None] = None
-    """Parameter under which the API expects a contact e-mail address; None if it does not use one."""
+    """Parameter in which the API expects a contact email address; None if it uses none."""
     headers: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Additional headers of every request."""
+    """Additional headers in every request."""
     prices: ClassVar[dict[Operation, int]] = {}
     """Cost of each operation in units of the daily budget; 1 for operations that are not listed."""
     compulsory: ClassVar[Literal["api_key", "email", ""]] = ""
@@ -39,18 +39,18 @@ class SourceSettings(Frozen):
     base_url: str | None = None
     """Base URL; None disables the source."""
     api_key: SecretStr = SecretStr("")
-    """API key; without it, sources allow fewer requests, and some allow none."""
+    """API key. Without it, sources allow fewer requests, and some allow none."""
     email: str = ""
-    """Contact e-mail address sent with every request. Some sources then allow more requests; Unpaywall requires it."""
+    """Contact email address, sent with every request. Some sources then allow more requests; Unpaywall requires it."""
     spacing_seconds: float = Field(default=0.1, ge=0)
     """Minimum seconds between the starts of two requests; with one connection, between the end of a response and the
     next request."""
     connections: int = Field(default=4, ge=1)
-    """Maximum requests in flight."""
+    """Maximum number of requests in flight."""
     daily_budget: int | None = Field(default=None, ge=1)
     """Units per UTC day; None means no limit."""
     lifetime: dt.timedelta = dt.timedelta(days=7)
-    """Time for which a response stays fresh."""
+    """Period for which a response stays fresh."""
     connect_seconds: Seconds = 5.0
     answer_seconds: Seconds = 30.0
     """Maximum seconds for one request, including connecting."""
@@ -59,11 +59,11 @@ class SourceSettings(Frozen):
     backoff_initial_seconds: Seconds = 1.0
     backoff_max_seconds: Seconds = 30.0
     retry_after_max_seconds: Seconds = 3_600.0
-    """Longest wait, in seconds, accepted from one Retry-After header of a source."""
+    """Longest wait, in seconds, accepted from one of a source's Retry-After headers."""
     breaker_failures: int = Field(default=5, ge=1)
     """Number of consecutive failures after which requests to the source are suspended."""
     breaker_seconds: Seconds = 30.0
-    """Seconds until one request is tried again after that."""
+    """Seconds after which one request is tried again."""
 
     @field_validator("base_url")
     @classmethod
@@ -81,7 +81,7 @@ class SourceSettings(Frozen):
 
     @property
     def lacks(self) -> str:
-        """Return the name of the required setting that is missing; empty if none is missing."""
+        """Return the name of the missing required setting; empty if none is missing."""
         values = {"api_key": self.api_key.get_secret_value(), "email": self.email, "": "nothing is compulsory"}
         return "" if values[self.compulsory] else self.compulsory
 
@@ -92,7 +92,7 @@ def _with_key(with_key: Any, without: Any) -> Any:
 
 
 class SemanticScholarSettings(SourceSettings):
-    """Semantic Scholar settings: one request per second per key over all endpoints; without a key, all clients share
+    """Semantic Scholar settings: one request per second per key over all endpoints. Without a key, all clients share
     one pool.
 
     With only one connection, spacing is counted from the end of each response, which adds one response's latency
@@ -120,7 +120,7 @@ class OpenAlexSettings(SourceSettings):
     requests per second.
 
     The budget's unit is a list request, which costs 0.0001 dollars. A search costs ten units. Single records are free,
-    but only `open_access` requests nothing else, so all other operations cost one unit."""
+    but only `open_access` requests nothing else, so all other operations count as one unit."""
 
     variable = "ASSAYER_OPENALEX"
     key_place = KeyPlace("param", "api_key")
@@ -132,7 +132,7 @@ class OpenAlexSettings(SourceSettings):
 
 
 class CrossrefSettings(SourceSettings):
-    """Crossref settings. List requests are limited to three per second over three connections with an e-mail address,
+    """Crossref settings. List requests are limited to three per second over three connections with an email address,
     and to one per second over one connection without. This program uses one connection, as for Semantic Scholar,
     because it queries Crossref rarely and in batches."""
 
@@ -144,7 +144,7 @@ class CrossrefSettings(SourceSettings):
 
 
 class UnpaywallSettings(SourceSettings):
-    """Unpaywall settings: 100,000 requests per day; an e-mail address is required."""
+    """Unpaywall settings: 100,000 requests per day; an email address is required."""
 
     compulsory = "email"
     variable = "ASSAYER_UNPAYWALL"
@@ -162,8 +162,8 @@ class WebSettings(SourceSettings):
 
 
 class GoogleScholarSettings(SourceSettings):
-    """Google Scholar settings for a Serper-style API like that of web search; the key is required, and every
-    request is charged."""
+    """Google Scholar settings for a Serper-style API like that for web search. The key is required, and every request
+    is charged."""
 
     compulsory = "api_key"
     variable = "ASSAYER_GOOGLE_SCHOLAR"

@@ -1,4 +1,4 @@
-"""Interfaces of the state that processes share, with in-memory implementations: LLM answers and their ledger, source
+"""Interfaces for the state that processes share, with in-memory implementations: LLM answers and their ledger, source
 responses, claims on both, and small JSON objects."""
 
 import asyncio
@@ -14,7 +14,7 @@ from workers.outbound.claims import Claimed, Claims, InMemoryClaims
 
 
 class AnswerStore(Claims, Protocol):
-    """Cache of LLM answers and the ledger of LLM requests. Raises StorageError when unreachable."""
+    """Cache of LLM answers, and the ledger of LLM requests. Raises StorageError if it is unreachable."""
 
     async def find(self, key: str) -> CachedAnswer | None: ...
 
@@ -29,15 +29,15 @@ class AnswerStore(Claims, Protocol):
         instead_of: CachedAnswer | None = None,
         claimant: str | None = None,
     ) -> None:
-        """Write the ledger row and the answer, if there is one, and release the claimant's claim, in one transaction.
+        """Write the ledger row and the answer, if any, and release the claimant's claim, all in one transaction.
 
-        An already stored answer is kept, so that all callers get the same answer, unless its value equals that of
+        An answer that is already stored is kept, so that all callers get the same one, unless its value equals that of
         `instead_of`, which was found unusable."""
         ...
 
 
 class InMemoryAnswerStore(InMemoryClaims):
-    """Answer store in memory, for a single process without persistence."""
+    """Answer store in memory, for a single process that needs no persistence."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class InMemoryAnswerStore(InMemoryClaims):
 
 
 class ResponseCache(Claims, Protocol):
-    """Cache of source responses. Raises StorageError when unreachable."""
+    """Cache of source responses. Raises StorageError if it is unreachable."""
 
     async def find_or_claim(
         self, key: str, freshness: dt.timedelta, claimant: str, seconds: float
@@ -81,7 +81,7 @@ class ResponseCache(Claims, Protocol):
         ...
 
     async def keep(self, key: str, response: CachedResponse, lifetime: dt.timedelta) -> None:
-        """Store the response, replacing any older one, and release the claim. The response can be purged after its
+        """Store the response, replacing any older one, and release the claim. The response may be purged after its
         lifetime."""
         ...
 
@@ -91,7 +91,7 @@ class ResponseCache(Claims, Protocol):
 
 
 class InMemoryResponseCache(InMemoryClaims):
-    """Response cache in memory, for a single process without persistence."""
+    """Response cache in memory, for a single process that needs no persistence."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(clock.monotonic)
@@ -123,14 +123,14 @@ Result = TypeVar("Result")
 
 
 class SharedState(Protocol):
-    """Small JSON objects, each changed by one process at a time. Raises StorageError when unreachable."""
+    """Small JSON objects, each changed by one process at a time. Raises StorageError if they are unreachable."""
 
     async def change(self, key: str, work: Callable[[str, float], tuple[str, Result]]) -> Result:
-        """Call `work` with the stored text, initially `{}`, and the shared clock's Unix time; store the text that it
+        """Call `work` with the stored text, initially `{}`, and the shared clock's Unix time. Store the text that it
         returns, and return its result.
 
-        No other process changes the text meanwhile. If the connection is lost, `work` may be called again with the text
-        that it returned."""
+        No other process changes the text in the meantime. If the connection is lost, `work` may be called again with
+        the text that it returned."""
         ...
 
 

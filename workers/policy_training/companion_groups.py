@@ -1,8 +1,8 @@
 """Convert rollouts of SciCompanion's loop to the rows that TRL's GRPO trainer expects: a fixed number per group.
 
-A rollout consists of several calls, each with its own prompt, as in evaluations. Each call is a row with the reward of
-the whole rollout, so a group of G rollouts with K calls each is a group of G x K rows with the same mean reward. A
-rollout with fewer calls is padded with rows whose tokens are all masked; they keep the mean correct."""
+A rollout consists of several calls, each with its own prompt, as in evaluations. Each call is a row with the whole
+rollout's reward, so a group of G rollouts with K calls each is a group of G x K rows with the same mean reward. A
+rollout with fewer calls is padded with rows whose tokens are all masked, which keep the mean correct."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class TrajectoryRecord(Frozen):
-    """Line of `trajectories.jsonl`. Steps that are repeated after a restart appear again."""
+    """Line in `trajectories.jsonl`. Steps that are repeated after a restart appear again."""
 
     step: int
     idea: str
@@ -37,8 +37,8 @@ class TrajectoryRecord(Frozen):
 
 
 class CompanionGroups:
-    """Rollout function for TRL (`rollout_func`), which also returns the rewards of its rows. It uses one event loop for
-    the whole training, so that resources stay open between steps."""
+    """Rollout function for TRL (`rollout_func`), which also returns its rows' rewards. It uses one event loop for the
+    whole training, so that resources stay open between steps."""
 
     def __init__(self, rollouts: CompanionRollouts, ideas: Sequence[RatedIdea], calls: int, record: Path) -> None:
         """Create the rollout function. `calls` is the number of rows per rollout; `record` is the file to which rewards
@@ -80,7 +80,7 @@ class CompanionGroups:
 
 
 def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
-    """Return the rows of a rollout, padded to `calls` rows with masked ones. Raises Defect if there are more."""
+    """Return a rollout's rows, padded to `calls` rows with masked ones. Raises Defect if it has more."""
     if len(rollout.calls) > calls:
         raise Defect(f"A rollout has {len(rollout.calls)} calls; at most {calls} were expected.")
     nothing = TrajectoryTokens((end,), (end,), (0,))
@@ -88,8 +88,8 @@ def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryT
 
 
 def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
-    """Return a reward function that assigns each row the reward of its rollout. The function raises PartUnavailable
-    after `most_steps_unrewarded` consecutive steps without any reward."""
+    """Return a reward function that assigns each row its rollout's reward. The function raises PartUnavailable after
+    `most_steps_unrewarded` consecutive steps without any reward."""
     silent = SilentSteps(
         most_steps_unrewarded,
         "No rollout had a reward",

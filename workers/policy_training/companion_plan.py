@@ -18,20 +18,21 @@ class LoopRollouts(Rollouts):
     at_once: PositiveInt = 32
     """Maximum number of contexts for which the policy generates in one batch."""
     most_prompt_tokens: PositiveInt = 12_000
-    """Maximum tokens of a prompt; a rollout with a longer prompt ends without a reward. The paper uses 12,000."""
+    """Maximum number of tokens in a prompt. A rollout with a longer prompt ends without a reward. The paper uses
+    12,000."""
     repairs: Annotated[int, Field(ge=0, le=5)] = 1
     """Maximum number of times an unusable answer is sent back."""
     seconds: float = Field(default=3_600, gt=0)
-    """Maximum seconds of one rollout, including waits for other rollouts; a longer rollout ends without a reward."""
+    """Maximum seconds for one rollout, including waiting for other rollouts. A longer rollout ends without a reward."""
     most_steps_unrewarded: PositiveInt = 5
-    """Consecutive steps without a single reward after which the training stops."""
+    """Number of consecutive steps without a single reward after which the training stops."""
 
 
 class CompanionTraining(TrainingPlan):
     method: Literal["scicompanion"]
     data: RatedIdeaFile
     corpus: Path
-    """Folder of the corpus that the loop searches, read with the embedder in the settings."""
+    """Folder of the corpus that the loop searches, which is read with the embedder in the settings."""
     loop: SciCompanionOptions = SciCompanionOptions()
     reward: RewardWeights = RewardWeights()
     rollouts: LoopRollouts = LoopRollouts()
@@ -42,11 +43,11 @@ class CompanionTraining(TrainingPlan):
 
     @property
     def dimensions(self) -> tuple[RubricDimension, ...]:
-        """Return the dimensions of the loop. Raises InputError when a dimensions file cannot be used."""
+        """Return the loop's dimensions. Raises InputError if a dimensions file is unusable."""
         return self.loop.rubric()
 
     def calls(self, judged: int) -> int:
-        """Return the maximum number of policy calls in one rollout if `judged` dimensions are judged at its end."""
+        """Return the maximum number of policy calls in one rollout, if `judged` dimensions are judged at its end."""
         a_step = 1 if self.loop.asked == "together" else 3
         after_last = 0 if self.loop.asked == "together" else 1  # the last step asks for no further queries
         return 1 + self.loop.steps * a_step - after_last + judged

@@ -1,4 +1,4 @@
-"""Run SciCompanion's loop many times concurrently with the policy as the language model; steps and literature are the
+"""Run SciCompanion's loop many times concurrently, with the policy as the language model. Steps and literature are the
 same as in an evaluation."""
 
 import asyncio
@@ -32,7 +32,7 @@ from workers.policy_training.trajectories import TrajectoryTokens
 class CompanionRollout(NamedTuple):
     idea: RatedIdea
     calls: tuple[TrajectoryTokens, ...]
-    """Tokens of each call. Questions and retrieved text are in the prompts and, if an answer was sent back, also
+    """Tokens in each call. Questions and retrieved text are in the prompts and, if an answer was sent back, also
     between answers."""
     reward: TrajectoryReward | Absent
 
@@ -45,7 +45,7 @@ class CompanionRollouts:
     async def walked(
         self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
-        """Run one rollout per entry of `ideas`, which can contain an idea several times. A failed rollout has the
+        """Run one rollout per entry in `ideas`, which may contain an idea several times. A failed rollout has the
         reason instead of a reward. Exceptions from `generate` propagate."""
         names = [f"rollout_{number}" for number in range(len(ideas))]
         waves = GenerationWaves(generate, names, self._plan.rollouts.at_once)
@@ -83,12 +83,12 @@ class CompanionRollouts:
 
 
 def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
-    """Return the dimensions with a known score; assessing others gives no reward."""
+    """Return the dimensions with a known score, because assessing others gives no reward."""
     return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 
 
 def _settings(plan: CompanionTraining) -> LlmSettings:
-    """Return the settings of the gateway, which handles the policy's answers in the same way as an endpoint's."""
+    """Return settings for the gateway, which treats the policy's answers in the same way as an endpoint's."""
     return LlmSettings(
         base_url="http://policy.invalid",
         model="policy",

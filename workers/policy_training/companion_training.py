@@ -24,8 +24,8 @@ def train_companion(
 ) -> LearningCurve:
     """Train as `train_policy` does, with rewards from known scores instead of a judge.
 
-    The rewards of each rollout are written to `trajectories.jsonl`. All backends except the language model are
-    used. Raises InputError and ConfigurationError."""
+    Each rollout's rewards are written to `trajectories.jsonl`. All backends except the language model are used. Raises
+    InputError if the ideas cannot be used, ConfigurationError, and the errors of `run_training`."""
     ideas = read_companion_ideas(plan)
     calls = calls_of(plan, ideas)
     record = plan.folder / _TRAJECTORIES
@@ -36,8 +36,8 @@ def train_companion(
 
 
 def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    """Read the rated ideas of a plan. Raises InputError if a line is faulty, which the error names, or if there are too
-    few ideas for a step."""
+    """Read a plan's rated ideas. Raises InputError if a line is invalid, which the error names, or if there are too few
+    ideas for a step."""
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(

@@ -27,14 +27,14 @@ class LoraSettings(Frozen):
 
 class PolicyModel(Frozen):
     model: str
-    """Model folder, or model name on a hub; code in the model's repository is never run."""
+    """Model folder, or model name on a hub. Code in the model's repository is never run."""
     precision: Literal["float32", "bfloat16"] = "float32"
     lora: LoraSettings | None = None
     """Adapters to train; None trains all weights."""
 
 
 class QuestionFile(Frozen):
-    """JSON Lines file with `question` and `abstract`; other fields are ignored."""
+    """JSON Lines file with `question` and `abstract`. Other fields are ignored."""
 
     file: Path
     prompt: str = _DEFAULT_PROMPT
@@ -60,9 +60,9 @@ class RewardService(Frozen):
     judge: str | None = None
     """Name of a judge composition; None uses the service's default."""
     seconds: float = Field(default=1_800, gt=0)
-    """Seconds to wait for the rewards of one step."""
+    """Seconds to wait for one step's rewards."""
     most_steps_unjudged: PositiveInt = 5
-    """Consecutive steps without a single verdict after which the training stops."""
+    """Number of consecutive steps without a single verdict after which the training stops."""
 
 
 class GrpoSettings(Frozen):
@@ -73,34 +73,34 @@ class GrpoSettings(Frozen):
     scale_rewards: Literal["none", "group", "batch"] = "none"
     steps: PositiveInt = 300
     generations: int = Field(default=8, ge=2)
-    """Completions per question; the mean reward of this group is the baseline."""
+    """Number of completions per question. The mean reward of this group is the baseline."""
     questions: PositiveInt = 4
-    """Questions per step."""
+    """Number of questions per step."""
     micro_batch: PositiveInt | None = None
-    """Completions that the model processes at once; None means one group."""
+    """Number of completions that the model processes at once; None means one group."""
     learning_rate: float = Field(default=1e-5, gt=0)
     schedule: Literal["constant", "linear", "cosine"] = "constant"
     warm_up: int = Field(default=0, ge=0)
     """Number of warm-up steps."""
     clip: float = Field(default=0.2, gt=0)
-    """Clipping range ε of the probability ratio."""
+    """Clipping range ε for the probability ratio."""
     divergence_weight: float = Field(default=0.0, ge=0)
     """Weight β of the KL divergence from the initial policy."""
     weight_decay: float = Field(default=0.0, ge=0)
     squares_kept: float = Field(default=0.999, gt=0, lt=1)
     """AdamW's β2: the decay rate of the running mean of squared gradients."""
     longest_gradient: float = Field(default=1.0, gt=0)
-    """Maximum norm of the gradient; larger gradients are clipped."""
+    """Maximum norm of the gradient. Larger gradients are clipped."""
     temperature: float = Field(default=1.0, gt=0)
     most_tokens: PositiveInt = 1_024
-    """Maximum tokens of a completion."""
+    """Maximum number of tokens in a completion."""
     seed: int = 0
 
     @model_validator(mode="after")
     def _whole_batches(self) -> Self:
         if self.completions % self.batch:
             raise ValueError(
-                f"micro_batch = {self.batch} does not divide the {self.completions} completions of a step "
+                f"micro_batch = {self.batch} does not divide the {self.completions} completions in a step "
                 f"(questions x generations)"
             )
         return self
@@ -128,7 +128,7 @@ class TrainingMachine(Frozen):
     cpus: float = Field(default=1, ge=0)
     gpus: float = Field(default=0, ge=0)
     restarts: int = Field(default=3, ge=0)
-    """Maximum restarts after a worker dies; each resumes from the last complete checkpoint."""
+    """Maximum number of restarts after a worker dies. Each resumes from the last complete checkpoint."""
 
 
 class TrainingPlan(Frozen):
@@ -143,17 +143,18 @@ class TrainingPlan(Frozen):
     checkpoint_every: PositiveInt = 25
     """Number of steps between two checkpoints."""
     checkpoints_kept: int = Field(default=2, ge=2)
-    """Number of checkpoints to keep; at least two, because the latest is incomplete if the machine fails meanwhile."""
+    """Number of checkpoints to keep. At least two, because the latest is incomplete if the machine fails while writing
+    it."""
     machine: TrainingMachine = TrainingMachine()
 
     @property
     @abstractmethod
     def rewarded_by(self) -> str:
-        """Return the source of the rewards, as displayed next to the learning curve."""
+        """Return the source of the rewards, as shown next to the learning curve."""
 
-    def goes_on_from(self, earlier: "TrainingPlan") -> bool:
-        """Return whether training can resume from checkpoints of the earlier plan: the plans must differ only in
-        settings that do not affect results."""
+    def can_resume_from(self, earlier: "TrainingPlan") -> bool:
+        """Return whether training can resume from the earlier plan's checkpoints. The plans may differ only in settings
+        that do not affect results."""
         free = {"title", "folder", "checkpoint_every", "checkpoints_kept", "machine"}
         return self.model_dump(exclude=free) == earlier.model_dump(exclude=free)
 

@@ -42,9 +42,9 @@ class GrpoRun:
         told: Callable[[list[LearningPoint]], None],
         groups: RolloutGroups | None = None,
     ) -> None:
-        """Create a run. `told` receives all points so far after each step. Without `groups`, one completion is
-        sampled per prompt. Raises ConfigurationError when the model cannot be loaded or the machine does not
-        support the settings."""
+        """Create a run. After each step, `told` receives all points so far. Without `groups`, one completion is sampled
+        per prompt. Raises ConfigurationError if the model cannot be loaded or the machine does not support the
+        settings."""
         awaited: Any = reward  # TRL also awaits coroutines, but its types allow only lists
         with _quiet():
             model, tokenizer = _policy(plan)
@@ -66,7 +66,7 @@ class GrpoRun:
         return _points(self._trainer.state)
 
     def save(self, folder: Path) -> None:
-        """Save the policy, or its adapters, with the tokenizer."""
+        """Save the policy or its adapters, with the tokenizer."""
         self._trainer.save_model(str(folder))
 
 
@@ -79,7 +79,7 @@ class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored
 
 
 def _points(state: TrainerState) -> list[LearningPoint]:
-    """Return the points in the history stored in checkpoints; a step repeated after a restart appears once."""
+    """Return the points in the history stored in checkpoints. A step repeated after a restart appears once."""
     return [_point(row) for row in state.log_history if "reward" in row]
 
 
@@ -175,7 +175,7 @@ def _arguments(plan: TrainingPlan, rows: int) -> GRPOConfig:
 
 
 class _quiet(warnings.catch_warnings):
-    """Context that suppresses warnings from TRL and transformers that users can do nothing about."""
+    """Context that suppresses warnings from TRL and transformers about which users can do nothing."""
 
     def __enter__(self) -> None:
         super().__enter__()

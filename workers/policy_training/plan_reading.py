@@ -1,4 +1,4 @@
-"""Read the plans for `assayer policy train`: one TOML file per training, whose `method` names the policy's method."""
+"""Read plans for `assayer policy train`: one TOML file per training, in which `method` names the policy's method."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,8 +17,9 @@ _KINDS: Mapping[object, type[PolicyTraining] | type[CompanionTraining]] = {
 }
 
 
-def plan_of(given: Mapping[str, object]) -> AnyTraining:
-    """Return the training plan. Raises ValidationError, and InputError for a method that cannot be trained."""
+def parse_plan(given: Mapping[str, object]) -> AnyTraining:
+    """Return the training plan. Raises ValidationError if it is invalid, and InputError if the method cannot be
+    trained."""
     method = given.get("method", "debate")
     if not isinstance(method, str) or method not in _KINDS:
         raise InputError(f"Unknown method {method!r} to train.", f"Set method to one of {', '.join(map(str, _KINDS))}.")
@@ -26,14 +27,14 @@ def plan_of(given: Mapping[str, object]) -> AnyTraining:
 
 
 def read_policy_training(path: Path) -> AnyTraining:
-    """Read a training plan. Paths are relative to the file's folder. Raises InputError that names every faulty
-    field."""
+    """Read a training plan. Paths are relative to the file's folder. Raises InputError, which names every invalid
+    field, if it cannot be used."""
     try:
         given = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}.") from None
     try:
-        read = plan_of(given)
+        read = parse_plan(given)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"

@@ -1,6 +1,6 @@
 """One call of a task as a token sequence that contains exactly the tokens that the policy sampled.
 
-Rendering and tokenizing an answer again could yield tokens other than the sampled ones. When an answer is sent back,
+Rendering and tokenizing an answer again might yield tokens other than the sampled ones. When an answer is sent back,
 the text that the chat template puts after it is therefore appended to the existing tokens."""
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ class PolicyTemplate:
     cannot end or begin a message."""
 
     def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
-        """Create a template. `ends` are the tokens that end an answer. Raises ConfigurationError for a tokenizer
-        without a chat template."""
+        """Create a template. `ends` are the tokens that end an answer. Raises ConfigurationError if the tokenizer has
+        no chat template."""
         if not getattr(tokenizer, "chat_template", None):
             raise ConfigurationError(
                 "The policy's tokenizer has no chat template, which is needed to convert prompts to tokens.",
@@ -38,7 +38,7 @@ class PolicyTemplate:
         self._marks = {item: f"{item[0]} {item[1:]}" for item in special if len(item) > 1}
 
     def opening(self, messages: Sequence[ChatMessage]) -> tuple[int, ...]:
-        """Return the tokens of the messages up to the position where the answer begins."""
+        """Return the tokens of the messages, up to where the answer begins."""
         return self._ids(self._rendered(messages))
 
     def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, ended_by: int) -> tuple[int, ...]:
@@ -93,5 +93,5 @@ class PolicyConversation:
         self._segments.append(TrajectorySegment(inserted, False))
 
     def tokens(self) -> TrajectoryTokens:
-        """Return the tokens of the conversation. Raises InputError if there is no answer."""
+        """Return the conversation's tokens. Raises InputError if there is no answer."""
         return trajectory_tokens(self._segments)

@@ -16,7 +16,7 @@ Generate = Callable[[Sequence[Sequence[int]]], list[WrittenTokens]]
 """Function that returns the tokens that the policy generates after each context."""
 
 _IN_WORDS = Dialect("prompt", steps_down=False)
-"""Dialect of the policy: the answer's schema is in the prompt, because sampling is not constrained."""
+"""The policy's dialect: the answer's schema is in the prompt, because sampling is not constrained."""
 
 
 class _Waiting(NamedTuple):
@@ -27,10 +27,10 @@ class _Waiting(NamedTuple):
 
 class GenerationWaves:
     """Samples for all rollouts together, in batches. Sampling starts when every active rollout is waiting for an
-    answer, so that batches do not depend on timing. It blocks the event loop, which has no other work then."""
+    answer, so that batches do not depend on timing. It blocks the event loop, which then has no other work."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
-        """Create the waves. `at_once` is the maximum number of contexts per batch."""
+        """Create the sampler. `at_once` is the maximum number of contexts per batch."""
         self._generate, self._at_once = generate, at_once
         self._going = set(rollouts)
         self._place = {name: number for number, name in enumerate(rollouts)}
@@ -38,7 +38,7 @@ class GenerationWaves:
         self._changed = asyncio.Event()
 
     async def serve(self) -> None:
-        """Sample until all rollouts have left. Exceptions from `generate` propagate."""
+        """Sample until all rollouts have ended. Exceptions from `generate` propagate."""
         while self._going:
             await self._changed.wait()
             self._changed.clear()
@@ -66,7 +66,7 @@ class GenerationWaves:
 
 
 class PolicyTransport:
-    """Answers requests with the policy in training; implements `workers.llm.chat_completion.LlmTransport`."""
+    """Answers requests with the policy in training. Implements `workers.llm.chat_completion.LlmTransport`."""
 
     address = "the policy in training"
 
@@ -74,14 +74,14 @@ class PolicyTransport:
         self._template, self._waves, self._most = template, waves, most_prompt_tokens
         self._calls: dict[str, dict[tuple[object, ...], PolicyConversation]] = {}
         self.too_long: dict[str, str] = {}
-        """Error message by rollout, for rollouts with a prompt that was too long."""
+        """Error message, by rollout, for rollouts with a prompt that was too long."""
 
     def calls_of(self, run: str) -> tuple[TrajectoryTokens, ...]:
-        """Return the answered calls of one rollout, in the order of their requests."""
+        """Return one rollout's answered calls, in the order of their requests."""
         return tuple(item.tokens() for item in self._calls.get(run, {}).values() if item.answered)
 
     async def complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
-        """Have the policy answer a request. Raises RequestRefused for a prompt that is too long; it names no context
+        """Have the policy answer a request. Raises RequestRefused if the prompt is too long. The error names no context
         window, so that the gateway does not cut the question."""
         call = self._call(request, requester.run)
         context = call.context
@@ -111,7 +111,7 @@ class PolicyTransport:
         return [ChatMessage(item["role"], item["content"]) for item in request.body(_IN_WORDS)["messages"]]
 
     async def reach(self) -> Mapping[str, int]:
-        """Return no context windows; the policy is always reachable."""
+        """Return no context windows. The policy is always reachable."""
         return {}
 
     async def probe(self, model: str) -> None:

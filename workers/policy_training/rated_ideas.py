@@ -24,7 +24,7 @@ class RatedIdeaFile(Frozen):
 
 class RatedIdea(NamedTuple):
     idea: Idea
-    """Idea to evaluate; only literature up to its cutoff is used."""
+    """Idea to evaluate. Only literature up to its cutoff is used."""
     scores: Mapping[str, float]
     """Known scores, each on its dimension's own scale."""
 
@@ -37,7 +37,8 @@ class _Line(Frozen):
 
 
 def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension]) -> list[RatedIdea]:
-    """Read rated ideas. All must have scores for the same dimensions. Raises InputError that names the faulty line."""
+    """Read rated ideas, all of which must have scores for the same dimensions. Raises InputError, which names the line,
+    if one is invalid."""
     ideas = read_json_lines(data.file, data.most, "ideas", partial(_rated_idea, dimensions))
     for idea in ideas:
         if idea.scores.keys() != ideas[0].scores.keys():

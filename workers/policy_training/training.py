@@ -11,7 +11,7 @@ from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer.reports.learning_curve_page import as_learning_curve_csv, as_learning_curve_html
 from assayer_client.trainers import TrlReward
 from workers.policy_training.configuration import PolicyTraining, TrainingPlan
-from workers.policy_training.plan_reading import plan_of
+from workers.policy_training.plan_reading import parse_plan
 from workers.policy_training.training_rows import read_training_rows
 from workers.policy_training.trajectories import RolloutGroups
 from workers.policy_training.watched_reward import watched_reward
@@ -37,10 +37,11 @@ def run_training(
     progress: Callable[[LearningPoint], None],
     groups: RolloutGroups | None = None,
 ) -> LearningCurve:
-    """Train a policy, resuming from the last complete checkpoint in the plan's folder. The learning curve is written
-    after every step, as CSV and as an HTML page; the final policy is written to `policy/`. Raises InputError if the
-    folder contains a different training, ConfigurationError without the extra `rl`, and all errors of the reward
-    function."""
+    """Train a policy, resuming from the last complete checkpoint in the plan's folder.
+
+    After every step, the learning curve is written as CSV and as an HTML page. The final policy is written to
+    `policy/`. Raises InputError if the folder contains a different training, ConfigurationError if the extra `rl` is
+    not installed, and all errors of the reward function."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise ConfigurationError(
@@ -83,14 +84,14 @@ def _claim(plan: TrainingPlan) -> None:
     """Write the plan to the folder. Raises InputError if the folder contains a different training."""
     file = plan.folder / _PLAN
     try:
-        earlier: TrainingPlan = plan_of(json.loads(file.read_bytes()))
+        earlier: TrainingPlan = parse_plan(json.loads(file.read_bytes()))
     except FileNotFoundError:
         earlier = plan
     except (OSError, ValueError) as error:
         raise InputError(
             f"{file} cannot be read, so the settings of the checkpoints in its folder are unknown: {error}"
         ) from None
-    if not plan.goes_on_from(earlier):
+    if not plan.can_resume_from(earlier):
         raise InputError(
             f"{plan.folder} contains checkpoints of a training run with different settings.", "Choose another folder."
         )

@@ -9,7 +9,7 @@ from assayer.errors import InputError
 from workers.policy_training.configuration import QuestionFile
 
 _LONGEST_LINE = 1_000_000
-"""Maximum characters of a line."""
+"""Maximum length of a line in characters."""
 Row = TypeVar("Row")
 
 
@@ -19,14 +19,14 @@ class TrainingRow(TypedDict):
     abstract: str
 
 
-def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
-    """Return the rows of a file, at most `most`. `row` parses a line, given its location and text; `what` is a noun for
-    the rows, used in the error for an empty file. Raises InputError."""
+def read_json_lines(file: Path, limit: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
+    """Return a file's rows, at most `limit` of them. `row` parses a line, given its location and text; `what` is a noun
+    for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE + 1), ""), 1):
-                if most is not None and len(rows) == most:
+                if limit is not None and len(rows) == limit:
                     break
                 if len(line) > _LONGEST_LINE:
                     raise InputError(f"{file}, line {number}, has more than {_LONGEST_LINE:,} characters.")
@@ -40,7 +40,7 @@ def read_json_lines(file: Path, most: int | None, what: str, row: Callable[[str,
 
 
 def read_training_rows(data: QuestionFile) -> list[TrainingRow]:
-    """Read the questions. Raises InputError that names the faulty line."""
+    """Read the questions. Raises InputError, which names the line, if one is invalid."""
 
     def row(place: str, line: str) -> TrainingRow:
         try:

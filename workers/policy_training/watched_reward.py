@@ -1,4 +1,4 @@
-"""Wrap a reward function: log additional metrics, and stop the training if the judge gives no verdicts."""
+"""Wrap a reward function to log additional metrics, and to stop the training if the judge gives no verdicts."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,16 +8,16 @@ from assayer.errors import PartUnavailable
 from assayer_client.trainers import TrlReward
 
 LENGTH_REWARDED, LENGTH_UNREWARDED = "length_rewarded", "length_unrewarded"
-"""Mean tokens of completions with a reward above 0, and of all other judged completions; each is omitted for a step
-without such completions."""
+"""Mean number of tokens in completions with a reward above 0, and in all other judged completions. Each is omitted for
+a step that has no such completions."""
 
 ACCURACY, STRUCTURE, SCORED = "accuracy", "structure", "scored"
-"""Means of the parts of SciCompanion's reward over rewarded rollouts, and the share of rollouts that reached a score.
-"""
+"""Means of the parts of SciCompanion's reward over rewarded rollouts, and the share of rollouts that reached a
+score."""
 
 
 class SilentSteps:
-    """Counter of consecutive steps without any reward, during which nothing is learned."""
+    """Counts consecutive steps without any reward, in which nothing is learned."""
 
     def __init__(self, most: int, what: str, hint: str) -> None:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0
@@ -32,7 +32,7 @@ class SilentSteps:
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
     """Wrap a reward function to raise PartUnavailable after `most_steps_unjudged` consecutive steps without any
-    verdict, and to log the lengths of completions."""
+    verdict, and to log the completions' lengths."""
     silent = SilentSteps(
         most_steps_unjudged,
         "The judge reached no verdict",

@@ -16,7 +16,7 @@ from workers.torch_runtime import choose_device, choose_dtype, first_line, impor
 _WIDTH_STEP = 64
 """Padded widths are multiples of this number of tokens."""
 _CPU_TOKENS, _GPU_TOKENS = 1_024, 16_384
-"""Maximum tokens of one forward pass, on CPU and on GPU."""
+"""Maximum number of tokens in one forward pass, on CPU and on GPU."""
 
 
 class QueryTextPair(NamedTuple):
@@ -40,7 +40,7 @@ class CrossEncoder(PaddedModel):
         self._passes = pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
-        """Tokenize the pairs. Raises ConfigurationError when the model is not available."""
+        """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         queries, texts = zip(*pairs, strict=True)
         most = self._passes.widest
@@ -84,7 +84,7 @@ class CrossEncoder(PaddedModel):
 
 def _with_head_in_float32(model: Any) -> Any:
     """Make the layers after the encoder compute in float32, whatever precision the encoder uses. In bfloat16, logits
-    between 4 and 8 are multiples of 1/32, so that different texts would get the same score."""
+    between 4 and 8 are multiples of 1/32, so different texts would get the same score."""
     encoder = model.base_model
     for part in (getattr(encoder, "pooler", None), *model.children()):
         if part is not None and part is not encoder:

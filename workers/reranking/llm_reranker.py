@@ -1,4 +1,4 @@
-"""Score pairs of a query and a text with a language model, from its logit for the answer "Yes" to the question whether
+"""Score pairs of a query and a text with a language model, using its logit for the answer "Yes" to the question whether
 the passage answers the query.
 
 Supports bge-reranker-v2-gemma and similar models, loaded with FlagEmbedding. Importing this module does not import
@@ -31,7 +31,7 @@ _QUESTION = (
 
 class LlmRerankingModel(PaddedModel):
     """Language model reranker as a `workers.batching.micro_batcher.BatchModel`. It is loaded at first use, and must be
-    called from one thread only."""
+    called from only one thread."""
 
     def __init__(self, model: str, settings: RerankerSettings) -> None:
         self._name = model
@@ -47,7 +47,7 @@ class LlmRerankingModel(PaddedModel):
         self._passes = pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
-        """Tokenize the pairs. Raises ConfigurationError when the model is not available."""
+        """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         most = self._settings.max_tokens
         queries = self._tokens([f"A: {pair.query}" for pair in pairs], most * 3 // 4)
@@ -70,8 +70,8 @@ class LlmRerankingModel(PaddedModel):
         scores: list[float] = expit(logits.astype(np.float64)).tolist()
         return scores
 
-    def _tokens(self, texts: Sequence[str], most: int) -> list[list[int]]:
-        encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=most)
+    def _tokens(self, texts: Sequence[str], limit: int) -> list[list[int]]:
+        encoded = self._tokenizer(list(texts), add_special_tokens=False, truncation=True, max_length=limit)
         tokens: list[list[int]] = encoded["input_ids"]
         return tokens
 
@@ -111,8 +111,8 @@ class LlmRerankingModel(PaddedModel):
         self._model = model
 
     def _yes_logits(self, model: Any, ends: Any) -> Any:
-        """Compute the logit of the token "Yes" at the last position. The library computes the logits of all 256,000
-        tokens at all positions, which take 33 GB for 128 pairs."""
+        """Compute the logit of the token "Yes" at the last position. The library would compute the logits of all
+        256,000 tokens at all positions, which take 33 GB for 128 pairs."""
         return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
@@ -137,7 +137,7 @@ def language_model_folder(name: str) -> Path:
     stated = json.loads(config.read_bytes()) if config.is_file() else {}
     if "auto_map" in stated:
         raise ConfigurationError(
-            f"{name!r} contains its own code, as layer-wise rerankers do, and such code is not run.",
+            f"{name!r} contains its own code, as layer-wise rerankers do; such code is not run.",
             "Choose a model such as BAAI/bge-reranker-v2-gemma.",
         )
     architectures = stated.get("architectures") or []

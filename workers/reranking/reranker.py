@@ -18,17 +18,17 @@ _WINDOW_SECONDS = 0.003
 
 
 class LocalReranker:
-    """Reranker whose concurrent callers share forward passes, which run in one thread. Urgent requests go first.
+    """Reranker whose concurrent callers share forward passes, which run in one thread, urgent requests first.
 
-    The model is loaded at first use. Raises ConfigurationError if the model is missing: at once if it is given as a
-    folder, otherwise at first use."""
+    The model is loaded at first use. Raises ConfigurationError if the model is missing: immediately if it is a folder,
+    otherwise at first use."""
 
     def __init__(self, settings: RerankerSettings) -> None:
         if settings.model is None:
             raise ConfigurationError("No reranking model is configured.", "Set ASSAYER_RERANKER__MODEL.")
         if settings.model.startswith(("/", ".", "~")) and not Path(settings.model).is_dir():
             raise ConfigurationError(
-                f"There is no folder {settings.model} with a reranking model.",
+                f"The reranking model folder {settings.model} does not exist.",
                 "Correct ASSAYER_RERANKER__MODEL, or set it to a model such as BAAI/bge-reranker-v2-m3.",
             )
         self._name = settings.model
@@ -40,7 +40,7 @@ class LocalReranker:
 
     @property
     def name(self) -> str:
-        """Return the name of the model, with the maximum tokens of a pair if that is not the default. As in the
+        """Return the model's name, with the maximum number of tokens in a pair if that is not the default. As in the
         embedder's name, the precision is not included."""
         usual = RerankerSettings.model_fields["max_tokens"].default
         return self._name if self._max_tokens == usual else f"{self._name} tokens={self._max_tokens}"
@@ -51,5 +51,5 @@ class LocalReranker:
         return await self._batcher.compute([QueryTextPair(query, text) for text in texts], urgent=is_urgent())
 
     def close(self) -> None:
-        """Stop the thread. Pairs still queued are not computed."""
+        """Stop the thread. Pairs that are still queued are not computed."""
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -5,13 +5,13 @@ from typing import Literal
 from workers.sandbox.refusal import Refused
 
 DocumentKind = Literal["office", "tex", "html", "rtf", "jats"]
-"""Kind of document: `office` is a ZIP of XML parts; `tex` is a file, or an archive with the files of a paper."""
+"""Kind of document. `office` is a ZIP of XML parts; `tex` is a file, or an archive of a paper's files."""
 
 
 def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_bytes: int) -> dict[str, object]:
     """Parse a document. Return `{"kind": "text", …}` with the contents of an OfficeParagraphs (for TeX and JATS, also
-    the cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused. Each kind imports
-    only the libraries that it needs."""
+    the cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused if it cannot be read.
+    Each kind imports only the libraries that it needs."""
     if kind == "office":
         return _office(data, characters, unpacked_bytes)
     if kind == "tex":

@@ -1,4 +1,4 @@
-"""Convert a Word formula (OMML) to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
+"""Convert a Word formula (OMML) to one line of text, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
 
 Runs in the sandboxed process."""
 

@@ -1,4 +1,4 @@
-"""Remove text that a reader of a web page cannot see, before the page is processed further.
+"""Remove text that a web page's reader cannot see, before the page is processed further.
 
 The rules cover the usual cases: elements that are never shown, attributes, comments, and simple styles, inline or in
 the page's own style sheets. They raise no errors on any input. Hidden text that they miss is treated like visible text,
@@ -22,9 +22,10 @@ _NO_TEXT = frozenset(["script", "style", "head", "title", "meta", "link", "svg",
 _MIN_SIZE = 2.0
 _MIN_OPACITY = 0.05
 _FAR = 500.0
-"""Distance in pixels by which text must be moved left or up to count as off-screen, where a reader cannot scroll."""
+"""Distance in pixels by which text must be moved left or up to count as off-screen, because a reader cannot scroll
+there."""
 _SIMILAR = 18
-"""Maximum difference between two colours, in levels of 255, at which they look the same."""
+"""Maximum difference between two colours, in levels out of 255, at which they look the same."""
 _LENGTH = re.compile(r"(-?\d{0,9}\.?\d{0,9})(px|pt|r?em|%|)")
 _GONE = re.compile(
     r"translate(?:x|y|3d)?\(\s*-\d{4}|scale(?:x|y)?\(\s*0\s*[,)]"
@@ -82,7 +83,7 @@ class _Look(NamedTuple):
 
 
 def remove_hidden_text(tree: HtmlElement) -> list[HiddenHtmlText]:
-    """Remove hidden text from the tree in place, and return the removed texts in order."""
+    """Remove hidden text from the tree in place; return the removed texts in order."""
     styles = PageStyles(tree)
     read: list[tuple[HtmlHiding | None, str]] = []
     doomed: list[HtmlElement] = []
@@ -126,8 +127,7 @@ def _is_hidden(text: str, why: HtmlHiding | None, read: list[tuple[HtmlHiding | 
 
 
 def _hides_all(element: HtmlElement, style: Mapping[str, str]) -> HtmlHiding | None:
-    """Return why the whole content of the element is invisible, regardless of the styles inside it; None if it is
-    not."""
+    """Return why all of the element's content is invisible, regardless of the styles inside it; None if it is not."""
     is_off = element.get("hidden", "until-found") != "until-found" or "popover" in element.attrib
     is_off = is_off or (element.tag == "dialog" and element.get("open") is None)
     is_never_shown = element.tag in _NEVER_SHOWN or style.get("content-visibility") == "hidden"

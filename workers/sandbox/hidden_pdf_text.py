@@ -28,19 +28,19 @@ _TINY = 2.0
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
 _LEAST = 3
-"""Minimum letters missing from the rendered page for text to count as hidden; fewer are usually formula symbols whose
-positions pdfium gets wrong."""
+"""Minimum number of letters missing from the rendered page for text to count as hidden. Fewer are usually formula
+symbols whose positions pdfium gets wrong."""
 _LEAST_SQUEEZED = 6
-"""Minimum letters in a text object of zero width for the object to count as hidden."""
+"""Minimum number of letters in a text object of zero width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
 
 def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
-    """Return the invisible characters as indices into the text page, each with the reason.
+    """Return the invisible characters, as indices into the text page, each with the reason.
 
     Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
-    properties in the file are used."""
+    file's properties are used."""
     objects: dict[int, list[int]] = defaultdict(list)
     for index in range(text.count_chars()):
         pointer = pdfium.FPDFText_GetTextObject(text, index)
@@ -63,11 +63,11 @@ def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfH
         if seen and _mode(text, seen[0]) not in _UNPAINTED:
             drawn.append(seen)
     if drawn and look:
-        hidden.update(_unseen(page, text, drawn, boxes))
+        hidden.update(_find_unseen(page, text, drawn, boxes))
     return hidden
 
 
-def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, Box]) -> dict[int, PdfHiding]:
+def _find_unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, Box]) -> dict[int, PdfHiding]:
     """Return the characters of words whose removal does not change the rendered page."""
     items = [item for item in objects_of(page) if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT]
     picture = TextPicture(page, items)
@@ -75,13 +75,13 @@ def _unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[int, B
     for indices in drawn:
         for word in _words(text, indices):
             if not any(picture.shows(boxes[index]) for index in word):
-                hidden.update(dict.fromkeys(word, _why(text, word[0], boxes[word[0]], picture)))
+                hidden.update(dict.fromkeys(word, _find_reason(text, word[0], boxes[word[0]], picture)))
     if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _LEAST:
         hidden.clear()
     return hidden
 
 
-def _why(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHiding:
+def _find_reason(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHiding:
     *colour, _ = _fill(text, index)
     alike = max(abs(a - b) for a, b in zip(picture.background(box), colour, strict=True)) < _ALIKE
     return "in the background colour" if alike else "covered, cut off or switched off"

@@ -1,5 +1,5 @@
-"""Read all text in an HTML file, such as an export of Google Docs or Notion. By contrast, `page_extraction` finds the
-article in a web page.
+"""Read all text in an HTML file, such as an export from Google Docs or Notion. `page_extraction`, in contrast, finds
+the article in a web page.
 
 Runs in the sandboxed process."""
 
@@ -26,18 +26,18 @@ _BLOCKS = frozenset(
 _UNREAD = frozenset({"script", "style", "head", "title", "meta", "link", "svg", "button", "select", "option", "input"})
 _BOLD = frozenset({"b", "strong"})
 _LIST_MARK, _LIST_ENTRY = "csl-left-margin", "csl-right-inline"
-"""Classes that citation processors give to the number of an entry and to the entry next to it."""
+"""Classes that citation processors give to an entry's number and to the entry next to it."""
 _AUTHORS = "//meta[@name='author' or @name='citation_author' or @name='dcterms.creator' or @name='DC.creator']/@content"
 _NOTE = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?(?:text-?)?\d{1,3}")
 _BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?:[:-]\d{1,2})?")
 """Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
 _REPEATED_FORMULA = "katex-html"
-"""Class of the rendered form of a formula, which repeats its MathML."""
+"""Class of a formula's rendered form, which repeats its MathML."""
 _DEEPEST = 200
 
 
 def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
-    """Read an HTML file. Raises Refused."""
+    """Read an HTML file. Raises Refused if it cannot be read."""
     tree = parse_page(data)
     title = " ".join((tree.findtext(".//title") or "").split())
     hidden = remove_hidden_text(tree)
@@ -55,8 +55,8 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     return text
 
 
-def _taken_notes(root: etree._Element) -> dict[str, etree._Element]:
-    """Remove the footnotes from the page, and return each under the name by which the text refers to it. A footnote
+def _extract_notes(root: etree._Element) -> dict[str, etree._Element]:
+    """Remove the footnotes from the page; return them, keyed by the name by which the text refers to them. A footnote
     begins or ends with a link back."""
     links = [(link, (link.get("href") or "").removeprefix("#")) for link in root.iter("a")]
     notes: dict[str, etree._Element] = {}
@@ -76,7 +76,7 @@ def _taken_notes(root: etree._Element) -> dict[str, etree._Element]:
 
 
 def _formula(element: etree._Element, name: str) -> str | None:
-    """Return the text of a formula, empty if it repeats one; None for other elements."""
+    """Return a formula's text, empty if it repeats another; None for other elements."""
     if name == "math":
         return f" {mathml_text(element) or element.get('alttext') or ''} "
     if name == "script" and (element.get("type") or "").startswith("math/tex"):
@@ -91,7 +91,7 @@ class _HtmlReader:
         self._notes: dict[str, etree._Element] = {}
 
     def read(self, root: etree._Element) -> None:
-        self._notes = _taken_notes(root)
+        self._notes = _extract_notes(root)
         self._inside(root, bold=False, depth=0)
         self._end()
         for note in self._notes.values():
@@ -156,7 +156,7 @@ class _HtmlReader:
             self._inside(element, bold=bold or name in _BOLD, depth=depth)
 
     def _table(self, table: etree._Element, depth: int) -> None:
-        """Add a table, one line per row."""
+        """Add a table, with one line per row."""
         self._end()
         self.text.tables += 1
         for row in table.iter("tr", "caption"):

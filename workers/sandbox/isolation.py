@@ -1,6 +1,6 @@
 """Keep a sandboxed process away from files, the network and other processes, using Landlock (Linux 5.13 or newer).
 
-A parser that a hostile document has taken over would otherwise run with the rights of the service: it could read its
+Without this, a parser that a hostile document has taken over would have the service's privileges: it could read its
 parent's environment, including all keys, and other users' documents, and send them elsewhere."""
 
 import ctypes
@@ -14,13 +14,13 @@ from pathlib import Path
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION_FLAG, _PATH_BENEATH, _NO_NEW_PRIVILEGES = 1, 1, 38
 _ALL_FILE_RIGHTS = (1 << 13) - 1
-"""Every right of the first version: reading, writing, executing, creating and removing."""
+"""Every access right in the first version: reading, writing, executing, creating and removing."""
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
 _ALL_NETWORK_RIGHTS, _ALL_SCOPES = 3, 3
-"""TCP's bind and connect since version 4; abstract sockets and signals since version 6. UDP cannot be restricted."""
+"""TCP's bind and connect, since version 4; abstract sockets and signals, since version 6. UDP cannot be restricted."""
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 _PROGRAM = Path(__file__).parents[2]
-"""Folder of this program's packages, which an editable install leaves out of `sys.path`."""
+"""Folder of this program's packages, which an editable install does not add to `sys.path`."""
 _SYSTEM = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 
 
@@ -34,8 +34,8 @@ class _PathBeneath(ctypes.Structure):
 
 
 def isolate() -> int:
-    """Allow this process, until it ends, only to read the program and the system's libraries: no TCP, and no signals to
-    other processes. Return Landlock's version; 0 if the kernel has none, so that only the other limits apply."""
+    """Allow this process, until it ends, only to read the program and the system's libraries, without TCP or signals to
+    other processes. Return Landlock's version; 0 if the kernel has none, in which case only the other limits apply."""
     system = ctypes.CDLL(None, use_errno=True)
     version = max(0, system.syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)) if sys.platform == "linux" else 0
     if not version:

@@ -1,4 +1,4 @@
-"""Read an article in JATS, the XML of PubMed Central and of many journals: title, text, and works cited.
+"""Read an article in JATS, the XML of PubMed Central and many journals: title, text, and works cited.
 
 Runs in the sandboxed process. Nothing is fetched, and a document that declares entities is refused."""
 
@@ -21,8 +21,8 @@ _NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
 
 
 def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
-    """Return the text of an article and the works that it cites. Raises Refused."""
-    root = _parsed(data)
+    """Return an article's text and the works that it cites. Raises Refused if it cannot be read."""
+    root = _parse(data)
     article = root if named(root) == "article" else next(root.iter("{*}article"), None)
     if article is None:
         raise Refused("other_xml")
@@ -43,7 +43,7 @@ def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list
     return text, [work for ref in article.iterfind(".//{*}ref-list//{*}ref") if (work := _work(ref)).raw]
 
 
-def _parsed(data: bytes) -> etree._Element:
+def _parse(data: bytes) -> etree._Element:
     if b"<!ENTITY" in data:
         raise Refused("entities")
     parser = etree.XMLParser(
@@ -93,7 +93,7 @@ def _words(element: etree._Element | None) -> str:
 
 
 def _pieces(element: etree._Element) -> Iterator[str]:
-    """Yield the text of an element, formulas in one line; without parts that repeat others or hold no text."""
+    """Yield an element's text, with formulas on one line and without parts that repeat others or hold no text."""
     yield element.text or ""
     for child in element.iterchildren("*"):
         if named(child) == "math":
@@ -112,7 +112,7 @@ def _person(name: etree._Element) -> str:
 
 
 def _work(ref: etree._Element) -> CitedWork:
-    """Return the work of an entry, from its fields or from its printed text."""
+    """Convert an entry to a work, from its fields or from its printed text."""
     cited = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
     title = _words(cited.find(".//{*}article-title")) or _words(cited.find(".//{*}source"))
     people = cited.findall(_NAMES) or cited.findall(".//{*}name") or cited.findall(".//{*}string-name")

@@ -1,6 +1,6 @@
-"""Convert a MathML formula to text on one line, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
+"""Convert a MathML formula to one line of text, in the notation that people type: `(a+b)/c`, `x_i^2`, `sqrt(n)`.
 
-MathML occurs in HTML pages and in the formula objects of OpenDocument texts. Runs in the sandboxed process."""
+MathML occurs in HTML pages and in formula objects in OpenDocument texts. Runs in the sandboxed process."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ _FEWEST = {
     "mfrac": 2, "msqrt": 1, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3,
     "mtable": 1, "mtr": 1, "mfenced": 1,
 }  # fmt: skip
-"""Elements with a notation of their own, and the number of their parts."""
+"""Elements with their own notation, and how many parts they have."""
 
 
 def _joined(name: str, parts: Sequence[str], item: etree._Element) -> str:

@@ -1,4 +1,4 @@
-"""Read the parts of an untrusted office document (a ZIP of XML files), and limit their decompressed size.
+"""Read the parts of an untrusted office document (a ZIP of XML files), with a limit on their decompressed size.
 
 Runs in the sandboxed process. Nothing is fetched, entities are not resolved, and parts with a document type declaration
 are refused."""
@@ -23,7 +23,7 @@ _ODF_MANIFEST = "META-INF/manifest.xml"
 
 
 class OfficePackage:
-    """Parts of one Office document. Every method raises Refused."""
+    """Parts of one Office document. Every method raises Refused if the document cannot be read."""
 
     def __init__(self, data: bytes, most_bytes: int) -> None:
         """Open a document. `most_bytes` limits the decompressed size of all parts together."""
@@ -43,7 +43,7 @@ class OfficePackage:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & _ENCRYPTED for entry in entries) or self._is_encrypted_open_document():
             raise Refused("encrypted")
-        if any(_holds_macros(name) for name in self._entries):
+        if any(_contains_macros(name) for name in self._entries):
             raise Refused("macros")
 
     def _is_encrypted_open_document(self) -> bool:
@@ -57,7 +57,7 @@ class OfficePackage:
         yield from self._entries
 
     def bytes_of(self, name: str) -> bytes:
-        """Return the content of a part; empty if the part does not exist."""
+        """Return a part's content; empty if the part does not exist."""
         if name not in self._entries:
             return b""
         try:
@@ -67,7 +67,7 @@ class OfficePackage:
 
     def part(self, name: str, recover: bool = False) -> etree._Element | None:
         """Return the root element of an XML part, or None if the part does not exist. With `recover`, a part with
-        errors, such as an `&` alone, is read as far as possible."""
+        errors, such as a lone `&`, is read as far as possible."""
         if name not in self._entries:
             return None
         parser = etree.XMLParser(
@@ -89,13 +89,13 @@ class OfficePackage:
         return root
 
 
-def _holds_macros(name: str) -> bool:
+def _contains_macros(name: str) -> bool:
     return name.rpartition("/")[2].lower() in _MACROS or name.startswith(_MACRO_FOLDERS)
 
 
 def named(element: etree._Element) -> str:
-    """Return the element's name without its namespace, in which the transitional and the strict form of a format
-    differ."""
+    """Return the element's name without its namespace, which differs between a format's transitional and strict
+    forms."""
     return etree.QName(element).localname
 
 
@@ -110,6 +110,6 @@ def attribute(element: etree._Element | None, name: str) -> str | None:
 
 
 def children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
-    """Yield the element's direct children with the name `name`."""
+    """Yield the element's direct children named `name`."""
     if element is not None:
         yield from (child for child in element.iterchildren("*") if named(child) == name)

@@ -1,4 +1,4 @@
-"""Collect the text of an office document: paragraphs with their heading levels, and hidden text.
+"""Collect an office document's text: paragraphs with their heading levels, and hidden text.
 
 Runs in the sandboxed process. Unlike a PDF page, an office file cannot be rendered here for comparison, so the
 formatting stated in the file decides whether text is visible."""
@@ -22,18 +22,18 @@ OfficeHiding = Literal[
 ]
 
 BODY = 0
-"""Level of a paragraph that is not a heading; headings count from 1."""
+"""Level of a paragraph that is not a heading. Headings count from 1."""
 BOLD_LINE = -1
 """Level of a line that is entirely bold, and so may be a heading without a heading style."""
 AUTHOR_PROPERTY, HEADS = "author of the file", "headers and footers"
-"""Names of fields above the text: the author in the properties of a file, and the lines of headers and footers."""
+"""Names of fields above the text: the author in the file's properties, and the lines of headers and footers."""
 _MOST_HEADS, _LONGEST_HEAD = 12, 200
 MOST_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
-"""Maximum characters of each reported hidden text."""
+"""Maximum length of each reported hidden text, in characters."""
 _LONGEST_TITLE = 60
-"""Maximum characters of a line that may be the title of a list."""
+"""Maximum length in characters of a line that may be a list's heading."""
 _TINY = 2.0
 """Size, in points, at or below which text is too small to read."""
 _SQUEEZED = 10.0
@@ -57,7 +57,7 @@ class Look(NamedTuple):
     """Background colour; empty if the text has no separate background."""
     unfilled: bool | None = None
     away: bool | None = None
-    """True if the text is placed off the page."""
+    """Whether the text is placed off the page."""
     bold: bool | None = None
 
     def over(self, below: "Look") -> "Look":
@@ -92,7 +92,7 @@ def _parts(colour: str) -> tuple[int, int, int]:
 
 
 class OfficeParagraphs:
-    """Paragraphs of a document, collected in order."""
+    """A document's paragraphs, collected in order."""
 
     def __init__(self, most_characters: int) -> None:
         self._left = most_characters
@@ -100,11 +100,11 @@ class OfficeParagraphs:
         """Visible text of the current paragraph, and whether it is bold. Lines end with `\\n`."""
         self._unseen: list[tuple[OfficeHiding, str]] = []
         self.paragraphs: list[tuple[int, str]] = []
-        """Paragraphs as pairs of heading level and text on one line."""
+        """Paragraphs, as pairs of heading level and text on one line."""
         self.hidden: list[tuple[str, str]] = []
         """Hidden texts, each with the reason why it is hidden."""
         self.notes: list[tuple[str, str]] = []
-        """Footnotes and endnotes, each with the mark that the text uses to refer to it as `[^mark]`."""
+        """Footnotes and endnotes, each with the mark by which the text refers to it, as `[^mark]`."""
         self.left_out: list[tuple[str, str]] = []
         """Parts that were not read, and why."""
         self.front_matter: list[tuple[str, str]] = []
@@ -122,7 +122,7 @@ class OfficeParagraphs:
         return self._left
 
     def add(self, text: str, why: OfficeHiding | None = None, *, bold: bool = False) -> None:
-        """Add text to the current paragraph. Raises Refused."""
+        """Add text to the current paragraph. Raises Refused if the document has too much text."""
         self._left -= len(text)
         if self._left < 0:
             raise Refused("too_much_text")
@@ -134,23 +134,23 @@ class OfficeParagraphs:
             self._unseen.append((why, text))
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
-        """Add everything from a separately read part, except its text."""
+        """Add everything except the text from a part that was read separately."""
         self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
 
     def add_properties(self, author: str, heads: Iterable[str]) -> None:
-        """Add what is not part of the text but names its authors: the author in the properties of the file, and the
-        lines of headers and footers, each once."""
+        """Add what names the authors but is not part of the text: the author in the file's properties, and the lines of
+        headers and footers, without duplicates."""
         lines = dict.fromkeys(" ".join(line.split())[:_LONGEST_HEAD] for line in heads)
         shown = [line for line in lines if any(map(str.isalpha, line))][:_MOST_HEADS]
         self.front_matter += [(AUTHOR_PROPERTY, author.strip())] if author.strip() else []
         self.front_matter += [(HEADS, "; ".join(shown))] if shown else []
 
     def row(self, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the cells of a table row. The caller adds the text of each before taking the next; the row becomes one
-        line, including any tables inside it."""
+        """Yield a table row's cells. The caller adds each cell's text before taking the next. The row becomes one line,
+        including any tables inside it."""
         self.in_row = True
         for place, cell in enumerate(cells):
             if place:
@@ -169,7 +169,7 @@ class OfficeParagraphs:
         self._shown.append((" " if self.in_row else "\n", True))
 
     def add_note(self, note: "OfficeParagraphs") -> str:
-        """Add the paragraphs and hidden texts of a note, and return its mark; empty if the note has no visible text."""
+        """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
         self._left = min(self._left, note.characters_left)
         self.hidden += note.hidden[: MOST_HIDDEN - len(self.hidden)]
         text = " ".join(text for _, text in note.paragraphs)
@@ -193,8 +193,8 @@ class OfficeParagraphs:
         self._shown, self._unseen = [], []
 
     def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
-        """Add the lines of a text paragraph, split at blank lines. Each bold line becomes a separate paragraph, because
-        it may be a heading."""
+        """Add a text paragraph's lines, split at blank lines. Each bold line becomes a separate paragraph, because it
+        may be a heading."""
         for (bold, is_blank), group in groupby(lines, key=lambda line: (line[1], not line[0])):
             texts = [text for text, _ in group]
             if is_blank:
@@ -228,7 +228,7 @@ class OfficeParagraphs:
 
 
 def _lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the lines, each with whether all of its letters are bold; blank lines are not bold."""
+    """Return the lines, each with whether all its letters are bold. Blank lines are not bold."""
     lines: list[list[tuple[str, bool]]] = [[]]
     for text, bold in pieces:
         if text == "\n":

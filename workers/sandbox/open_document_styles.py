@@ -24,13 +24,13 @@ class _Style(NamedTuple):
     """Name of the parent style."""
     is_title: bool
     is_collapsed: bool
-    """True if rows and columns with this style are hidden."""
+    """Whether rows and columns with this style are hidden."""
 
 
 class OpenDocumentStyles:
     def __init__(self, *parts: etree._Element | None) -> None:
-        """Read the styles from the root elements of `styles.xml` and `content.xml`; later definitions override
-        earlier ones."""
+        """Read the styles from the root elements of `styles.xml` and `content.xml`. Later definitions override earlier
+        ones."""
         self._styles: dict[tuple[str, str], _Style] = {}
         self._defaults: dict[str, Look] = {}
         for part in parts:

@@ -1,7 +1,7 @@
 """Read an OpenDocument text (`.odt`) into separate lists of visible and hidden text.
 
-Runs in the sandboxed process. Alternative texts and tables of contents are not read, because they repeat or
-describe other content. Headers and footers are kept apart from the text."""
+Runs in the sandboxed process. Alternative texts and tables of contents are not read, because they repeat or describe
+other content. Headers and footers are kept separate from the text."""
 
 from lxml import etree
 
@@ -28,7 +28,7 @@ def is_open_document(package: OfficePackage) -> bool:
 
 
 def read_open_document(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
-    """Read an OpenDocument file. Raises Refused."""
+    """Read an OpenDocument file. Raises Refused if it cannot be read."""
     content = package.part(_CONTENT)
     body = next(children(content, "body"), None)
     text = next(children(body, "text"), None)
@@ -50,7 +50,7 @@ class _OpenDocumentReader:
         self._styles = styles
         self._text = OfficeParagraphs(most_characters)
         self._later: list[tuple[etree._Element, Look, OfficeHiding | None]] = []
-        """Text boxes of the current paragraph, which are read after it."""
+        """Text boxes in the current paragraph, which are read after it."""
 
     def read(self, text: etree._Element) -> OfficeParagraphs:
         self._blocks(text, Look(), None)
@@ -91,7 +91,7 @@ class _OpenDocumentReader:
             self._blocks(element, look, hiding)
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Read a table, one line per row. Hidden columns are hidden in every row."""
+        """Read a table, with one line per row. Hidden columns are hidden in every row."""
         self._text.tables += why is None
         below = self._styles.look("table", attribute(table, "style-name")).over(below)
         unseen = self._unseen_columns(table)
@@ -107,7 +107,7 @@ class _OpenDocumentReader:
             self._follow()
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Add the text of a cell on one line, including tables inside it."""
+        """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
             if named(child) in ("p", "h"):
                 look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
@@ -140,7 +140,7 @@ class _OpenDocumentReader:
             self._text.add(child.tail or "", hiding)
 
     def _note(self, note: etree._Element, why: OfficeHiding | None) -> str:
-        """Read a footnote or endnote, and return its mark; empty if it has no visible text."""
+        """Read a footnote or endnote; return its mark, or an empty string if it has no visible text."""
         text, later = self._text, self._later
         self._text, self._later = OfficeParagraphs(text.characters_left), []
         for body in children(note, "note-body"):

@@ -11,7 +11,7 @@ from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
 _DATES = {"original_date": True, "extensive_search": False, "outputformat": "%Y-%m-%d", "min_date": "1990-01-01"}
-"""Options for finding the date: use only the page's metadata and time elements, and do not guess from numbers in the
+"""Options for finding the date: use only the page's metadata and time elements, without guessing from numbers in the
 text."""
 
 
@@ -25,8 +25,8 @@ class ExtractedPage(NamedTuple):
 
 
 def extract_article(page: bytes, charset: str, url: str, today: str, characters: int = 1_000_000) -> ExtractedPage:
-    """Extract the article. `charset` is the one that the server declares, or empty. A date after `today` (YYYY-MM-DD)
-    is ignored. Raises Refused."""
+    """Extract the article. `charset` is the one declared by the server, or empty. A date after `today` (YYYY-MM-DD) is
+    ignored. Raises Refused if the page cannot be read or has no article."""
     tree = parse_page(page, charset)
     hidden = remove_hidden_text(tree)
     article = bare_extraction(

@@ -1,4 +1,4 @@
-"""Render a PDF page with and without its text, and compare the results, to find text that is visible.
+"""Render a PDF page with and without its text, and compare the results, to find out which text is visible.
 
 Runs in the sandboxed process. Hidden text makes no difference to the rendered page, whether it is hidden by a clip, a
 mask, a layer, an object painted over it, or its own colour."""
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as pdfium
 
 _PIXELS = 2_400
-"""Maximum length in pixels of the longest side of a rendered page."""
+"""Maximum length, in pixels, of a rendered page's longer side."""
 _SCALE = 2.0
 """Scale in pixels per point."""
 _CONTRAST = 16
 """Minimum difference in red, green or blue, in levels, between text and its background."""
 _SPAN = 0.4
-"""Minimum share of a letter's height that must be visible; less is the edge of a clipped letter."""
+"""Minimum share of a letter's height that must be visible. Less is the edge of a clipped letter."""
 _DEEPEST = 20
-"""Maximum nesting of forms."""
+"""Maximum nesting depth of forms."""
 
 
 class Box(NamedTuple):
@@ -51,7 +51,7 @@ def _inside(item: Any, depth: int) -> Iterator[Any]:
 
 
 class TextPicture:
-    """Rendered page with and without some of its text objects, for comparison."""
+    """A page rendered with and without some of its text objects, for comparison."""
 
     def __init__(self, page: Any, texts: Sequence[Any]) -> None:
         self._page = page
@@ -81,7 +81,7 @@ class TextPicture:
         return last - first + 1 >= _SPAN * (lower - upper - 2)
 
     def background(self, box: Box) -> tuple[int, int, int]:
-        """Return red, green and blue of the background at the centre of the box."""
+        """Return the red, green and blue of the background at the box's centre."""
         across, down = self._device(*box.middle)
         across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
         place = down * self._stride + across * self._depth
@@ -89,13 +89,13 @@ class TextPicture:
         return red, green, blue
 
     def _differs(self, row: int, left: int, right: int) -> bool:
-        """Return whether the text changes the rendering between two columns of a row of pixels."""
+        """Return whether the text changes the rendering between two columns in a row of pixels."""
         start, end = row * self._stride + left * self._depth, row * self._stride + right * self._depth
         old, new = self._without[start:end], self._with[start:end]
         return old != new and any(abs(a - b) >= _CONTRAST for a, b in zip(old, new, strict=True))
 
     def _pixels(self, box: Box) -> tuple[int, int, int, int]:
-        """Return the left, upper, right and lower pixel coordinates with a margin of one; the last two are
+        """Return the left, upper, right and lower pixel coordinates with a margin of one. The last two are
         exclusive."""
         corners = [self._device(box.left, box.bottom), self._device(box.right, box.top)]
         left, right = sorted(x for x, _ in corners)

@@ -1,4 +1,4 @@
-"""Render pages of an untrusted PDF as PNG pictures, for people to look at. Runs in the sandboxed process."""
+"""Render pages of an untrusted PDF as PNG images, for people to look at. Runs in the sandboxed process."""
 
 import base64
 import struct
@@ -8,15 +8,15 @@ from typing import Any
 from workers.sandbox.pdf_parser import open_document
 
 _WIDTH = 1_000
-"""Width of a picture in pixels."""
+"""Width of an image in pixels."""
 _MOST_PIXELS = 4_000_000
 _RGB = 2
-"""Colour type of a PNG with red, green and blue."""
+"""PNG colour type for red, green and blue."""
 
 
 def page_pictures(data: bytes, first: int, most: int, **_: object) -> tuple[int, list[str]]:
-    """Return the number of pages in the document, and at most `most` of them, from page `first` on, as Base64 PNGs.
-    Scripts in the document are not run. Raises Refused."""
+    """Return the document's number of pages, and at most `most` of them, from page `first` on, as Base64 PNGs. Scripts
+    in the document are not run. Raises Refused if it cannot be read."""
     document = open_document(data)
     numbers = range(first - 1, min(len(document), first - 1 + most))
     return len(document), [base64.b64encode(_png(document[number])).decode() for number in numbers]

@@ -1,6 +1,6 @@
-"""Determine the styles of elements in a web page, as far as simple rules allow.
+"""Determine the styles of a web page's elements, as far as simple rules allow.
 
-Only `style` attributes and rules in `<style>` elements are used, by tag, class and id of the element itself. Instead of
+Only `style` attributes and rules in `<style>` elements are used, by the element's own tag, class and id. Instead of
 using a CSS parser, sheets are split at braces, semicolons and colons, which raises no errors on any text."""
 
 import re
@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from lxml import etree
 
 _MAX_SHEETS = 500_000
-"""Maximum characters read from style sheets."""
+"""Maximum number of characters read from style sheets."""
 _MAX_DECLARATIONS = 20_000
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ON_SCREENS = re.compile(r"@(?:layer\b|media\s+(?:only\s+)?(?:all|screen)\s*(?:,|$))", re.IGNORECASE)
-"""Matches at-rules whose contents apply to screens of any size; the contents of others are skipped."""
+"""Matches at-rules whose contents apply to screens of any size. The contents of other at-rules are skipped."""
 _COMPOUND = re.compile(r"([a-z][a-z0-9-]{0,30}|\*)?((?:[.#][\w-]{1,80}){0,8})", re.IGNORECASE)
 _COMBINATOR = re.compile(r"[\s>+~]+")
 _Weight = tuple[bool, int, int, int]
@@ -50,7 +50,7 @@ class PageStyles:
             self._rules[min(needs)].append((needs, weight, name, "" if around else value))
 
     def of(self, element: etree._Element) -> dict[str, str]:
-        """Return the properties of the element, names and values in lower case; a value is empty if it is unknown."""
+        """Return the element's properties, with names and values in lower case. A value is empty if it is unknown."""
         names = {"*", str(element.tag).lower(), f"#{element.get('id') or ''}"}
         names |= {f".{name}" for name in (element.get("class") or "").split()}
         found = [
@@ -67,7 +67,7 @@ class PageStyles:
 
 
 def _rules(sheet: str) -> Iterator[tuple[str, str]]:
-    """Yield selectors and declarations of the rules that apply to every screen, without rules nested in other rules."""
+    """Yield selectors and declarations of the rules that apply to every screen, without nested rules."""
     open_blocks: list[str] = []
     pieces = re.split("([{}])", _COMMENT.sub(" ", sheet) + "}")
     for text, brace in zip(pieces[::2], pieces[1::2], strict=False):

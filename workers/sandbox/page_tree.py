@@ -15,8 +15,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
-    """Return the element tree of a page, without characters that are not allowed in XML. `charset` is the one that the
-    server declares, or empty to use the page's own declaration. Raises Refused."""
+    """Return a page's element tree, without characters that are not allowed in XML. `charset` is the one declared by
+    the server, or empty to use the page's own declaration. Raises Refused if the page cannot be decoded or parsed."""
     declared = _DECLARED.search(page[:4096])
     try:
         text = decode_text(page, "", charset or (declared[1].decode() if declared else ""))
@@ -33,5 +33,5 @@ def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
 
 
 def _clean(text: str | None) -> str | None:
-    """Return the text without characters that are not allowed in XML; character references can produce them."""
+    """Return the text without characters that are not allowed in XML, which character references can produce."""
     return _NO_XML.sub("", text) if text and _NO_XML.search(text) else text

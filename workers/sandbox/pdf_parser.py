@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
 from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
 from workers.sandbox.refusal import Refused
-from workers.sandbox.replacement_text import take_out_false_replacements
+from workers.sandbox.replacement_text import remove_false_replacements
 
 BOLD_NAME = re.compile(r"bold|black|heavy|demi|-medi|medium|cmbx|cmssbx|-bd|\.b$", re.IGNORECASE)
 ITALIC_NAME = re.compile(r"ital|obli|slant|cmti|cmsl|\.i$", re.IGNORECASE)
@@ -24,7 +24,7 @@ LINE_HYPHEN = {0x02, 0xFFFE}
 """Characters that pdfium inserts where it joins a word that was split at a line end."""
 SOFT_HYPHEN = 0xAD
 LOOKING_SHARE = 0.6
-"""Share of the CPU time after which pages are no longer rendered; hidden text is then found only by its properties in
+"""Share of the CPU time after which pages are no longer rendered. Hidden text is then found only by its properties in
 the file."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -53,14 +53,14 @@ def style_of(page: Any, index: int) -> Style:
 
 
 def left_of(page: Any, index: int) -> float:
-    """Return where a character begins, in points from the left edge of the page; 0 if the PDF does not say."""
+    """Return where a character begins, in points from the page's left edge; 0 if the PDF does not say."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
     return round(left.value, 1) if math.isfinite(left.value) else 0.0
 
 
 def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
-    """Yield the text of each line without hidden text, and the indices of its characters other than spaces."""
+    """Yield each line's text without hidden text, and the indices of its characters other than spaces."""
     units: list[int] = []
     visible: list[int] = []
     for index in range(page.count_chars()):
@@ -120,9 +120,9 @@ def as_text(units: list[int]) -> str:
 
 def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> dict[str, Any]:
     """Return `{"pages", "unreadable", "unlooked", "title", "author", "styles": [[font, size, bold, italic, upright]],
-    "lines": [[page, style, uniform, left, text]], "hidden": [[page, why, text]]}`. `left` is the left edge
-    in points. Text that a reader cannot see is only in `hidden`; `unlooked` is the number of pages that were not
-    rendered because time ran out. Raises Refused."""
+    "lines": [[page, style, uniform, left, text]], "hidden": [[page, why, text]]}`. `left` is the left edge in points.
+    Text that a reader cannot see is only in `hidden`. `unlooked` is the number of pages that were not rendered because
+    time ran out. Raises Refused if the PDF cannot be read."""
     document = open_document(data)
     if len(document) == 0:
         raise Refused("no_pages")
@@ -135,7 +135,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
     for number in range(len(document)):
         try:
             sheet = document[number]
-            false = take_out_false_replacements(document, number, sheet)
+            false = remove_false_replacements(document, number, sheet)
             page = sheet.get_textpage()
         except pypdfium2.PdfiumError:
             unreadable += 1

@@ -1,7 +1,7 @@
 """Program that runs every sandboxed parser: `python -m workers.sandbox.program MEMORY CPU MODULE:FUNCTION OPTIONS`.
 
-The function is imported after the limits are set, and called with the document from standard input and the options (a
-JSON object) as keyword arguments. Its result is written to standard output as JSON; a refusal is written as
+The function is imported after the limits are set. It is called with the document from standard input and with the
+options (a JSON object) as keyword arguments. Its result is written to standard output as JSON; a refusal is written as
 `{"refused": {"cause", "message", "hint"}}`, a crash as `{"crashed": traceback}`."""
 
 import json
@@ -25,7 +25,7 @@ def _answer(parser: str, options: str) -> object:
     from assayer.errors import Unreadable
 
     try:
-        return _parsed(parser, json.loads(options))
+        return _run_parser(parser, json.loads(options))
     except Refused as refused:
         return _refusal(refused.cause, refused.message, refused.hint)
     except Unreadable as error:
@@ -36,7 +36,7 @@ def _answer(parser: str, options: str) -> object:
         return {"crashed": traceback.format_exc(limit=-_MOST_FRAMES)[-_LONGEST_TRACEBACK:]}
 
 
-def _parsed(parser: str, options: dict[str, object]) -> object:
+def _run_parser(parser: str, options: dict[str, object]) -> object:
     """Call the parser, and return its result as plain data: the fields of a model or a named tuple."""
     module, _, function = parser.partition(":")
     answer = getattr(import_module(module), function)(sys.stdin.buffer.read(), **options)

@@ -14,7 +14,8 @@ FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[
 
 
 def find_definitions(path: str, text: str) -> Iterator[FoundDefinition]:
-    """Yield definitions in line order. Raises SyntaxError, ValueError, RecursionError, MemoryError."""
+    """Yield definitions in line order. Raises SyntaxError, ValueError, RecursionError or MemoryError if the file cannot
+    be parsed."""
     yield from _within(ast.parse(text), path, "")
 
 
@@ -31,7 +32,7 @@ def _within(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
 
 
 def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """Return the first paragraph of a docstring on one line, at most `_DOC` characters."""
+    """Return a docstring's first paragraph on one line, at most `_DOC` characters long."""
     words = (ast.get_docstring(node) or "").split("\n\n", 1)[0]
     return " ".join(words.split())[:_DOC]
 
@@ -50,7 +51,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def read_definitions(sources: Mapping[str, str]) -> tuple[list[FoundDefinition], list[str]]:
-    """Return the definitions in the files, which are passed by path, and the paths of the files that are not valid
+    """Return the definitions in the files, which are passed by path, and the paths of files that are not valid
     Python."""
     warnings.simplefilter("ignore")
     definitions: list[FoundDefinition] = []

@@ -2,8 +2,8 @@
 
 
 class Refused(Exception):
-    """Raised for a document that cannot be read. `cause` is a keyword for the reason, such as `damaged`. `message` and
-    `hint` are empty unless the parser provides them."""
+    """Raised if a document cannot be read. `cause` is a keyword for the reason, such as `damaged`. `message` and `hint`
+    are empty unless the parser provides them."""
 
     def __init__(self, cause: str, message: str = "", hint: str = "") -> None:
         super().__init__(cause, message, hint)
@@ -14,8 +14,8 @@ class Refused(Exception):
 
 
 class ParserCrash(Refused):
-    """Raised if the parser failed on a document: with an unexpected exception, a signal, or invalid output. `detail`
-    contains more for developers, possibly text of the document."""
+    """Raised if the parser failed on a document, with an unexpected exception, a signal, or invalid output. `detail`
+    contains more for developers, possibly including text from the document."""
 
     def __init__(self, detail: str) -> None:
         super().__init__("broken_parser")

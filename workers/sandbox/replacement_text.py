@@ -1,4 +1,4 @@
-"""Remove replacement text (`ActualText`) in a PDF that differs from the text drawn on the page.
+"""Remove replacement text (`ActualText`) that differs from the text drawn on a PDF page.
 
 Runs in the sandboxed process. Replacement text for ligatures, hyphens and characters that the font does not map to
 Unicode is legitimate, and is kept."""
@@ -14,14 +14,14 @@ import pypdfium2.raw as pdfium
 from workers.sandbox.page_picture import objects_of
 
 _LONGEST = 4_000
-"""Maximum bytes read of one replacement text."""
+"""Maximum number of bytes read from one replacement text."""
 _SHORT = 3
-"""Maximum letters of a replacement text that is allowed to differ from the drawn text."""
+"""Maximum number of letters in a replacement text that may differ from the drawn text."""
 
 
-def take_out_false_replacements(document: Any, number: int, page: Any) -> list[str]:
-    """Remove false replacements and return the removed texts. Call this before reading the page's text; the appearance
-    of the page does not change."""
+def remove_false_replacements(document: Any, number: int, page: Any) -> list[str]:
+    """Remove false replacements; return the removed texts. Call this before reading the page's text. The page's
+    appearance does not change."""
     texts = list(_texts(page))
     replacements = [_replacement_of(item) for item in texts]
     if not any(replacements):
@@ -54,7 +54,7 @@ def _texts(page: Any) -> Iterator[Any]:
 
 
 def _drawn(document: Any, number: int) -> list[str]:
-    """Return the text drawn by each text object of the page, according to its font."""
+    """Return the text that each text object on the page draws, according to its font."""
     page = document[number]
     texts = list(_texts(page))
     for item in texts:
@@ -72,21 +72,21 @@ def _drawn(document: Any, number: int) -> list[str]:
 
 
 def _replacement_of(item: Any) -> str:
-    """Return the replacement text of a text object; empty if there is none."""
+    """Return a text object's replacement text; empty if it has none."""
     for mark in _marks(item):
         length = ctypes.c_ulong()
         pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
         if 0 < length.value <= _LONGEST:
             raw = (ctypes.c_ubyte * length.value)()
             pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", raw, length.value, length)
-            return _decoded(bytes(raw))
+            return _decode(bytes(raw))
         if length.value:
             return "longer than any drawn text " * 40
     return ""
 
 
-def _decoded(raw: bytes) -> str:
-    """Decode a PDF string by its byte order mark, or otherwise as Latin-1, which is nearly PDF's own encoding."""
+def _decode(raw: bytes) -> str:
+    """Decode a PDF string by its byte order mark or, without one, as Latin-1, which is nearly PDF's own encoding."""
     if raw.startswith(b"\xfe\xff"):
         return raw[2:].decode("utf-16-be", "replace")
     return raw[3:].decode("utf-8", "replace") if raw.startswith(b"\xef\xbb\xbf") else raw.decode("latin-1")

@@ -1,4 +1,4 @@
-"""Read the files of a repository at one commit from its archive, and find the definitions in its Python code.
+"""Read a repository's files at one commit from its archive, and find the definitions in its Python code.
 
 Runs in the sandboxed process. Nothing is written to disk, and links are not followed."""
 
@@ -41,8 +41,8 @@ class SelectedFiles(NamedTuple):
 def read_repository(
     archive: bytes, paths: int, sources: int, file_bytes: int, *, definitions: bool
 ) -> dict[str, object]:
-    """Read a `.tar.gz` archive, whose files are all in one folder. `paths` and `sources` limit the numbers of paths
-    listed and of Python files read. Raises Refused."""
+    """Read a `.tar.gz` archive whose files are all in one folder. `paths` and `sources` limit how many paths are listed
+    and how many Python files are read. Raises Refused if the archive cannot be read."""
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz", encoding="utf-8", errors="replace") as opened:
             members = {member.name.partition("/")[2]: member for member in opened if not member.isdir()}
@@ -65,8 +65,8 @@ def read_repository(
 
 
 def select_files(files: Sequence[ArchivedFile], most_sources: int, file_bytes: int) -> SelectedFiles:
-    """Select the files to read: the top-level README and Python files. Tests, examples and similar files come last,
-    and otherwise files near the top level first."""
+    """Select the files to read: the top-level README and Python files. Files near the top level come first; tests,
+    examples and similar files come last."""
     by_name = {file.path.lower(): file for file in reversed(files) if "/" not in file.path}
     readmes = [by_name[name] for name in _README if name in by_name]
     sources = sorted((file for file in files if file.path.endswith(".py")), key=_reading_order)
@@ -90,8 +90,8 @@ def _reading_order(file: ArchivedFile) -> tuple[bool, int, str]:
 def _texts(
     opened: tarfile.TarFile, members: Sequence[tarfile.TarInfo], paths: Sequence[str]
 ) -> tuple[Mapping[str, str], list[str]]:
-    """Return the decoded texts by path, and the paths of files that are not text. Files are read in the order of the
-    archive, which is decompressed again from the start for each step back."""
+    """Return the decoded texts by path, and the paths of files that are not text. Files are read in archive order,
+    because the archive is decompressed again from the start for each step back."""
     texts: dict[str, str] = {}
     others: list[str] = []
     for member, path in sorted(zip(members, paths, strict=True), key=lambda item: item[0].offset):

@@ -24,7 +24,7 @@ _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _HEAD = re.compile(r"\{\\(?:header|footer)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _LONGEST_HEAD = 20_000
-"""Maximum characters of a header or footer in the file; longer ones hold pictures and are not read."""
+"""Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
 _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
 _REASONS: dict[int, OfficeHiding] = {
@@ -55,22 +55,22 @@ class _State(NamedTuple):
 
 
 def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
-    """Read an RTF file. Raises Refused."""
+    """Read an RTF file. Raises Refused if it cannot be read."""
     source = data.decode("latin-1")
     if not source.lstrip().startswith("{\\rtf"):
         raise Refused("damaged")
     try:
-        shown = rtf_to_text("".join(_marked(source)), errors="replace")
+        shown = rtf_to_text("".join(_insert_marks(source)), errors="replace")
     except (ValueError, KeyError, IndexError, LookupError, TypeError) as error:
         raise Refused("damaged") from error
     text = _paragraphs(shown, most_characters)
     author = _AUTHOR.search(source)
-    text.add_properties(_shown(source, author[1]) if author else "", _heads(source))
+    text.add_properties(_plain_text(source, author[1]) if author else "", _heads(source))
     return text
 
 
-def _shown(source: str, group: str) -> str:
-    """Return the text of a piece of the file, in the file's code page."""
+def _plain_text(source: str, group: str) -> str:
+    """Return the text in a piece of the file, in the file's code page."""
     code_page = _CODE_PAGE.search(source)
     text: str = rtf_to_text(f"{{\\rtf1\\ansi{code_page[0] if code_page else ''} {group}}}", errors="replace")
     return text
@@ -87,12 +87,12 @@ def _heads(source: str) -> Iterator[str]:
             depth += 1 if brace[0] == "{" else -1 if brace[0] == "}" else 0
             if not depth:
                 done = brace.end()
-                yield from _shown(source, source[head.end() : brace.start()]).split("\n")
+                yield from _plain_text(source, source[head.end() : brace.start()]).split("\n")
                 break
 
 
-def _marked(source: str) -> Iterator[str]:
-    """Yield the pieces of the file, with a mark wherever the appearance of the text changes."""
+def _insert_marks(source: str) -> Iterator[str]:
+    """Yield the pieces of the file, with a mark wherever the text's appearance changes."""
     levels = {number: int(level) for number, level in _STYLE_HEADING.findall(source)}
     levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
     whites = _white_colours(source)

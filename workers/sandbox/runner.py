@@ -1,4 +1,5 @@
-"""Run parsers in sandboxed child processes: the document is their standard input, the result their standard output."""
+"""Run parsers in sandboxed child processes. The document is the child's standard input, the result its standard
+output."""
 
 import asyncio
 import json
@@ -42,8 +43,8 @@ class SandboxLimits(Protocol):
 async def parse_in_sandbox(
     parser: str, document: bytes, limits: SandboxLimits, answer: TypeAdapter[T], **options: object
 ) -> T:
-    """Run a parser in a child process and return its validated result. `parser` names a function of a document and
-    options, as `module:function`. Raises Refused, and logs it if it is a ParserCrash."""
+    """Run a parser in a child process and return its validated result. `parser` names a function that takes a document
+    and options, as `module:function`. Raises Refused if the document cannot be read; a ParserCrash is also logged."""
     numbers = (str(limits.memory_bytes), str(limits.cpu_seconds))
     command = ("-m", "workers.sandbox.program", *numbers, parser, json.dumps(options))
     with tempfile.TemporaryFile(buffering=0) as file:
@@ -51,13 +52,13 @@ async def parse_in_sandbox(
         most_bytes = _BYTES_PER_CHARACTER * limits.characters + _MORE_BYTES
         try:
             output = await run_sandboxed(command, file, limits.wall_seconds, most_bytes)
-            return await asyncio.to_thread(_parsed, output, answer)
+            return await asyncio.to_thread(_parse_output, output, answer)
         except ParserCrash as crash:
             _LOG.error("the parser %s failed: %r", parser, crash.detail)
             raise
 
 
-def _parsed(output: bytes, answer: TypeAdapter[T]) -> T:
+def _parse_output(output: bytes, answer: TypeAdapter[T]) -> T:
     if output.startswith(_REFUSAL):
         raise Refused(**json.loads(output)["refused"])
     if output.startswith(_CRASH):
@@ -79,11 +80,11 @@ async def run_sandboxed(
     wall_seconds: float,
     most_bytes: int,
 ) -> bytes:
-    """Run Python with the arguments `command`, and return its output. Raises Refused with the cause `too_much_text`,
-    `time` or `computing_time`, and ParserCrash, also if a library ran out of memory and cannot report it.
+    """Run Python with the arguments `command`, and return its output.
 
     The command must set its own limits (`workers.sandbox.limits`). The child's environment contains only its import
-    path."""
+    path. Raises Refused with the cause `too_much_text`, `time` or `computing_time`, and ParserCrash, also if a library
+    ran out of memory and cannot report it."""
     async with _child(command, document) as process:
         try:
             async with asyncio.timeout(wall_seconds):

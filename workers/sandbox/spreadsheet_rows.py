@@ -24,15 +24,15 @@ class SheetRow(NamedTuple):
     """Row number in the sheet, from 1."""
     cells: list[str]
     hidden: list[str]
-    """Text of hidden cells, which are empty in `cells`."""
+    """Text in hidden cells, which are empty in `cells`."""
 
 
 class SheetRows(NamedTuple):
     sheet: str
     unread_sheets: int
-    """Number of further visible sheets with content, which are not read."""
+    """Number of other visible sheets with content, which are not read."""
     hidden_rows: int
-    """Number of hidden rows with content; these are left out, as are hidden columns."""
+    """Number of hidden rows with content, which are skipped, as are hidden columns."""
     rows: list[SheetRow]
 
 
@@ -41,11 +41,12 @@ def is_spreadsheet(package: OfficePackage) -> bool:
 
 
 def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
-    """Read the rows of a spreadsheet. Raises Refused, or any exception from openpyxl if the file is not a workbook."""
+    """Read a spreadsheet's rows. Raises Refused, or any exception from openpyxl, if the file is not a readable
+    workbook."""
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)
-    shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _holds_anything(sheet)]
+    shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _has_content(sheet)]
     if not shown:
         return SheetRows("", 0, 0, [])
     rows: list[SheetRow] = []
@@ -61,7 +62,7 @@ def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
     return SheetRows(str(shown[0].title), len(shown) - 1, hidden_rows, rows)
 
 
-def _holds_anything(sheet: Any) -> bool:
+def _has_content(sheet: Any) -> bool:
     return any(cell is not None for row in sheet.iter_rows(values_only=True) for cell in row)
 
 
@@ -102,7 +103,7 @@ def _is_unseen(cell: Any) -> bool:
 
 
 def _text(value: object) -> str:
-    """Return a cell value as text: dates as YYYY-MM-DD, whole numbers without a decimal point."""
+    """Return a cell's value as text: dates as YYYY-MM-DD, whole numbers without a decimal point."""
     match value:
         case None:
             return ""

@@ -14,8 +14,8 @@ from workers.sandbox.refusal import Refused
 
 
 def convert(tei: bytes, form: str, source: str) -> str:
-    """Convert TEI to the format `form`. `source` names the TEI in errors. Raises Unreadable, and Refused if it is not
-    UTF-8."""
+    """Convert TEI to the format `form`. `source` names the TEI in errors. Raises Unreadable if that fails, and Refused
+    if the TEI is not UTF-8."""
     root = read_tei(tei, source)
     try:
         return _FORMS[form](tei, root)
@@ -23,7 +23,7 @@ def convert(tei: bytes, form: str, source: str) -> str:
         raise Refused("markup", f"{source} is not UTF-8.") from None
 
 
-def _as_it_is(tei: bytes, _: etree._Element) -> str:
+def _unchanged(tei: bytes, _: etree._Element) -> str:
     return tei.decode()
 
 
@@ -33,29 +33,29 @@ def _json(_: bytes, root: etree._Element) -> str:
 
     numbers = count(1)
     lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(numbers)}"
-    found = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialised(root)))
+    found = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialise(root)))
     return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
 
 
 def _markdown(_: bytes, root: etree._Element) -> str:
-    """Convert to Markdown. Text of the paper that looks like HTML, a link or an image is escaped."""
+    """Convert to Markdown. Text in the paper that looks like HTML, a link or an image is escaped."""
     from grobid_client.format.TEI2Markdown import TEI2MarkdownConverter
 
     for element in root.iter():
         element.text, element.tail = _plain(element.text), _plain(element.tail)
-    return str(TEI2MarkdownConverter().convert_tei_file(BytesIO(_serialised(root))))
+    return str(TEI2MarkdownConverter().convert_tei_file(BytesIO(_serialise(root))))
 
 
 def _plain(text: str | None) -> str | None:
     return text and text.replace("<", "&lt;").replace("](", "]\\(").replace("]:", "]\\:")
 
 
-def _serialised(root: etree._Element) -> bytes:
+def _serialise(root: etree._Element) -> bytes:
     return etree.tostring(root, encoding="utf-8")
 
 
 _FORMS: dict[str, Callable[[bytes, etree._Element], str]] = {
-    "tei": _as_it_is,
+    "tei": _unchanged,
     "json": _json,
     "markdown": _markdown,
 }

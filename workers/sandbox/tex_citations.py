@@ -1,4 +1,4 @@
-"""Number the citations in a TeX document, and find the cited works in `.bib` or `.bbl` files or its own reference list.
+"""Number a TeX document's citations, and find the cited works in `.bib` or `.bbl` files or in its own reference list.
 
 Runs in the sandboxed process."""
 
@@ -33,8 +33,8 @@ class TexCitations:
     """Works that a document can cite, and the numbers of the works that it does cite."""
 
     def __init__(self, bibtex: Sequence[str], lists: Sequence[str]) -> None:
-        """Read the works. `bibtex` are the contents of `.bib` files, `lists` those of `.bbl` files and the document's
-        source."""
+        """Read the works. `bibtex` are the contents of `.bib` files; `lists` are those of `.bbl` files and the
+        document's source."""
         self.works: dict[str, CitedWork] = {}
         self.unread: list[str] = []
         self._numbers: dict[str, int] = {}
@@ -60,7 +60,7 @@ class TexCitations:
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
     def mark(self, macro: str, keys: Sequence[str], notes: Sequence[str]) -> str:
-        """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]`, or, with names, `Lee et al. [3]`."""
+        """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]` or, with names, `Lee et al. [3]`."""
         cited = [key.strip() for key in keys if key.strip()]
         if not cited:
             return ""
@@ -81,7 +81,7 @@ class TexCitations:
         return " and ".join(families)
 
     def cited_works(self, *, all_of_them: bool) -> list[CitedWork]:
-        """Return the cited works by number, followed by the remaining works if all count as cited."""
+        """Return the cited works by number, followed by the other works if all count as cited."""
         if all_of_them:
             for key in self.works:
                 self.number(key)
@@ -151,7 +151,7 @@ def _key(node: Any) -> str:
 
 
 def _biblatex_work(body: str) -> CitedWork:
-    """Return the work in an entry of a biblatex `.bbl` file."""
+    """Parse an entry in a biblatex `.bbl` file into a work."""
     fields: Mapping[str, str] = {
         name or verb: value or verbatim for name, value, verb, verbatim in _BIBLATEX_FIELD.findall(body)
     }

@@ -46,8 +46,8 @@ class TexFiles(NamedTuple):
 
 
 def tex_files(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files of a document: a single file, or the files in a ZIP or `.tar.gz` archive that can belong to a
-    TeX document. Raises Refused."""
+    """Return a document's files: a single file, or the files in a ZIP or `.tar.gz` archive that may belong to a TeX
+    document. Raises Refused if they cannot be read."""
     if data.startswith(_GZIP):
         return _unpacked_folder(data, most_bytes)
     if not data.startswith(_ZIP):
@@ -68,7 +68,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
 
 
 def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
-    """Return the files in a `.tar.gz` archive, or a single file compressed with gzip; arXiv provides both."""
+    """Return the files in a `.tar.gz` archive, or a single file compressed with gzip. arXiv provides both."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
             plain = stream.read(most_bytes + 1)
@@ -96,8 +96,8 @@ def _is_read(name: str) -> bool:
 
 
 def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
-    """Return the text of a document and the works that it cites. Raises Refused."""
-    files = {name: _decoded(data, name) for name, data in package.files.items()}
+    """Return a document's text and the works that it cites. Raises Refused if it cannot be read."""
+    files = {name: _decode(data, name) for name, data in package.files.items()}
     main = package.main or main_file(files)
     if not main:
         raise Refused("no_tex")
@@ -116,13 +116,13 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     text = read_tex(source, citations, most_characters)
     works = citations.cited_works(all_of_them=_cites_all(whole))
     absent = [*source.missing, *([] if list_file else missing)]
-    text.left_out += _not_there(absent, citations, len(text.reference_lines))
+    text.left_out += _describe_missing(absent, citations, len(text.reference_lines))
     if source.after:
         text.left_out.append(("the text after \\end{document}", "it is not printed"))
     return text, works
 
 
-def _decoded(data: bytes, name: str) -> str:
+def _decode(data: bytes, name: str) -> str:
     declared = _INPUT_ENCODING.search(data[:50_000])
     try:
         return decode_text(data, name, _ENCODINGS.get(declared[1].decode().lower(), "") if declared else "")
@@ -131,13 +131,13 @@ def _decoded(data: bytes, name: str) -> str:
 
 
 def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
-    """Return the files with names relative to the folder of the main file."""
+    """Return the files with names relative to the main file's folder."""
     folder = posixpath.dirname(main)
     return {posixpath.relpath(name, folder) if folder else name: text for name, text in files.items()}
 
 
 def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
-    """Return the contents of the `.bib` files that the document names, and the names of those that are missing."""
+    """Return the contents of the `.bib` files that the document names, and the names of missing ones."""
     named = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
     found = {name: find_file(files, name, main, ".bib") for name in named}
     return [files[file] for file in found.values() if file], [name for name, file in found.items() if file is None]
@@ -155,7 +155,7 @@ def _cites_all(source: str) -> bool:
     return _ALL_CITED.search(source) is not None
 
 
-def _not_there(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:
+def _describe_missing(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:
     left_out = [(f"the file {name}", "it is not among the files of the document") for name in missing]
     if unknown := citations.unknown_keys(printed):
         named = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")

@@ -41,7 +41,7 @@ def _symbols() -> Any:
 
 
 def symbol_of(name: str) -> str | None:
-    """Return the character printed by a macro without arguments; None if it prints none."""
+    """Return the character that a macro without arguments prints; None if it prints none."""
     spec = _symbols().get_macro_spec(name)
     shown = getattr(spec, "simplify_repl", None)
     return shown if isinstance(shown, str) and "%" not in shown and len(shown) <= 8 else None

@@ -1,6 +1,6 @@
-"""Join the files of a TeX document into one source, without comments and with the document's own macros expanded.
+"""Join a TeX document's files into one source, without comments and with the document's own macros expanded.
 
-Runs in the sandboxed process. Included files are searched for only among the document's own files."""
+Runs in the sandboxed process. Included files are looked up only among the document's own files."""
 
 import posixpath
 import re
@@ -62,7 +62,7 @@ def is_main_file(text: str) -> bool:
 
 
 def main_file(files: Mapping[str, str]) -> str | None:
-    """Return the name of the document's main file; None if there is none. Of several candidates, return the one with
+    """Return the name of the document's main file; None if there is none. Among several candidates, prefer the one with
     the most include commands, then the one nearest to the top folder, then the longest."""
     mains = [name for name, text in files.items() if name.endswith((".tex", ".ltx")) and is_main_file(text)]
     return max(
@@ -73,8 +73,8 @@ def main_file(files: Mapping[str, str]) -> str | None:
 def join_source(files: Mapping[str, str], main: str) -> TexSource:
     """Return the source, starting with the file `main`."""
     missing: list[str] = []
-    text = _joined(files, main, missing, 0)
-    text = _RULE.sub("", _without_skipped(_without_comments(text)))
+    text = _join(files, main, missing, 0)
+    text = _RULE.sub("", _strip_skipped(_strip_comments(text)))
     head, begun, rest = text.partition("\\begin{document}")
     if not begun:
         head, rest = "", text
@@ -83,15 +83,17 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     macros: dict[str, _Macro] = {}
     preamble = _take_definitions(head, macros)
     body = _take_definitions(body, macros)
-    return TexSource(_expanded(preamble, macros), _expanded(body, macros), after.strip(), tuple(dict.fromkeys(missing)))
+    return TexSource(
+        _expand_macros(preamble, macros), _expand_macros(body, macros), after.strip(), tuple(dict.fromkeys(missing))
+    )
 
 
-def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
+def _join(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
     """Return a file with the files that it includes inserted in place. A file cannot include itself."""
     if depth > _DEEPEST:
         missing.append(name)
         return ""
-    text = _without_comments(files[name])
+    text = _strip_comments(files[name])
     if depth:
         _, begun, rest = text.partition("\\begin{document}")  # a subfile has its own preamble
         text = rest.partition("\\end{document}")[0] if begun else text
@@ -110,7 +112,7 @@ def _joined(files: Mapping[str, str], name: str, missing: list[str], depth: int)
             missing.append(wanted.strip())
             return rest
         page = "\n\n" if match["macro"] == "include" else " "
-        return f"{page}{_joined(others, found, missing, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
+        return f"{page}{_join(others, found, missing, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
 
     return _INPUT.sub(included, text)
 
@@ -126,23 +128,23 @@ def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str
     return None
 
 
-def _without_comments(text: str) -> str:
-    """Return the text without comments. Percent signs in verbatim text do not start comments."""
+def _strip_comments(text: str) -> str:
+    """Strip comments from the text. Percent signs in verbatim text do not start comments."""
     pieces, done = [], 0
     text = _COMMENT_BLOCK.sub("", text)
     for verbatim in _VERBATIM.finditer(text):
-        pieces += [_plain_without_comments(text[done : verbatim.start()]), verbatim[0]]
+        pieces += [_strip_plain_comments(text[done : verbatim.start()]), verbatim[0]]
         done = verbatim.end()
-    return "".join([*pieces, _plain_without_comments(text[done:])])
+    return "".join([*pieces, _strip_plain_comments(text[done:])])
 
 
-def _plain_without_comments(text: str) -> str:
+def _strip_plain_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: match["kept"] + ("\n\n" if match["blank"] else ""), text)
 
 
-def _without_skipped(text: str) -> str:
-    """Return the text without parts between `\\iffalse` and its `\\else` or `\\fi`. Both branches of other conditionals
-    are kept, because it is not known which one applies."""
+def _strip_skipped(text: str) -> str:
+    """Strip the parts between `\\iffalse` and its `\\else` or `\\fi`. Both branches of other conditionals are kept,
+    because it is not known which one applies."""
     pieces: list[str] = []
     done = depth = 0
     for match in _CONDITIONAL.finditer(text):
@@ -160,7 +162,7 @@ def _without_skipped(text: str) -> str:
 
 
 def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
-    """Return the text without the definitions of macros, which are added to `macros`."""
+    """Strip the definitions of macros from the text, and add them to `macros`."""
     pieces: list[str] = []
     done = 0
     while match := _DEFINITION.search(text, done):
@@ -189,8 +191,8 @@ def _end_of_group(text: str, start: int) -> int | None:
     return None
 
 
-def _expanded(text: str, macros: Mapping[str, _Macro]) -> str:
-    """Return the text with the document's own macros replaced by their definitions, up to a limited number of times."""
+def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
+    """Replace the document's own macros by their definitions, up to a limited number of times."""
     if not macros:
         return text
     names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))

@@ -1,6 +1,6 @@
-"""Read the text of a TeX document: headings, paragraphs, formulas, tables and notes, in source order.
+"""Read a TeX document's text: headings, paragraphs, formulas, tables and notes, in source order.
 
-Runs in the sandboxed process. Arguments of unknown macros are read as text, so that no words are lost."""
+Runs in the sandboxed process. The arguments of unknown macros are read as text, so that no words are lost."""
 
 import re
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ def _context() -> Any:
 
 
 def read_tex(source: TexSource, citations: TexCitations, most_characters: int) -> OfficeParagraphs:
-    """Read a TeX document. Raises Refused."""
+    """Read a TeX document. Raises Refused if it cannot be read."""
     reader = _TexReader(citations, most_characters)
     reader.read_preamble(source.preamble)
     reader.read_body(source.body)
@@ -87,7 +87,7 @@ class _TexReader:
             return [latexwalker.LatexCharsNode(chars=words)]
 
     def read_preamble(self, source: str) -> None:
-        """Read the title and the author fields; the rest of the preamble only defines the layout."""
+        """Read the title and the author fields. The rest of the preamble only defines the layout."""
         self._read_fields(source)
         # Layout definitions can break parsing before the authors are reached.
         if (authors := _AUTHOR.search(source)) and "author" not in dict(self.text.front_matter):
@@ -157,7 +157,7 @@ class _TexReader:
             self._mark = ""
 
     def _plain(self, nodes: Sequence[Any] | None) -> str:
-        """Return nodes as text on one line, without adding the text to the document; notes and hidden text in them are
+        """Return nodes as text on one line, without adding it to the document. Notes and hidden text in them are
         added."""
         apart = self._apart(nodes)
         self.text.take_rest(apart)
@@ -297,7 +297,7 @@ class _TexReader:
             self._mark = outer
 
     def _table(self, nodes: Sequence[Any]) -> None:
-        """Add a table, one line per row."""
+        """Add a table, with one line per row."""
         self._end()
         self.text.tables += 1
         rows = [""]

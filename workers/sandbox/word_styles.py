@@ -19,11 +19,11 @@ _LISTS = ("bibliography", "endnote bibliography")
 _OVERLAID = -100
 """Letter spacing, in twentieths of a point, at or below which letters overlap."""
 _RAISED = 400
-"""Distance from the baseline, in half-points, beyond which text counts as being off the page."""
+"""Distance from the baseline, in half-points, beyond which text counts as off the page."""
 _FLAT = 40
 """Exact line height, in twentieths of a point, at or below which text counts as invisible."""
 _LEFT, _RIGHT = -15_000, 20_000
-"""Positions, in twentieths of a point, beyond which text is off the page; a page measures 12,000 by 17,000."""
+"""Positions, in twentieths of a point, beyond which text is off the page. A page measures 12,000 by 17,000."""
 _OFF = ("0", "false", "off", "none")
 _WHITE_THEMES = ("background1", "light1", "bg1", "lt1")
 _HIGHLIGHTS = {
@@ -36,11 +36,11 @@ _HIGHLIGHTS = {
 class ParagraphStyle(NamedTuple):
     look: Look
     level: int
-    """Heading level of the style; BODY if it is not a heading, TITLE_LEVEL for the document's title."""
+    """The style's heading level; BODY if it is not a heading, TITLE_LEVEL for the document's title."""
     is_contents: bool
-    """True if the style belongs to a table of contents, which repeats the headings."""
+    """Whether the style belongs to a table of contents, which repeats the headings."""
     is_reference: bool
-    """True if the style is that of entries of a reference list."""
+    """Whether the style is for entries in a reference list."""
 
 
 class WordStyles:
@@ -114,7 +114,7 @@ class WordStyles:
 
 
 def look_of(properties: etree._Element | None) -> Look:
-    """Return the look defined by the properties of a run (`rPr`)."""
+    """Return the look defined by a run's properties (`rPr`)."""
     if properties is None:
         return Look()
     hidden = bold = None
@@ -144,7 +144,7 @@ def look_of(properties: etree._Element | None) -> Look:
 
 
 def paragraph_look(properties: etree._Element | None) -> Look:
-    """Return the look defined by the properties of a paragraph (`pPr`): its background and its position."""
+    """Return the look defined by a paragraph's properties (`pPr`): its background and its position."""
     frame, indent = (next(children(properties, name), None) for name in ("framePr", "ind"))
     places = [attribute(frame, "x"), attribute(frame, "y"), attribute(indent, "left"), attribute(indent, "start")]
     spacing = next(children(properties, "spacing"), None)
@@ -154,7 +154,7 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 
 
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
-    """Return whether the letters are unfilled (None if that is not stated), and their colour, by default `colour`."""
+    """Return whether the letters are unfilled (None if not stated), and their colour, by default `colour`."""
     for item in fill.iter("*"):
         match named(item):
             case "noFill":
@@ -186,8 +186,8 @@ def shading_of(properties: etree._Element | None) -> str | None:
 
 
 def _outline(properties: etree._Element | None) -> int | None:
-    """Return the heading level of a paragraph from its outline level; None if the outline level is not set. Outline
-    level 9 means body text."""
+    """Return a paragraph's heading level from its outline level; None if the outline level is not set. Outline level 9
+    means body text."""
     value = _number(attribute(next(children(properties, "outlineLvl"), None), "val"))
     return None if value is None else int(value) + 1 if value < 9 else BODY
 

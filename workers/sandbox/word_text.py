@@ -1,7 +1,7 @@
 """Read a Word document (`.docx`) into separate lists of visible and hidden text.
 
-Runs in the sandboxed process. Field codes, alternative texts and tables of contents are not read, because
-they repeat or describe other content. Headers and footers are kept apart from the text."""
+Runs in the sandboxed process. Field codes, alternative texts and tables of contents are not read, because they repeat
+or describe other content. Headers and footers are kept separate from the text."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def _main_part(package: OfficePackage) -> str | None:
 
 
 def read_word(package: OfficePackage, most_characters: int) -> OfficeParagraphs:
-    """Read a Word document. Raises Refused."""
+    """Read a Word document. Raises Refused if it cannot be read."""
     name = _main_part(package)
     root = package.part(name) if name else None
     if name is None or root is None:
@@ -53,7 +53,7 @@ class _WordReader:
         self._styles = WordStyles(package.part(f"{folder}/styles.xml"))
         self._text = OfficeParagraphs(most_characters)
         self._in_list = False
-        """True after an entry of a reference list."""
+        """Whether the preceding paragraph was an entry in a reference list."""
         self._boxes: list[etree._Element] = []
         """Text boxes anchored in the current paragraph, which are read after it."""
         self._notes = {
@@ -133,7 +133,7 @@ class _WordReader:
             self._blocks(box, below, why)
 
     def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Read a table, one line per row."""
+        """Read a table, with one line per row."""
         self._text.tables += why is None
         properties = next(children(table, "tblPr"), None)
         first, others = self._styles.cells(attribute(next(children(properties, "tblStyle"), None), "val"))
@@ -152,7 +152,7 @@ class _WordReader:
             self._boxes_of_paragraph(below, why)
 
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
-        """Add the text of a cell on one line, including tables inside it."""
+        """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
             if named(child) == "p":
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
@@ -227,7 +227,7 @@ class _WordReader:
 
 
 def _property(properties: etree._Element | None, name: str) -> str:
-    """Return a property of the file; empty if it is not set."""
+    """Return one of the file's properties; empty if it is not set."""
     return "" if properties is None else properties.findtext(f".//{{*}}{name}") or ""
 
 

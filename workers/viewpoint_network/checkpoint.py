@@ -26,14 +26,14 @@ class MemberRecord(Frozen):
 
     seed: int
     epochs: int
-    """Number of epochs until training stopped; the weights are those of the best epoch."""
+    """Number of epochs until training stopped. The weights are those of the best epoch."""
     best_epoch: int
     validation_loss: float
     validation_ideas: int
 
 
 class CheckpointDescription(Frozen):
-    """All data of a checkpoint except its weights."""
+    """A checkpoint's data except its weights."""
 
     version: int = Field(default=1, ge=1, le=1)
     classes: tuple[str, ...] = Field(min_length=2)
@@ -53,8 +53,7 @@ class Checkpoint:
     """State dictionaries, one per ensemble member, on the CPU."""
 
     def networks(self) -> "list[ViewpointNetwork]":
-        """Return the networks, ready to score. Raises ConfigurationError when the weights do not fit the
-        description."""
+        """Return the networks, ready to score. Raises ConfigurationError if the weights do not fit the description."""
         from workers.viewpoint_network.network import ViewpointNetwork, input_width
 
         description, built = self.description, []
@@ -116,7 +115,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     except (KeyError, ValueError, ValidationError) as error:
         raise InputError(
             f"{path} is a safetensors file, but not a viewpoint network of this version.",
-            "Make one with `assayer graph train`.",
+            "Create one with `assayer graph train`.",
         ) from error
     states: list[dict[str, Tensor]] = [{} for _ in description.members]
     for key, tensor in tensors.items():

@@ -1,4 +1,4 @@
-"""Train one network of the ensemble. Imports torch; `training` imports this module only when needed."""
+"""Train one network in the ensemble. Imports torch; `training` imports this module only when needed."""
 
 from collections.abc import Callable, Iterator
 
@@ -97,7 +97,7 @@ class MemberTrainer:
             return float(self._loss(self._validation))
 
     def _loss(self, rows: NDArray[np.int32]) -> Tensor:
-        """Return the loss of a batch, with the labels of the batch's ideas masked in the input."""
+        """Return a batch's loss, with the labels of its ideas masked in the input."""
 
         asked = torch.from_numpy(rows.astype(np.int64)).to(self._device)
         seen = self._seen.clone()
@@ -115,7 +115,7 @@ class MemberTrainer:
 
 
 def _parts(graph: GraphArrays, share: float, draw: np.random.Generator) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Split the labelled ideas with viewpoints into training and validation rows, with the same share of every
+    """Split the labelled ideas with viewpoints into training and validation rows, with the same share from every
     class."""
     has_viewpoints = np.bincount(graph.idea_of, minlength=len(graph.ideas)) > 0
     learned, validation = [], []

@@ -1,4 +1,4 @@
-"""Graph network of the paper's equations 3 and 4, and its input tensors. Imports torch."""
+"""Graph network from the paper's equations 3 and 4, and its input tensors. Imports torch."""
 
 import warnings
 from typing import NamedTuple
@@ -35,7 +35,7 @@ class _Layer(nn.Module):  # type: ignore[misc]  # mypy does not read the types o
 
 class ViewpointNetwork(nn.Module):  # type: ignore[misc]
     def __init__(self, width: int, classes: int, architecture: Architecture) -> None:
-        """Create the network. `width` is the number of input features of a viewpoint."""
+        """Create the network. `width` is the number of input features per viewpoint."""
         super().__init__()
         hidden = architecture.hidden
         widths = [width] + [hidden] * (architecture.layers - 1)
@@ -44,8 +44,8 @@ class ViewpointNetwork(nn.Module):  # type: ignore[misc]
         self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), self.dropout, nn.Linear(hidden, classes))
 
     def forward(self, nodes: Tensor, adjacency: Tensor, asked: Tensor, owners: Tensor) -> Tensor:
-        """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `asked` (k,) are the rows of viewpoints,
-        `owners` (k,) their ideas, ascending from 0."""
+        """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `asked` (k,) are viewpoint rows;
+        `owners` (k,) are their ideas, ascending from 0."""
         for layer in self.layers:
             nodes = self.dropout(torch.relu(layer(nodes, adjacency)))
         chosen = nodes[asked]
@@ -59,16 +59,15 @@ _DAYS_A_DECADE = 3652.5
 
 class GraphTensors(NamedTuple):
     fixed: Tensor
-    """Input features (n, …) that the architecture uses: vectors, whether a date is known, and decades since
-    `epoch`."""
+    """Input features (n, …) that the architecture uses: vectors, whether a date is known, and decades since `epoch`."""
     idea_of: Tensor
     adjacency: Tensor
-    """Adjacency matrix (n, n) in compressed rows; row = target, column = source. Weights are divided by the row's
+    """Adjacency matrix (n, n) in compressed rows: row = target, column = source. Weights are divided by the row's
     number of edges, so that multiplication yields the mean over neighbours."""
 
 
 def graph_tensors(graph: GraphArrays, architecture: Architecture, epoch: int, device: str) -> GraphTensors:
-    """Build the tensors of a graph. `epoch` is the day from which time is counted, as in the network's training."""
+    """Build a graph's tensors. `epoch` is the day from which time is counted, as in the network's training."""
     columns = [graph.vectors] if architecture.reads_vectors else [graph.vectors[:, :0]]
     if architecture.reads_dates:
         dated = graph.dates != UNKNOWN
@@ -105,7 +104,7 @@ def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architec
 
 def viewpoints_of_ideas(graph: GraphArrays, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the viewpoints of the ideas in `rows`, grouped by idea, and, for each viewpoint, its idea's position in
-    `rows`. Ideas without viewpoints are left out."""
+    `rows`. Ideas without viewpoints are skipped."""
     starts = np.searchsorted(graph.idea_of, rows, side="left")
     ends = np.searchsorted(graph.idea_of, rows, side="right")
     nodes = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])

@@ -15,7 +15,7 @@ from workers.viewpoint_network.training import train_network
 
 class NetworkScorer:
     """Scores ideas with a trained network, using only the part of the graph that can affect their viewpoints. Raises
-    ConfigurationError for a graph with a different embedding or different classes."""
+    ConfigurationError if the graph has a different embedding or different classes."""
 
     def __init__(self, checkpoint: Checkpoint, embedding: str, device: Device = "auto") -> None:
         """Create a scorer. `embedding` names the embedder used for the graphs to be scored."""
@@ -61,8 +61,8 @@ class NetworkScorer:
 
 
 class FreshNetwork:
-    """Scores ideas with a network trained on the other ideas' labels for each request; for benchmarks, not for
-    serving."""
+    """Scores ideas with a network that is trained on the other ideas' labels for each request. Meant for benchmarks,
+    not for serving."""
 
     name = "GraphEval-GNN"
 

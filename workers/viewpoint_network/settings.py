@@ -1,4 +1,4 @@
-"""Settings for building and training a network. Defaults are those of the paper where it states them."""
+"""Settings for building and training a network. Defaults are the paper's, where it states them."""
 
 from pydantic import Field
 
@@ -12,11 +12,11 @@ class Architecture(Frozen):
     hidden: int = Field(default=64, ge=1)
     layers: int = Field(default=2, ge=1, le=4)
     dropout: float = Field(default=0.3, ge=0, lt=1)
-    """Dropout rate. Not in the paper; with only a few hundred ideas the network overfits without it."""
+    """Dropout rate. Not in the paper, but with only a few hundred ideas the network overfits without it."""
     reads_vectors: bool = True
     reads_labels: bool = True
-    """True if a viewpoint's input includes its idea's label, except for ideas that are being scored. Labels added later
-    thus also improve the predictions of a network trained earlier."""
+    """Whether a viewpoint's input includes its idea's label, except for ideas that are being scored. Labels added later
+    thus also improve a network trained earlier."""
     reads_dates: bool = True
 
 
@@ -26,17 +26,17 @@ class TrainingSettings(Frozen):
     """Initial learning rate, which decreases linearly to 0 over `epochs`."""
     weight_decay: float = Field(default=1e-3, ge=0)
     batch: int = Field(default=64, ge=1)
-    """Ideas per batch; their labels are masked and predicted together."""
+    """Number of ideas per batch. Their labels are masked and predicted together."""
     epochs: int = Field(default=1000, ge=1)
     patience: int = Field(default=30, ge=1)
-    """Epochs without a lower validation loss before training stops."""
+    """Number of epochs without a lower validation loss before training stops."""
     validation: float = Field(default=0.15, gt=0, lt=0.5)
     """Share of the labelled ideas that each member holds out for early stopping."""
     members: int = Field(default=3, ge=1)
-    """Number of networks whose probabilities are averaged. Each has its own initial weights and validation part."""
+    """Number of networks whose probabilities are averaged. Each has its own initial weights and validation set."""
     negatives: int = Field(default=0, ge=0)
     """Number of artificial plagiarised ideas added for training, labelled with the worst class."""
     seed: int = 0
     device: Device = "auto"
     threads: int = Field(default=2, ge=1)
-    """CPU threads of torch."""
+    """Number of CPU threads for torch."""

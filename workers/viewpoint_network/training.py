@@ -1,4 +1,4 @@
-"""Train an ensemble of viewpoint networks on the labelled ideas of a graph."""
+"""Train an ensemble of viewpoint networks on a graph's labelled ideas."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -38,7 +38,8 @@ def train_network(
     provenance: TrainingProvenance,
     progress: Callable[[EpochProgress], None] = lambda _: None,
 ) -> Checkpoint:
-    """Train an ensemble. Raises InputError if there is too little data, ConfigurationError without the extra `gnn`.
+    """Train an ensemble. Raises InputError if there is too little data, ConfigurationError if the extra `gnn` is not
+    installed.
 
     The same graph and settings yield the same weights on the same machine with the same number of threads."""
     known = labelled_rows_of_two_classes(graph, _NO_IDEAS)

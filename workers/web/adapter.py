@@ -1,4 +1,4 @@
-"""Implementation of `assayer.ports.Web` for one evaluation: search through an API, and read and cache pages."""
+"""Implementation of `assayer.ports.Web` for one evaluation: searches through an API, and reads and caches pages."""
 
 from collections.abc import Mapping, Sequence
 

@@ -29,7 +29,7 @@ class _Article(Frozen):
     published: str
     text: str
     hidden: tuple[tuple[str, str], ...]
-    """Hidden texts as pairs of reason and text."""
+    """Hidden texts, as pairs of reason and text."""
 
 
 _ANSWER = TypeAdapter(_Article)
@@ -37,7 +37,7 @@ _ANSWER = TypeAdapter(_Article)
 
 class PageReader:
     def __init__(self, downloader: Downloader, settings: PageSettings, clock: Clock) -> None:
-        """Create a reader. Raises ConfigurationError when the libraries for reading pages are not installed."""
+        """Create a reader. Raises ConfigurationError if the libraries for reading pages are not installed."""
         if find_spec("trafilatura") is None:
             raise ConfigurationError(
                 "Web pages cannot be read: trafilatura is not installed.",
@@ -49,8 +49,8 @@ class PageReader:
         self._parsers = asyncio.Semaphore(settings.at_once)
 
     async def read(self, url: str) -> WebPage:
-        """Read a page. Raises AddressRefused, DownloadRefused (also if robots.txt disallows the page), DownloadFailed
-        and Unreadable."""
+        """Read a page. Raises AddressRefused, DownloadRefused (also if robots.txt disallows the page) or DownloadFailed
+        if it cannot be fetched, and Unreadable if it cannot be parsed."""
         download, body = await self._downloader.read(url, ("html", "text"), self._settings.download, robots=True)
         if download.kind == "text":
             return _plain_text_page(download, body)
@@ -89,13 +89,13 @@ class PageReader:
 
 
 def _plain_text_page(download: Download, body: bytes) -> WebPage:
-    text, flags = sanitise(_decoded(body, download.charset))
+    text, flags = sanitise(_decode(body, download.charset))
     if not text.strip():
         raise Unreadable(f"{loggable_url(download.url)} is empty.", cause="empty")
     return WebPage(url=download.url, title="", site="", text=text.strip(), flags=flags)
 
 
-def _decoded(body: bytes, charset: str) -> str:
+def _decode(body: bytes, charset: str) -> str:
     try:
         return body.decode(charset or "utf-8", "replace")
     except LookupError:

@@ -1,6 +1,6 @@
 """Web search through a Serper-style API (google.serper.dev).
 
-Each page of ten results is requested with a POST of `{"q", "page", "tbs"}`; `tbs` is the date window in Google's
+Each page of ten results is requested with a POST of `{"q", "page", "tbs"}`, where `tbs` is the date window in Google's
 notation. Google shows a date only for some results, as `Mar 3, 2023` or `3 days ago`."""
 
 import calendar
@@ -35,7 +35,7 @@ _DAY_FIRST = re.compile(r"(?P<day>\d{1,2}) (?P<month>[a-z]{3})[a-z]*\.?,? (?P<ye
 _MONTH = re.compile(r"(?P<month>[a-z]{3})[a-z]*\.? (?P<year>\d{4})")
 _AGO = re.compile(r"(?P<count>\d{1,3}) (?P<unit>minute|min|hour|day|week|month|year)s? ago")
 _DAYS = {"minute": 0, "min": 0, "hour": 0, "day": 1, "week": 7, "month": 28, "year": 365}
-"""Minimum days per unit, so that a result is not dated too early."""
+"""Minimum number of days per unit, so that a result is not dated too early."""
 
 
 class _Organic(ApiObject):
@@ -83,7 +83,7 @@ def _date_filter(window: Window) -> str:
 
 
 def _results(response: SourceResponse) -> list[WebResult | None]:
-    """Return one result per entry of the response; None for an entry without a URL."""
+    """Return one result per entry in the response; None for an entry without a URL."""
     answer = None if response.status == 404 else parse_json(response, _Answer, WebSearch.name)
     return [_result(item, response.fetched_at.date()) for item in answer.organic] if answer else []
 

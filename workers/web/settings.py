@@ -1,4 +1,4 @@
-"""Limits on reading web pages, and cache lifetimes."""
+"""Settings for reading web pages: limits and cache lifetimes."""
 
 import datetime as dt
 import os
@@ -16,10 +16,10 @@ class PageSettings(Frozen):
     retry: dt.timedelta = dt.timedelta(hours=6)
     """Time after which a page that could not be read is fetched again."""
     characters: int = Field(default=400_000, gt=0)
-    """Maximum characters of the page's article."""
+    """Maximum number of characters in the page's article."""
     memory_bytes: int = Field(default=1_000_000_000, gt=0)
-    """Address space limit, in bytes, of the process that reads the page."""
+    """Address space limit, in bytes, for the process that reads the page."""
     cpu_seconds: int = Field(default=15, ge=1)
     wall_seconds: float = Field(default=30.0, gt=0)
     at_once: int = Field(default_factory=lambda: os.cpu_count() or 1, ge=1)
-    """Maximum concurrent processes that read pages."""
+    """Maximum number of concurrent processes that read pages."""

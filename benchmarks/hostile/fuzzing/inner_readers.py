@@ -96,7 +96,7 @@ def _record(text: str) -> object:
         f"</titleStmt></fileDesc><profileDesc><abstract><p>{xml_text(text)}</p></abstract></profileDesc></teiHeader>"
         f"<text><body><div><head>A</head><p>{xml_text(text)}</p></div></body></text></TEI>"
     )
-    return _refused(lambda: tei_records.record_of_tei(tei.encode("utf-8", "replace"), "a"))
+    return _refused(lambda: tei_records.parse_tei_record(tei.encode("utf-8", "replace"), "a"))
 
 
 def _file(text: str) -> io.BytesIO:
@@ -122,8 +122,7 @@ def _refused(read: Callable[[], object]) -> object:
 def _oai(text: str) -> object:
     page = (
         '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><record><header><identifier>a</identifier>'
-        f"<datestamp>2026-01-01</datestamp></header><metadata><arXiv><id>{xml_text(text[:99])}</id>"
-        f"<title>{xml_text(text)}</title><abstract>{xml_text(text)}</abstract></arXiv></metadata></record></ListRecords></OAI-PMH>"
+        f"<datestamp>2026-01-01</datestamp></header><metadata><arXiv><id>{xml_text(text[:99])}</id><title>{xml_text(text)}</title><abstract>{xml_text(text)}</abstract></arXiv></metadata></record></ListRecords></OAI-PMH>"
     )
     return arxiv_oai.read_oai_page(page.encode("utf-8", "replace"))
 
@@ -207,7 +206,7 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer_client.errors.seconds_to_wait": _header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
     "cluster.cli.mcp.host_and_port": mcp.host_and_port,
     "cluster.cli.output.safe_name": output.safe_name,
-    "cluster.corpora.tei_records.record_of_tei": _record,
+    "cluster.corpora.tei_records.parse_tei_record": _record,
     "cluster.mcp.callers.bearer_key": _header(callers.bearer_key),
     "index.ingest.arxiv_oai.read_oai_page": _oai,
     "index.ingest.openalex_snapshot.merged_ids": _merged,

@@ -16,7 +16,7 @@ from assayer_client.transport import RequestBuilder
 
 
 class RewardQuery(NamedTuple):
-    """Idea to judge, with its research question and the abstract of the reference that it is compared with."""
+    """Idea to judge, with its research question and the abstract of the reference with which it is compared."""
 
     question: str
     idea: str
@@ -25,8 +25,8 @@ class RewardQuery(NamedTuple):
 
 class RewardSource(Protocol):
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Return one reward per item, in order; None for items without a verdict. `judge` is the name of a judge, or
-        None for the source's default."""
+        """Return one reward per item, in order; None for an item without a verdict. `judge` is a judge's name; None
+        means the source's default."""
         ...
 
 
@@ -37,8 +37,9 @@ class Unjudged(ClientError):
 
 
 class ServiceRewards:
-    """Reward source backed by an assayer service. Requests are retried under the client's retry policy. If the retries
-    fail or the service refuses, the error reaches the trainer, because training without rewards would be useless."""
+    """Reward source that uses an assayer service. Requests are retried under the client's retry policy. If the retries
+    fail or the service rejects the request, the trainer gets the error, because training without rewards would be
+    useless."""
 
     def __init__(
         self,
@@ -52,7 +53,8 @@ class ServiceRewards:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """Create a source; `url` and `key` default to ASSAYER_API_URL and ASSAYER_API_KEY. `seconds` limits the wait
-        for a group of items; those without a verdict by then are no longer judged. Raises ConfigurationError."""
+        for a group of items, after which those without a verdict are no longer judged. Raises ConfigurationError if URL
+        or key is missing or invalid."""
         RequestBuilder.of(url, key, timeouts or Timeouts())  # raises configuration errors before training starts
         self._client = partial(
             AsyncClient, url, key, retries=retries, timeouts=timeouts, transport=transport, sleep=sleep
@@ -60,8 +62,8 @@ class ServiceRewards:
         self._seconds = seconds
 
     async def rewards(self, items: Sequence[RewardQuery], judge: str | None = None) -> list[float | None]:
-        """Return the rewards of the items. Opens a new connection for every call, because a trainer may call from
-        different event loops. Raises ApiProblem or ServiceUnreachable."""
+        """Return the items' rewards. Opens a new connection for every call, because a trainer may call from different
+        event loops. Raises ApiProblem or ServiceUnreachable if the request fails."""
         values: list[float | None] = []
         async with self._client() as client:
             for start in range(0, len(items), MOST_ITEMS):
@@ -80,11 +82,11 @@ class ServiceRewards:
 
 
 class GatheredRewards:
-    """Reward source that combines concurrent queries into one request, for trainers that score completions
-    individually."""
+    """Reward source that combines concurrent queries into one request, for trainers that score completions one by
+    one."""
 
     def __init__(self, source: RewardSource, *, pause: float = 0.05) -> None:
-        """Combine queries to `source`. The first query of a group waits `pause` seconds for others."""
+        """Combine queries to `source`. The first query in a group waits `pause` seconds for others."""
         self._source, self._pause = source, pause
         self._open: dict[tuple[asyncio.AbstractEventLoop, str | None], _Group] = {}
 
@@ -118,5 +120,5 @@ class _Group:
 @cache
 def rewards_of_environment() -> RewardSource:
     """Return the reward source for the service at ASSAYER_API_URL, for trainers that load a function by its import
-    path. Raises ConfigurationError."""
+    path. Raises ConfigurationError if URL or key is missing."""
     return GatheredRewards(ServiceRewards())

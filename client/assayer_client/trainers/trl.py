@@ -7,11 +7,11 @@ from assayer_client.errors import InvalidRequest
 from assayer_client.trainers.reward_sources import RewardQuery, RewardSource
 
 Completion = str | Sequence[Mapping[str, Any]]
-"""Completion as a text, or as the messages of a conversation."""
+"""Completion, as text or as the messages of a conversation."""
 
 
 TrlReward = Callable[..., Awaitable[list[float | None]]]
-"""Reward function that takes `prompts`, `completions` and the columns of the data set, all lists of the same length."""
+"""Reward function that takes `prompts`, `completions` and the data set's columns, all lists of the same length."""
 
 
 def trl_reward(
@@ -48,7 +48,7 @@ def trl_reward(
 
 
 def completed_text(completion: Completion) -> str:
-    """Return the text of a completion; for a conversation, the text of its last message."""
+    """Return a completion's text or, for a conversation, the text of its last message."""
     if isinstance(completion, str):
         return completion
     content = completion[-1]["content"] if completion else ""

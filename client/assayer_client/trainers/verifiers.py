@@ -27,7 +27,7 @@ class JudgedTrace(Protocol):
 def verifiers_reward(
     source: RewardSource, *, judge: str | None = None
 ) -> Callable[[JudgedTask, JudgedTrace], Awaitable[float]]:
-    """Return a reward function for verifiers. It raises Unjudged if there is no verdict; verifiers records this error
+    """Return a reward function for verifiers. If there is no verdict, it raises Unjudged; verifiers records this error
     on the rollout, which then has no reward, and continues with the other rollouts."""
 
     async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
@@ -41,5 +41,6 @@ def verifiers_reward(
 
 
 async def methodology(task: JudgedTask, trace: JudgedTrace) -> float:
-    """Return the reward from the service at ASSAYER_API_URL, with the service's default judge. Raises Unjudged."""
+    """Return the reward from the service at ASSAYER_API_URL, by the service's default judge. Raises Unjudged if there
+    is no verdict."""
     return await verifiers_reward(rewards_of_environment())(task, trace)

@@ -14,7 +14,7 @@ from assayer_client.trainers.reward_sources import RewardQuery, RewardSource, re
 class VerlScore(TypedDict):
     score: float
     judged: float
-    """1 if the judge reached a verdict, 0 if `score` is the substitute for a missing one; logged as a metric."""
+    """1 if the judge reached a verdict, 0 if `score` is the substitute for a missing one. Logged as a metric."""
 
 
 async def compute_score(
@@ -29,9 +29,11 @@ async def compute_score(
     **_: Any,
 ) -> VerlScore:
     """Return the reward of one completion, judged against the abstract in `ground_truth` for the `question` in
-    `extra_info`. verl does not support missing rewards: a completion without a verdict gets the score `unjudged`, and
-    `judged` distinguishes the two cases in verl's metrics. If `source` is omitted, uses the service configured by
-    ASSAYER_API_URL and ASSAYER_API_KEY."""
+    `extra_info`.
+
+    verl does not support missing rewards, so a completion without a verdict gets the score `unjudged`; `judged`
+    distinguishes the two cases in verl's metrics. By default, uses the service at ASSAYER_API_URL with the key in
+    ASSAYER_API_KEY."""
     question = (extra_info or {}).get("question")
     if not isinstance(question, str):
         raise InvalidRequest(

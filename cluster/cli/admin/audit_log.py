@@ -1,4 +1,4 @@
-"""`assayer admin audit-log`: export and verification of the log of people's acts."""
+"""`assayer admin audit-log`: export and verify the log of what people did."""
 
 import datetime as dt
 import sys
@@ -18,13 +18,13 @@ from cluster.whole_files import whole_file
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
 
-app = typer.Typer(help="Save and check the log of who did what about decisions.", no_args_is_help=True)
+app = typer.Typer(help="Save and check the audit log of who did what about decisions.", no_args_is_help=True)
 
 _PAGE = 1_000
 
 TipOption = Annotated[
     str | None,
-    typer.Option("--tip", help="NUMBER:HASH noted earlier; shows whether entries were cut off since."),
+    typer.Option("--tip", help="NUMBER:HASH saved earlier; detects entries removed from the end since."),
 ]
 
 
@@ -32,11 +32,11 @@ TipOption = Annotated[
 def export(
     to: Annotated[
         Path,
-        typer.Argument(help="File to write, as JSON lines: a header that names the reader, then an entry per line."),
+        typer.Argument(help="JSON Lines file to write: a header that names who exported it, then one entry per line."),
     ],
     as_json: WithJson = False,
 ) -> None:
-    """Save the whole log, and print its tip: NUMBER:HASH."""
+    """Save the whole log, and print its tip (NUMBER:HASH), which identifies the last entry."""
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
@@ -72,8 +72,8 @@ def verify(
     tip: TipOption = None,
     as_json: WithJson = False,
 ) -> None:
-    """Check a saved log for changes, gaps and removed text, and, with --tip, for missing entries at the end. Needs no
-    running service. Exit code 1: faults were found."""
+    """Check a saved log for changes, gaps and removed text and, with --tip, for entries missing at the end. Works
+    without a running service. Exit code 1: faults were found."""
     from assayer.reports.wording import count
     from orchestrator.access.audit_chain import audit_faults
 
@@ -86,7 +86,7 @@ def verify(
         ) from None
     if not entries and tip is None:
         raise InputError(f"{file} contains no entries.", "Pass --tip to detect lost entries.")
-    noted_tip = _tip_of(tip, entries[0].tenant if entries else "")
+    noted_tip = _parse_tip(tip, entries[0].tenant if entries else "")
     faults = list(audit_faults(entries, noted_tip, None if head is None else head.reader))
     withheld = sum(entry.withheld for entry in entries)
     erased = sum(entry.content is None for entry in entries) - withheld
@@ -102,17 +102,16 @@ def verify(
     )
     if withheld:
         remark(
-            f"The text of {count(withheld, 'entry')} is withheld, so only the hashes were checked: it holds opinions, "
-            "and the header says that the log was saved with a machine's key. The header itself cannot be verified. To "
-            "see the text, save the log with the key of an owner or auditor."
+            f"The text of {count(withheld, 'entry')} is withheld, so only the hashes were checked: it contains "
+            "opinions, and the log was saved with a service account's key, as its header says. The header itself "
+            "cannot be verified. To see the text, save the log with the key of an owner or auditor."
         )
     if tip is None:
         remark("Without --tip, missing entries at the end cannot be detected.")
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
-    """Return the header, which states for whom the log was exported, and the entries; the header is None if there is
-    none."""
+    """Return the header, which states for whom the log was exported, or None if it has none, and the entries."""
     from orchestrator.access.audit_chain import AuditExport
 
     lines = [*_lines(file)]
@@ -141,10 +140,10 @@ def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
                 try:
                     yield kind.validate_json(line, extra="forbid")
                 except ValidationError:
-                    raise InputError(f"{file}, line {number}, is not an entry of an audit log.") from None
+                    raise InputError(f"{file}, line {number}, is not an audit log entry.") from None
 
 
-def _tip_of(text: str | None, tenant: str) -> "AuditTip | None":
+def _parse_tip(text: str | None, tenant: str) -> "AuditTip | None":
     from orchestrator.access.audit_chain import tip_of
     from orchestrator.jobs.models import TenantId
 

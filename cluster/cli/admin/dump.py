@@ -15,18 +15,18 @@ from cluster.settings_loading import load_settings
 
 
 def dump(
-    file: Annotated[Path, typer.Argument(help="New file, which pg_restore can read.")],
+    file: Annotated[Path, typer.Argument(help="New file to write, in a format that pg_restore reads.")],
     as_json: WithJson = False,
 ) -> None:
-    """Dump the embedded database to a file. The service may run. For your own PostgreSQL, use its pg_dump."""
+    """Dump the embedded database to a file, even while the service runs. For your own PostgreSQL, use its pg_dump."""
     from cluster.postgres import EmbeddedPostgres
     from cluster.postgres.programs import PostgresPrograms
 
     settings = load_settings()
     if settings.database.url:
         raise InputError(
-            "Only the embedded database is dumped, but ASSAYER_DATABASE__URL is set.",
-            "Use pg_dump of your server's version.",
+            "Only the embedded database can be dumped, but ASSAYER_DATABASE__URL is set.",
+            "Use the pg_dump of your server's version.",
         )
 
     async def work() -> str:
@@ -45,7 +45,8 @@ def dump(
 
 
 def _dump(programs: Path, url: str, file: Path) -> str:
-    """Dump the database at the URL to a new file that only its owner can read; return the problem, if there is one."""
+    """Dump the database at the URL to a new file that only its owner can read; return the problem, or an empty
+    string."""
     command = (str(programs / "pg_dump"), "--format=custom", "--no-owner", "--no-privileges", url)
     with open(file, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
         ended = subprocess.run(command, stdout=output, stderr=subprocess.PIPE, check=False, text=True)  # noqa: S603 - our own program

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, day, validated
+from cluster.cli.options import WithJson, day, validate
 from cluster.cli.terminal import Outcome, print_json, remark, show_table
 from cluster.database import with_database
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
     from orchestrator.access.api_keys import ApiKey
     from orchestrator.access.audit_chain import Actor
 
-app = typer.Typer(help="Manage the API keys of the service's tenants.", no_args_is_help=True)
+app = typer.Typer(help="Manage the tenants' API keys.", no_args_is_help=True)
 
 OfTenant = Annotated[str, typer.Option("--tenant", help="Tenant that the key belongs to.")]
 
 
 @app.command("create")
 def create_key(
-    name: Annotated[str, typer.Argument(help="Name of the key: what it is for.")],
+    name: Annotated[str, typer.Argument(help="Name that says what the key is for.")],
     tenant: OfTenant,
     scopes: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", help="submit, read, manage, metrics or admin; repeat for several. submit and read by default."
+            "--scope", help="submit, read, manage, metrics or admin; repeat for several. By default submit and read."
         ),
     ] = None,
     requests_per_minute: Annotated[int | None, typer.Option(help="Rate limit; by default as in the settings.")] = None,
-    expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: not valid from that day on (UTC).")] = None,
+    expires: Annotated[str | None, typer.Option(help="YYYY-MM-DD: expires at the start of this day (UTC).")] = None,
     as_json: WithJson = False,
 ) -> None:
     """Create a key and print it; it is shown only once."""
@@ -44,7 +44,7 @@ def create_key(
     if until is not None and until <= dt.datetime.now(dt.UTC):
         raise InputError(f"The expiry {expires} is in the past.", "Pass a later day.")
     fields = {"name": name, "scopes": frozenset(scopes or ("submit", "read")), "expires_at": until}
-    plan = validated(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
+    plan = validate(KeyPlan, fields | {"requests_per_minute": requests_per_minute})
     drawn, by = generate_key(), _operator()
     made = with_database(lambda database: PgKeys(database).create(TenantId(tenant), plan, drawn, actor=by))
     if made is None:
@@ -81,7 +81,7 @@ def revoke_key(
     from orchestrator.store import PgKeys
 
     by = ActBy(_operator(), dt.datetime.now(dt.UTC))
-    # If the whole key is given instead of its id, take the id from it.
+    # If the whole key was passed instead of its id, extract the id.
     known = KeyId("_".join(key.split("_")[:2]))
     if with_database(lambda database: PgKeys(database).revoke(TenantId(tenant), known, by)) is None:
         raise InputError(f"The tenant {tenant} has no key {known}.", f"See: assayer admin keys list --tenant {tenant}")
@@ -90,7 +90,7 @@ def revoke_key(
 
 
 def _operator() -> "Actor":
-    """Return the actor under which the audit log records changes that this command makes directly in the database."""
+    """Return the actor whom the audit log names for changes made by this command directly in the database."""
     from orchestrator.access.audit_chain import Actor
 
     return Actor("command", "the command line of the service", "machine")

@@ -1,4 +1,4 @@
-"""`assayer admin members`: the members of a tenant."""
+"""`assayer admin members`: manage a tenant's members."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Manage the people who work in the console, and their roles.", no_args_is_help=True)
 
-Who = Annotated[str, typer.Argument(help="Id (mb_…) or e-mail address of a member.")]
+Who = Annotated[str, typer.Argument(help="A member's id (mb_…) or email address.")]
 Role = Annotated[PersonRole, typer.Option(help="owner, officer, reviewer or auditor.")]
 Affiliation = Annotated[
-    str, typer.Option(help="Institutions, separated by semicolons: proposals from there are not assigned to them.")
+    str, typer.Option(help="Institutions, separated by semicolons: the member gets no proposals from them.")
 ]
 
 
 @app.command("invite")
 def invite(
-    name: Annotated[str, typer.Argument(help="Full name, as proposals would write it.")],
-    email: Annotated[str, typer.Argument(help="The address of their account with your identity provider.")],
+    name: Annotated[str, typer.Argument(help="Full name, as it would appear in a proposal.")],
+    email: Annotated[str, typer.Argument(help="Email address of their account at your identity provider.")],
     role: Role = "reviewer",
     affiliation: Affiliation = "",
     key: Annotated[bool, typer.Option("--key", help="Also create a key for the member, and print it.")] = False,
@@ -40,13 +40,13 @@ def invite(
     if as_json:
         print_json({"member": member, "key": secret})
         return
-    remark(f"{member.name} is a member, as {member.role}: {member.id}.")
+    remark(f"{member.name} is now a member with the role {member.role}: {member.id}.")
     typer.echo(secret or member.id)
 
 
 @app.command("list")
 def list_members(as_json: WithJson = False) -> None:
-    """List members by name, including removed members."""
+    """List members by name, including former members."""
     with service() as client:
         members = client.members.list().items
     if as_json:
@@ -73,7 +73,7 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service() as client:
         key = client.members.create_key(_id_of(who, client.members.list().items))
-    remark("Give it only to this member. It is shown only once:")
+    remark("Pass it only to this member. It is shown only once:")
     if as_json:
         print_json(key)
     else:
@@ -82,7 +82,7 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
 
 @app.command("remove")
 def remove(who: Who, as_json: WithJson = False) -> None:
-    """Remove a member: their keys and sessions end immediately, their opinions are kept."""
+    """Remove a member. Their keys and sessions are revoked immediately; their opinions are kept."""
     with service() as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))
     remark(f"{gone.name} is no longer a member.")

@@ -1,4 +1,4 @@
-"""`assayer admin migrate`: create or change the tables of the database as the role that owns them."""
+"""`assayer admin migrate`: create or migrate the database's tables as the role that owns them."""
 
 from typing import Annotated
 
@@ -12,16 +12,16 @@ from cluster.database import with_database
 def migrate(
     serving_role: Annotated[
         str | None,
-        typer.Option(help="Existing role to give the service's rights: to read and write rows only."),
+        typer.Option(help="Existing role to grant the service's privileges: to read and write rows only."),
     ] = None,
     scaling_role: Annotated[
         str | None,
-        typer.Option(help="Existing role that may measure the queue, for the head of a Ray cluster."),
+        typer.Option(help="Existing role to grant the privilege to measure the queue, for a Ray cluster's head."),
     ] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Migrate the database to this version. Run it before an upgrade where the service may not change tables
-    (ASSAYER_DATABASE__MIGRATE=false), with ASSAYER_DATABASE__URL naming the role that owns them."""
+    """Migrate the database to this version. Run this before an upgrade if the service may not change tables
+    (ASSAYER_DATABASE__MIGRATE=false), with an ASSAYER_DATABASE__URL that names the role that owns the tables."""
     from orchestrator.store import Database
     from orchestrator.store.migrator import latest_revision
 

@@ -1,5 +1,5 @@
-"""`assayer admin tenants`: create, change and list tenants and their limits directly in the database, without a running
-service."""
+"""`assayer admin tenants`: create, change and list tenants and their limits, directly in the database, without a
+running service."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assayer.errors import InputError
-from cluster.cli.options import WithJson, validated
+from cluster.cli.options import WithJson, validate
 from cluster.cli.terminal import print_json, say, show_table
 from cluster.database import with_database
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from assayer_client.accounts import TenantResource
     from orchestrator.store import Database
 
-app = typer.Typer(help="Manage the tenants of the service and their limits.", no_args_is_help=True)
+app = typer.Typer(help="Manage the service's tenants and their limits.", no_args_is_help=True)
 
 Id = Annotated[str, typer.Argument(help="Lower-case letters, digits, - and _.")]
-Named = Annotated[str | None, typer.Option(help="Display name; the id by default.")]
-Weight = Annotated[float | None, typer.Option(help="Share of the service relative to other tenants; 1 by default.")]
+Named = Annotated[str | None, typer.Option(help="Display name; by default the id.")]
+Weight = Annotated[float | None, typer.Option(help="Share of capacity relative to other tenants; 1 by default.")]
 Running = Annotated[int | None, typer.Option(help="Maximum number of running jobs; 0 for no limit.")]
 Queued = Annotated[int | None, typer.Option(help="Maximum number of queued jobs; 20,000 by default.")]
 Usd = Annotated[float | None, typer.Option(help="Budget per calendar month in US dollars; 0 for no limit.")]
-Days = Annotated[int | None, typer.Option(help="Days after which finished jobs are deleted; 0 keeps them.")]
+Days = Annotated[int | None, typer.Option(help="Days after which finished jobs are deleted; 0 to keep them.")]
 
 
 @app.command("create")
@@ -37,16 +37,18 @@ def create_tenant(
     retention_days: Days = None,
     as_json: WithJson = False,
 ) -> None:
-    """Create a tenant; create its keys with `assayer admin keys create`."""
+    """Create a tenant. To create its keys, use `assayer admin keys create`."""
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
-    plan = validated(TenantPlan, _agreed(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days))
+    plan = validate(
+        TenantPlan, _values_to_change(name or tenant, weight, max_running, max_queued, monthly_usd, retention_days)
+    )
     _check_id(tenant)
     created = with_database(lambda database: PgTenants(database).create(TenantId(tenant), plan))
     if created is None:
         raise InputError(
-            f"There is already a tenant {tenant}.", f"Change it with: assayer admin tenants set {tenant} …"
+            f"The tenant {tenant} already exists.", f"Change it with: assayer admin tenants set {tenant} …"
         )
     if as_json:
         print_json(created)
@@ -65,11 +67,11 @@ def set_tenant(
     retention_days: Days = None,
     as_json: WithJson = False,
 ) -> None:
-    """Change only the given values; running jobs continue."""
+    """Change the limits that are passed. Running jobs continue."""
     from orchestrator.jobs.models import TenantId, TenantPlan
     from orchestrator.store import PgTenants
 
-    changes = _agreed(name, weight, max_running, max_queued, monthly_usd, retention_days)
+    changes = _values_to_change(name, weight, max_running, max_queued, monthly_usd, retention_days)
 
     async def change(database: "Database") -> "TenantResource | None":
         store = PgTenants(database)
@@ -77,7 +79,7 @@ def set_tenant(
         if before is None:
             return None
         agreed = before.model_dump(include=set(TenantPlan.model_fields)) | changes
-        return await store.update(before.id, validated(TenantPlan, agreed))
+        return await store.update(before.id, validate(TenantPlan, agreed))
 
     changed = with_database(change)
     if changed is None:
@@ -107,7 +109,7 @@ async def _all_tenants(database: "Database") -> "list[TenantResource]":
     return tenants
 
 
-def _agreed(
+def _values_to_change(
     name: str | None,
     weight: float | None,
     max_running: int | None,
@@ -115,7 +117,7 @@ def _agreed(
     monthly_usd: float | None,
     retention_days: int | None,
 ) -> dict[str, Any]:
-    """Return the values to change; 0 removes an optional limit."""
+    """Return the values to change. A value of 0 removes an optional limit."""
     needed = {"name": name, "weight": weight, "max_queued": max_queued}
     limits = {"max_running": max_running, "monthly_usd": monthly_usd, "retention_days": retention_days}
     return {item: value for item, value in needed.items() if value is not None} | {
@@ -131,7 +133,7 @@ def _check_id(tenant: str) -> None:
     try:
         TypeAdapter(TenantName).validate_python(tenant)
     except ValidationError as error:
-        raise InputError(f"The id cannot be used: {error.errors()[0]['msg']}.", "See --help.") from None
+        raise InputError(f"The id is invalid: {error.errors()[0]['msg']}.", "See --help.") from None
 
 
 def _show_tenants(tenants: "Sequence[TenantResource]") -> None:

@@ -25,7 +25,10 @@ app = lazy_app(
             "batch compare",
             "Show finished evaluations side by side; with --judge, say which of two is better and why.",
         ),
-        LazyCommand("batch usage", "Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."),
+        LazyCommand(
+            "batch usage",
+            "Show jobs, LLM requests, tokens and cost in a period, and the remaining monthly budget.",
+        ),
         LazyCommand("batch cancel", "Cancel evaluations and other jobs by id; finished jobs are unchanged."),
         LazyCommand("batch retry", "Retry failed and cancelled evaluations under the same id."),
         LazyCommand(

@@ -15,18 +15,18 @@ def cancel(
     ids: JobIds,
     as_json: WithJson = False,
 ) -> None:
-    """Cancel evaluations and other jobs by id; finished jobs are unchanged."""
+    """Cancel evaluations and other jobs by id; finished jobs are left unchanged."""
     for item in ids:
         kind_of(item, *KINDS)
     with service() as client:
-        outcomes = {item: _cancelled(client, item) for item in ids}
+        outcomes = {item: _cancel(client, item) for item in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
         remark(f"{item}: {outcome}.")
 
 
-def _cancelled(client: "Client", text: str) -> str:
+def _cancel(client: "Client", text: str) -> str:
     kind = kind_of(text, *KINDS)
     if kind != "batch":
         return job_operations(client, kind).cancel(text).state

@@ -16,24 +16,27 @@ if TYPE_CHECKING:
     from assayer_client.comparisons import ComparisonResult
     from assayer_client.reports import Report
 
-_LEAST, _MOST = 2, 4
+_MIN_EVALUATIONS, _MAX_EVALUATIONS = 2, 4
 _LONGEST = 30
 
 
 def compare(
     evaluations: Annotated[list[str], typer.Argument(help="Ids of two to four finished evaluations: ev_….")],
     judge: Annotated[
-        bool, typer.Option("--judge", help="Also ask the language model which of two is better, in both orders.")
+        bool, typer.Option("--judge", help="Also ask the language model which of two ideas is better, in both orders.")
     ] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Show finished evaluations side by side; with --judge, say which of two is better and why."""
+    """Show finished evaluations side by side; with --judge, say which of two ideas is better and why."""
     chosen = list(dict.fromkeys(evaluations))
     for item in chosen:
         kind_of(item, "evaluation")
-    if not _LEAST <= len(chosen) <= _MOST:
-        raise InputError(f"The number of different evaluations is {len(chosen)}.", f"Pass {_LEAST} to {_MOST}.")
-    if judge and len(chosen) != _LEAST:
+    if not _MIN_EVALUATIONS <= len(chosen) <= _MAX_EVALUATIONS:
+        raise InputError(
+            f"Only 2 to 4 different evaluations can be compared, not {len(chosen)}.",
+            f"Pass {_MIN_EVALUATIONS} to {_MAX_EVALUATIONS}.",
+        )
+    if judge and len(chosen) != _MIN_EVALUATIONS:
         raise InputError(
             f"--judge compares two evaluations, not {len(chosen)}.", "Pass two evaluations, or omit --judge."
         )
@@ -41,7 +44,7 @@ def compare(
         reports = [client.evaluations.report(item) for item in chosen]
         titles = [shortened(report.idea.title, _LONGEST) for report in reports]
         rows = _rows(reports)
-        result = _judged(client, chosen) if judge else None
+        result = _request_verdict(client, chosen) if judge else None
     if as_json:
         print_json(
             {"rows": {heading: dict(zip(chosen, cells, strict=True)) for heading, *cells in rows}, "result": result}
@@ -79,8 +82,8 @@ def _fit(report: "Report") -> str:
     return "not known" if isinstance(fit, Absent) else fit.level
 
 
-def _judged(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
-    """Ask which of two ideas is better. Raises Exit if there is no verdict."""
+def _request_verdict(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
+    """Ask the service which of two ideas is better. Raises Exit if it gives no verdict."""
     from assayer_client import ComparisonBody
 
     accepted = client.comparisons.create(ComparisonBody(first_evaluation=chosen[0], second_evaluation=chosen[1]))
@@ -94,13 +97,13 @@ def _judged(client: "Client", chosen: Sequence[str]) -> "ComparisonResult":
 
 
 def _show_verdict(result: "ComparisonResult", titles: Sequence[str]) -> None:
-    show_table(("Dimension", "Better", "In both orders"), _verdicts(result, titles))
+    show_table(("Dimension", "Better", "In both orders"), _verdict_rows(result, titles))
     for answer in result.answers:
         for verdict in answer.verdicts:
             typer.echo(f"{verdict.dimension}: {verdict.reason}")
 
 
-def _verdicts(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
+def _verdict_rows(result: "ComparisonResult", titles: Sequence[str]) -> list[tuple[str, str, str]]:
     names = {"first": titles[0], "second": titles[1], "tie": "neither"}
     orders = {True: "the same", False: "disagreed", None: "asked in one order only"}
     return [(outcome.dimension, names[outcome.winner], orders[outcome.agreed]) for outcome in result.outcomes]

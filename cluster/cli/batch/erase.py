@@ -1,4 +1,4 @@
-"""`assayer batch erase`: delete everything that the service has stored about one applicant or one batch."""
+"""`assayer batch erase`: delete everything that the service has stored about an idea or a batch."""
 
 from collections import Counter
 from pathlib import Path
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def erase(
     source: Annotated[
-        str | None, typer.Option(help="Name of the idea when it was submitted: its file name, or the id in its row.")
+        str | None, typer.Option(help="The idea's name as submitted: its file name, or the id in its row.")
     ] = None,
     batch: Annotated[str | None, typer.Option(help="Id of a batch: bt_….")] = None,
     proof: Annotated[Path | None, typer.Option(help="File for the proof, as JSON.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before deleting.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking for confirmation.")] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Delete everything stored about an idea or a batch, with its comparisons; rankings remain without it."""
+    """Delete everything stored about an idea or a batch, including comparisons; rankings are kept without it."""
     if (source is None) == (batch is None):
         raise InputError("Pass either --source or --batch.")
     from assayer_client.erasures import ErasureBody
@@ -43,7 +43,7 @@ def erase(
         gone = client.erasures.create(ErasureBody(source=source, batch=batch))
         if as_json:
             print_json(gone)
-        remark(f"Deleted: {_counted(gone)}.")
+        remark(f"Deleted: {_contents_in_words(gone)}.")
         for ranking in gone.taken_out_of:
             remark(f"Removed from the ranking {ranking.id}.")
         if gone.proof is None:
@@ -59,19 +59,19 @@ def _show(erasure: "Erasure") -> None:
     for job in erasure.jobs:
         place = f", row {job.row} of {job.batch}" if job.batch else ""
         typer.echo(f"{job.id} ({job.kind}, {job.state}{place}): {job.title}")
-    remark(f"To be deleted: {_counted(erasure)}.")
+    remark(f"To be deleted: {_contents_in_words(erasure)}.")
     for ranking in erasure.taken_out_of:
         taken = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
         remark(
-            f"The ranking {ranking.id} ({ranking.title}) stays, without {taken}: the other {ranking.left:,} keep their "
-            "ranks."
+            f"The ranking {ranking.id} ({ranking.title}) is kept, without {taken}: the other {ranking.left:,} keep "
+            "their ranks."
         )
     for job in erasure.jobs:
         if job.warning:
             remark(job.warning)
 
 
-def _counted(erasure: "Erasure") -> str:
+def _contents_in_words(erasure: "Erasure") -> str:
     kinds = Counter(job.kind for job in erasure.jobs)
     parts = [f"{count:,} {kind}{'s' * (count > 1 and not kind.endswith('s'))}" for kind, count in kinds.items()]
     if erasure.refused_rows:

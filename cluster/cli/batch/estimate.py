@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchEstimate, Duplicate
 
 _NAMED = 20
-"""Maximum number of duplicates printed individually."""
+"""Maximum number of duplicates printed one by one."""
 
 
 def estimated(
     client: "Client", bundles: Iterable[Sequence[Path]], fields: Mapping[str, object]
 ) -> "list[BatchEstimate]":
-    """Return one estimate for each request that a submission would make."""
+    """Return an estimate for each request that a submission would make."""
     from assayer_client import BatchQuery, Upload
 
     options = BatchQuery.model_validate({key: value for key, value in fields.items() if value is not None})
@@ -30,7 +30,7 @@ def estimated(
 
 
 def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
-    """Print the estimate for all parts together; a total is unknown if any part lacks its value."""
+    """Print the estimates of all parts combined. A total is unknown if any part lacks its value."""
     first = parts[0]
     for part in parts:
         for row in part.rejected:
@@ -43,7 +43,7 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)
     without = [f"{rejected:,} refused"] * bool(rejected) + [f"{twice:,} with the same text as another"] * bool(twice)
-    typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (besides {', '.join(without)})" if without else ""))
+    typer.echo(f"Ideas:   {ideas:,} by {first.method}" + (f" (not counting {', '.join(without)})" if without else ""))
     typer.echo(f"Cost:    {_cost(parts)}")
     typer.echo(f"Calls:   {_calls(parts)}")
     typer.echo(f"Time:    {_time(parts)}")
@@ -64,8 +64,8 @@ def _cost(parts: "Sequence[BatchEstimate]") -> str:
     if usd is None or high is None:
         return f"not known. {next((part.cost_absent for part in parts if part.cost_absent), '')}".rstrip()
     if not high:
-        return "nothing; no language model is configured"
-    return f"about ${usd:,.2f}; ${high:,.2f} if every idea cost as much as the most expensive tenth"
+        return "nothing, because no language model is configured"
+    return f"about ${usd:,.2f}; ${high:,.2f} if every idea costs as much as the most expensive tenth"
 
 
 def _calls(parts: "Sequence[BatchEstimate]") -> str:
@@ -73,7 +73,7 @@ def _calls(parts: "Sequence[BatchEstimate]") -> str:
     completion = _total(part.completion_tokens for part in parts)
     if calls is None or prompt is None or completion is None:
         return "not known"
-    return f"{calls:,.0f}, with {prompt:,.0f} prompt tokens and {completion:,.0f} of answers"
+    return f"{calls:,.0f}, with {prompt:,.0f} prompt tokens and {completion:,.0f} answer tokens"
 
 
 def _time(parts: "Sequence[BatchEstimate]") -> str:

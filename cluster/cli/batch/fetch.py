@@ -1,4 +1,4 @@
-"""`assayer batch fetch`: download reports and results from the service to files."""
+"""`assayer batch fetch`: download reports and results from the service."""
 
 from collections.abc import Iterator
 from enum import StrEnum
@@ -54,16 +54,16 @@ def fetch(
         list[FetchFormat] | None,
         typer.Option(
             "--format",
-            help="May be repeated. html, md, json: each report; pdf: each on two pages, and a batch's dossier; "
-            "jsonl, csv, xlsx, parquet: a batch's table; csv: a ranking.",
+            help="Format; repeat for several. html, md, json: each report; pdf: each report on two pages, and a "
+            "batch's dossier; jsonl, csv, xlsx, parquet: a batch's table; csv: a ranking.",
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Fetch reports of a batch again even if they are in the folder already.")
+        bool, typer.Option("--again", help="Fetch a batch's reports again even if they are already in the folder.")
     ] = False,
     as_json: WithJson = False,
 ) -> None:
-    """Save reports or results to files and print their paths; resumes. Exit code 1: there are none yet."""
+    """Save reports or results to files and print their paths. Run again to resume. Exit code 1: there are none yet."""
     kind = kind_of(identifier, "evaluation", "batch", "ranking")
     chosen_formats = formats or _USUAL[kind]
     make_folder(out, "The files")
@@ -120,7 +120,7 @@ def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat
 def reports_of_batch(
     client: "Client", batch: str, out: Path, formats: list[FetchFormat], record: FetchRecord
 ) -> list[FetchedReport]:
-    """Fetch the reports of a batch, in row order."""
+    """Fetch a batch's reports, in row order."""
     from assayer_client import ApiProblem
 
     jobs = list(client.each(client.evaluations.list, batch=batch, limit=_PAGE))

@@ -1,4 +1,4 @@
-"""Record of which reports of a batch have been fetched into a folder, so that an interrupted fetch can resume."""
+"""Record of which reports in a batch have been fetched into a folder, so that an interrupted fetch can resume."""
 
 import json
 from pathlib import Path
@@ -8,14 +8,14 @@ from cluster.cli.output import write_files
 
 
 class FetchRecord:
-    """Record with one JSON line per file, in `.fetched-BATCH.jsonl` beside the files; a line is written once its file
-    is complete.
+    """Record of fetched files, with one JSON line per file, in `.fetched-BATCH.jsonl` beside the files. A line is
+    written once its file is complete.
 
     A finished report never changes, so a file that is recorded here and still has the same size need not be fetched
     again."""
 
     def __init__(self, folder: Path, batch: str, *, anew: bool = False) -> None:
-        """Open the record of a folder; with `anew`, start an empty record."""
+        """Open a folder's record; with `anew`, start with an empty record."""
         self._folder = folder
         self._path = folder / f".fetched-{batch}.jsonl"
         self._sizes: dict[tuple[str, str], int] = {} if anew else _read(self._path)
@@ -27,7 +27,7 @@ class FetchRecord:
         return size is not None and file.is_file() and not file.is_symlink() and file.stat().st_size == size
 
     def add(self, evaluation: str, file: Path) -> None:
-        """Record a fetched file. Raises InputError."""
+        """Record a fetched file. Raises InputError if the record cannot be written."""
         size = file.stat().st_size
         self._sizes[evaluation, file.name] = size
         try:

@@ -1,4 +1,4 @@
-"""Index page for a folder of fetched reports: every proposal by row, title and name, with its files."""
+"""Index page for a folder of fetched reports, which lists every proposal by row, title and name, with its files."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -12,36 +12,36 @@ _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """Pattern of file names that Windows treats as devices, with any suffix."""
 _LONGEST = 120
-"""Maximum characters of a name, before the row number and the suffix."""
+"""Maximum length of a name in characters, before the row number and the suffix."""
 
 
 class NamedProposal(NamedTuple):
     id: str
     row: int | None
     source: str
-    """Name of the proposal in the service: a file name, or a table row with the submitter's own id."""
+    """The proposal's name in the service: a file name, or a table row with the submitter's own id."""
 
 
 def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) -> dict[str, str]:
-    """Return report file names by proposal id, without suffixes. `proposals` are all proposals of a batch, finished or
-    not, so that a proposal has the same name whenever it is fetched. If names are equal, ignoring case, each of them
-    gets its row number."""
-    plain = {proposal.id: (_plain(proposal.source), proposal) for proposal in proposals}
+    """Return each report's file name, without suffix, by proposal id. `proposals` must be all proposals in a batch,
+    finished or not, so that a proposal has the same name whenever it is fetched. Proposals with the same name, ignoring
+    case, each get their row number."""
+    plain = {proposal.id: (_base_name(proposal.source), proposal) for proposal in proposals}
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
     return {
-        id: _numbered(name, item) if not name or shared[name.casefold()] > 1 else name
+        id: _with_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
         for id, (name, item) in plain.items()
     }
 
 
-def _plain(source: str) -> str:
+def _base_name(source: str) -> str:
     named = reference_of_row(source)
     name = safe_name(_ENDING.sub("", source) if named is None else named)[:_LONGEST].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 
-def _numbered(name: str, named_proposal: NamedProposal) -> str:
-    """Return the name with the row number and the id. The id is unique, so the result cannot equal the name of another
-    proposal."""
+def _with_row_and_id(name: str, named_proposal: NamedProposal) -> str:
+    """Return the name with the row number and the id. The id is unique, so the result differs from every other
+    proposal's name."""
     return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)

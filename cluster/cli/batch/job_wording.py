@@ -1,4 +1,4 @@
-"""Wording of evaluation states in commands."""
+"""Wording of evaluation states in command output."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -8,21 +8,21 @@ if TYPE_CHECKING:
 
 
 def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
-    """Return counts in words, always in the same order: `146 succeeded`, `12 running`, …."""
+    """Put counts into words, always in the same order: `146 succeeded`, `12 running`, …."""
     order = ("succeeded", "running", "queued", "failed", "cancelled")
     known = sorted(counts, key=lambda item: order.index(item[0]) if item[0] in order else len(order))
     return [f"{count:,} {state}" for state, count in known]
 
 
 def standing_in_words(state: str) -> str:
-    """Return the state as a predicate that completes a sentence, such as `has failed`."""
+    """Put a state into words that complete a sentence, such as `has failed`."""
     ends = {"failed": "has failed", "succeeded": "has succeeded", "cancelled": "was cancelled"}
     return ends.get(state) or f"is {state}"
 
 
 def score_in_words(scores: "EvaluationScores") -> str:
-    """Return the score in words: `63 of 100, low certainty`."""
+    """Put a score into words: `63 of 100, low certainty`."""
     if scores.score is None:
         return "none"
     certainty = f", {scores.certainty} certainty" if scores.certainty else ""
-    return f"{scores.score:.0f} of 100{certainty}{'' if scores.complete else ', in part'}"
+    return f"{scores.score:.0f} of 100{certainty}{'' if scores.complete else ', partial'}"

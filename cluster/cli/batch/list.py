@@ -23,7 +23,8 @@ _LONGEST, _PAGE = 60, 500
 
 def list(
     batch: Annotated[
-        str | None, typer.Argument(help="A batch (bt_…): its evaluations. By default batches and single evaluations.")
+        str | None,
+        typer.Argument(help="List this batch's evaluations (bt_…). By default, batches and single evaluations."),
     ] = None,
     state: Annotated[JobState | None, typer.Option(help="Only evaluations in this state.")] = None,
     source: Annotated[
@@ -31,13 +32,13 @@ def list(
     ] = None,
     reference: Annotated[
         str | None,
-        typer.Option(help="Only evaluations with exactly this reference of yours: a row's id, a file or a name."),
+        typer.Option(help="Only evaluations with exactly this reference: a row's id, a file or a name."),
     ] = None,
-    tag: Annotated[str | None, typer.Option(help="Only batches that carry this label.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only batches with this tag.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of lines of each kind.")] = 20,
     as_json: WithJson = False,
 ) -> None:
-    """List your batches and evaluations, the newest first, with state, cost and what went wrong."""
+    """List your batches and evaluations, newest first, with state, cost and any problem."""
     if batch is not None:
         kind_of(batch, "batch")
     if tag is not None and (batch, state, source, reference) != (None, None, None, None):
@@ -69,7 +70,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
         for batch in batches
     ]
     if tagged and not rows:
-        remark(f"No batch carries the tag {tagged!r}.")
+        remark(f"No batch has the tag {tagged!r}.")
     if rows:
         show_table(("Batch", "Name", "Progress", "Cost", "Submitted (UTC)"), rows)
         say("")
@@ -78,12 +79,12 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
 def _first(
     evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool
 ) -> "Sequence[Evaluation]":
-    """Return at most `limit` evaluations: those of a batch in row order, otherwise the newest first."""
+    """Return at most `limit` evaluations. Those of a batch are in row order, others newest first."""
     if batch is None:
         return [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)
     if len(listed) > limit:
-        remark(f"The first {limit:,} of {len(listed):,}; --limit {len(listed)} shows all.")
+        remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
     return listed[:limit]
 
 

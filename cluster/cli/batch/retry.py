@@ -1,4 +1,4 @@
-"""`assayer batch retry`: requeue jobs that ended without a result."""
+"""`assayer batch retry`: put jobs that ended without a result back in the queue."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,21 +13,24 @@ if TYPE_CHECKING:
 
 
 def retry(
-    ids: Annotated[list[str], typer.Argument(help="Ids: ev_… or bt_… (all of its rows without a result).")],
+    ids: Annotated[
+        list[str],
+        typer.Argument(help="Ids: ev_…, or bt_… to retry all rows without a result."),
+    ],
     as_json: WithJson = False,
 ) -> None:
-    """Retry failed and cancelled evaluations under the same id."""
+    """Retry failed and cancelled evaluations under their existing ids."""
     for item in ids:
         kind_of(item, "evaluation", "batch")
     with service() as client:
-        outcomes = {item: _retried(client, item) for item in ids}
+        outcomes = {item: _retry(client, item) for item in ids}
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
         remark(f"{item}: {outcome}.")
 
 
-def _retried(client: "Client", text: str) -> str:
+def _retry(client: "Client", text: str) -> str:
     if kind_of(text, "evaluation", "batch") == "evaluation":
         return client.evaluations.retry(text).state
     retried = client.batches.retry(text)

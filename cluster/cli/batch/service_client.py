@@ -1,4 +1,4 @@
-"""Shared code of the commands that use a running service: its client, and the resource kind of an id."""
+"""Code shared by the commands that call a running service: the client, and the kind of resource that an id names."""
 
 import logging
 from collections.abc import Iterator
@@ -36,36 +36,36 @@ _KINDS: dict[str, Kind] = {
 }
 
 KINDS: tuple[Kind, ...] = tuple(_KINDS.values())
-"""Resource kinds that have ids."""
+"""Kinds of resources that have ids."""
 
 
 @contextmanager
 def service() -> "Iterator[Client]":
-    """Open a client of the service configured in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
+    """Open a client for the service named in the settings (ASSAYER_API_URL, ASSAYER_API_KEY)."""
     from pydantic import ValidationError
 
     from assayer_client import Client, ClientError, InvalidRequest
 
-    _tell_retries()
+    _show_client_log()
     settings = load_settings()
     key = settings.api_key.get_secret_value() if settings.api_key else None
     try:
         with Client(settings.api_url, key) as client:
             yield client
-    except ValidationError as error:  # a request body breaks the service's limits, which the client checks
+    except ValidationError as error:  # the client found that the request exceeds the service's limits
         raise InputError(str(InvalidRequest.of(error)), "See --help.") from error
     except ClientError as error:
         raise AssayerError(error.message, error.hint) from error
 
 
 class _Remarks(logging.Handler):
-    """Handler that shows the client's log messages, such as messages about retries."""
+    """Log handler that shows the client's messages, such as those about retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
         remark(record.getMessage())
 
 
-def _tell_retries() -> None:
+def _show_client_log() -> None:
     log = logging.getLogger("assayer_client")
     if not log.handlers:
         log.addHandler(_Remarks())
@@ -73,7 +73,7 @@ def _tell_retries() -> None:
 
 
 def kind_of(identifier: str, *accepted: Kind) -> Kind:
-    """Return the kind of an id. Raises InputError if it is none of the accepted kinds."""
+    """Return the kind of resource that an id names. Raises InputError if it is not one of the accepted kinds."""
     kind = _KINDS.get(identifier.partition("_")[0])
     if kind is None or kind not in accepted:
         wanted = " or ".join(f"{prefix}_… ({name})" for prefix, name in _KINDS.items() if name in accepted)
@@ -82,7 +82,7 @@ def kind_of(identifier: str, *accepted: Kind) -> Kind:
 
 
 def job_operations(client: "Client", kind: Kind) -> JobOperations:
-    """Return the client's operations for jobs of a kind other than a batch."""
+    """Return the client's operations for a kind of job other than a batch."""
     operations: dict[Kind, JobOperations] = {
         "evaluation": client.evaluations,
         "ranking": client.rankings,

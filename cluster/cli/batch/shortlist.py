@@ -1,4 +1,4 @@
-"""`assayer batch shortlist`: have the service rank the ideas of a finished batch."""
+"""`assayer batch shortlist`: have the service rank the ideas in a finished batch."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _BANDS: "dict[Band, str]" = {"in": "clearly in", "human": "for people to decide", "out": "clearly out"}
 _NAMED = 20
-"""Maximum number of proposals printed individually."""
+"""Maximum number of proposals printed one by one."""
 
 
 def shortlist(
@@ -23,22 +23,22 @@ def shortlist(
     cut: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How many ideas can be selected: shows which are certainly in, certainly out, or undecided."
+            min=1, help="Number of ideas to select; shows which are certainly in, certainly out, or undecided."
         ),
     ] = None,
     calls_per_idea: Annotated[
         float | None, typer.Option(help="Comparisons per idea; by default the service's setting.")
     ] = None,
     earlier: Annotated[
-        str | None, typer.Option(metavar="ID", help="An earlier ranking whose comparisons are reused.")
+        str | None, typer.Option(metavar="ID", help="Earlier ranking whose comparisons are reused.")
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait until it has finished, showing progress.")
+        bool, typer.Option("--wait/--no-wait", help="Wait until the ranking has finished, showing progress.")
     ] = False,
     blind: WithBlind = None,
     as_json: WithJson = False,
 ) -> None:
-    """Rank the ideas of a finished batch, starting from its scores; prints the id of the ranking."""
+    """Rank the ideas in a finished batch, starting from its scores, and print the ranking's id."""
     from assayer_client import RankingBody
 
     kind_of(batch, "batch")
@@ -61,12 +61,12 @@ def shortlist(
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
     for item in accepted.left_out[:_NAMED]:
-        remark(f"Left out: {item.source or item.evaluation} (row {item.row}): {item.reason}")
+        remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
     if len(accepted.left_out) > _NAMED:
-        remark(f"Further ideas left out: {len(accepted.left_out) - _NAMED:,}.")
+        remark(f"Further ideas not ranked: {len(accepted.left_out) - _NAMED:,}.")
     remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
     if accepted.unscored:
-        remark(f"{len(accepted.unscored):,} have no score to start from, and start in the middle.")
+        remark(f"{len(accepted.unscored):,} have no score, and start from the middle of the scale.")
 
 
 def _report_bands(job: str, ranking: "Ranking") -> None:

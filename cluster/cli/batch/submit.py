@@ -1,4 +1,4 @@
-"""`assayer batch submit`: submission of ideas to a running service."""
+"""`assayer batch submit`: submit ideas to a running service."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,16 +29,17 @@ if TYPE_CHECKING:
     from assayer_client import Client
     from assayer_client.batches import AcceptedBatch
 
-MOST_BYTES = 48_000_000
-"""Maximum bytes of the files of one request; the service accepts 64 MB by default, including the multipart framing."""
+MAX_BYTES = 48_000_000
+"""Maximum total size in bytes of the files in one request. The service accepts 64 MB by default, including the
+multipart framing."""
 _READ = (*IDEA_FILE_SUFFIXES, ".zip")
 _NOT_AN_IDEA = "cutoff.txt"
-"""File name that is skipped, as in `assayer evaluate`: the file is stored beside ideas and contains only a date."""
+"""Name of a file that is skipped, as in `assayer evaluate`. It is stored beside ideas and contains only a date."""
 
 
 def files_to_upload(paths: Sequence[Path]) -> list[Path]:
-    """Return the paths, with folders replaced by the readable files in them, sorted by name. A link that leads out of
-    its folder is skipped with a remark. Raises InputError."""
+    """Return the paths, with each folder replaced by the readable files in it, sorted by name. A link that leads out of
+    its folder is skipped with a remark. Raises InputError if a path cannot be read or a folder has no readable file."""
     return [file for path in paths for file in _files(path)]
 
 
@@ -54,12 +55,12 @@ def _files(path: Path) -> list[Path]:
     seen = [item for item in found if item.name != _NOT_AN_IDEA and not item.name.startswith(".")]
     files = [item for item in seen if not _is_left_out(item, path)]
     if not files:
-        raise InputError(f"The folder {path} contains no {', '.join(_READ)} file; subfolders are not searched.")
+        raise InputError(f"The folder {path} contains no {', '.join(_READ)} files; subfolders are not searched.")
     return files
 
 
 def _is_left_out(file: Path, folder: Path) -> bool:
-    """Return whether to skip a file, with a remark, because it is a link that leads out of the folder; its target may
+    """Return whether to skip a file, with a remark, because it is a link that leads out of the folder. Its target may
     be private."""
     if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
         return False
@@ -67,14 +68,14 @@ def _is_left_out(file: Path, folder: Path) -> bool:
     return True
 
 
-def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[list[Path]]:
-    """Yield groups of files in order, each of at most `most` bytes in total. A larger file forms a group of its own,
-    and the service decides whether to accept it."""
+def upload_batches(files: Sequence[Path], max_bytes: int = MAX_BYTES) -> Iterator[list[Path]]:
+    """Yield groups of files in order, each of at most `max_bytes` in total. A larger file forms its own group; the
+    service decides whether to accept it."""
     bundle: list[Path] = []
     size = 0
     for file in files:
         bytes_ = file.stat().st_size
-        if bundle and size + bytes_ > most:
+        if bundle and size + bytes_ > max_bytes:
             yield bundle
             bundle, size = [], 0
         bundle.append(file)
@@ -85,7 +86,7 @@ def upload_batches(files: Sequence[Path], most: int = MOST_BYTES) -> Iterator[li
 
 _ONE_IDEA = (".txt", ".md")
 _NAMED = 20
-"""Maximum number of duplicates printed individually."""
+"""Maximum number of duplicates printed one by one."""
 
 
 def submit(
@@ -97,14 +98,14 @@ def submit(
         ),
     ],
     method: Annotated[str | None, typer.Option(help="Evaluation method; by default the service's.")] = None,
-    cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: literature published later is not used.")] = None,
+    cutoff: Annotated[str | None, typer.Option(help="YYYY-MM-DD: ignore literature published later.")] = None,
     name: Annotated[str, typer.Option(help="Name of the batch.")] = "",
     tag: Annotated[
         list[str] | None,
-        typer.Option(help="Label by which the batch is found (`assayer batch list --tag`). May be repeated."),
+        typer.Option(help="Tag by which to find the batch (`assayer batch list --tag`); repeat for several."),
     ] = None,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait until all have finished, showing progress.")
+        bool, typer.Option("--wait/--no-wait", help="Wait until all evaluations have finished, showing progress.")
     ] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Show the expected cost and duration without submitting.")
@@ -116,14 +117,14 @@ def submit(
     ] = False,
     max_usd: Annotated[
         float | None,
-        typer.Option(min=0.0001, help="Maximum cost of each evaluation; beyond it the evaluation ends incomplete."),
+        typer.Option(min=0.0001, help="Maximum cost of each evaluation; one that reaches it ends incomplete."),
     ] = None,
     board: WithBoard = None,
     board_models: WithBoardModels = None,
     criteria: WithCriteria = None,
     as_json: WithJson = False,
 ) -> None:
-    """Submit ideas to the service; prints the id of each evaluation or batch."""
+    """Submit ideas to the service, and print the id of each evaluation or batch."""
     last_day = day(cutoff, "cutoff")
     files = files_to_upload(paths)
     options = {
@@ -134,7 +135,7 @@ def submit(
         "max_usd": max_usd,
         "board": board,
         "board_models": board_models,
-        "criteria": checked_criteria(criteria) if criteria else None,
+        "criteria": read_criteria_file(criteria) if criteria else None,
     }
     with service() as client:
         if estimate:
@@ -156,8 +157,8 @@ def submit(
             raise typer.Exit(1)
 
 
-def checked_criteria(path: Path) -> str:
-    """Return the text of a criteria file. Raises InputError if the service would refuse it."""
+def read_criteria_file(path: Path) -> str:
+    """Return the text of a criteria file. Raises InputError if the service would reject it."""
     text = read_text_file(path)
     criteria_of(text, path.name)
     return text
@@ -184,8 +185,8 @@ def _submit_files(
     *,
     from_folder: bool,
 ) -> Iterator[str]:
-    """Submit the files and yield the ids. A single text that is not TeX becomes an evaluation; anything else, including
-    any folder, becomes a batch, in several parts if it is too large for one request."""
+    """Submit the files and yield the ids. A single text that is not TeX becomes an evaluation. Anything else, including
+    any folder, becomes a batch, submitted in several requests if it is too large for one."""
     from assayer.text.decoding import decode_text
     from assayer.text.tex import looks_like_tex
 
@@ -193,12 +194,12 @@ def _submit_files(
     if len(files) == 1 and not from_folder and files[0].suffix.lower() in _ONE_IDEA:
         text = decode_text(files[0].read_bytes(), str(files[0]))
         if not looks_like_tex(text):
-            yield _one(client, files[0].name, text, options)
+            yield _submit_evaluation(client, files[0].name, text, options)
             return
-    yield _batch(client, files, options, labels)
+    yield _submit_batch(client, files, options, labels)
 
 
-def _one(client: "Client", name: str, text: str, options: Mapping[str, object]) -> str:
+def _submit_evaluation(client: "Client", name: str, text: str, options: Mapping[str, object]) -> str:
     from assayer_client import EvaluationBody, IdeaBody
 
     limits = {"max_usd": options["max_usd"]} if "max_usd" in options else {}
@@ -211,7 +212,9 @@ def _one(client: "Client", name: str, text: str, options: Mapping[str, object]) 
     return client.evaluations.create(EvaluationBody.model_validate(body)).id
 
 
-def _batch(client: "Client", files: Sequence[Path], options: Mapping[str, object], labels: Mapping[str, str]) -> str:
+def _submit_batch(
+    client: "Client", files: Sequence[Path], options: Mapping[str, object], labels: Mapping[str, str]
+) -> str:
     from assayer_client import BatchQuery, ClientError, MoreRowsQuery, Upload
 
     first, *others = [[Upload(file.name, file) for file in bundle] for bundle in upload_batches(files)]
@@ -249,6 +252,6 @@ def _report_accepted(accepted: "AcceptedBatch") -> None:
     for notice in accepted.notices:
         remark(notice)
     for duplicate in accepted.duplicates[:_NAMED]:
-        remark(f"{duplicate_in_words(duplicate)}: both are evaluated; their answers are paid for once.")
+        remark(f"{duplicate_in_words(duplicate)}: both are evaluated, but answers are paid for only once.")
     if len(accepted.duplicates) > _NAMED:
         remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")

@@ -1,4 +1,4 @@
-"""`assayer batch timeline`: timeline of an evaluation, drawn in the terminal."""
+"""`assayer batch timeline`: draw an evaluation's timeline in the terminal."""
 
 import sys
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def timeline(
     job: Annotated[str, typer.Argument(metavar="ID", help="Id of an evaluation.")],
     as_json: WithJson = False,
 ) -> None:
-    """Draw the timeline of an evaluation: queue time, stages and LLM requests."""
+    """Draw an evaluation's timeline: queue time, stages and LLM requests."""
     from assayer.reports.timeline_chart import chart_of
 
     kind_of(job, "evaluation")
@@ -40,8 +40,8 @@ def timeline(
 
 
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
-    """Yield one line per row. The height of a block is the number of calls running at once, relative to the maximum
-    over all tasks."""
+    """Yield one line per row. A block's height is the number of LLM requests in flight, relative to the maximum over
+    all tasks."""
     from assayer.reports.timeline_chart import most_at_once
 
     columns = max(10, width - _LABEL - _FIGURES)
@@ -72,7 +72,7 @@ def _line(row: "TimelineRow", seconds: float, columns: int, most: int) -> Text:
 
 
 def peak_concurrency(steps: "tuple[ConcurrencyStep, ...]", seconds: float, columns: int) -> list[int]:
-    """Return the maximum number of concurrent calls in each of `columns` equal time intervals."""
+    """Return the maximum number of concurrent LLM requests in each of `columns` equal time intervals."""
     running = [0] * columns
     place = [min(columns - 1, int(step.at / seconds * columns)) for step in steps]
     for index, step in enumerate(steps):

@@ -1,4 +1,4 @@
-"""`assayer batch usage`: jobs, calls and cost of a tenant in a period."""
+"""`assayer batch usage`: show a tenant's jobs, LLM requests and cost in a period."""
 
 import datetime as dt
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def usage(
-    since: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC); by default the first of this month.")] = None,
-    until: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC), not included; by default now.")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the scope admin.")] = None,
+    since: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC); by default the first day of this month.")] = None,
+    until: Annotated[str | None, typer.Option(help="YYYY-MM-DD (UTC), exclusive; by default now.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Another tenant; needs a key with the admin scope.")] = None,
     as_json: WithJson = False,
 ) -> None:
-    """Show jobs, calls, tokens and cost in a period, and the remaining monthly budget."""
+    """Show jobs, LLM requests, tokens and cost in a period, and the remaining monthly budget."""
     span = {"since": _midnight(since), "until": _midnight(until)}
     with service() as client:
         figures = client.usage.get(**span, tenant=tenant)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20
-"""Maximum number of rows named for each state when a batch has ended."""
+"""Maximum number of rows named for each state after a batch has ended."""
 _LONGEST_TITLE = 60
 
 
@@ -31,22 +31,22 @@ def watch(
     ids: JobIds,
     as_json: WithJson = False,
 ) -> None:
-    """Follow progress until everything has finished; reconnects by itself. Exit code 1: some have no result."""
+    """Follow progress until everything has finished; reconnects automatically. Exit code 1: some have no result."""
     with service() as client:
         complete = watch_all(client, ids)
         if as_json:
-            print_json([_ended_job(client, item) for item in ids])
+            print_json([_get_ended_job(client, item) for item in ids])
     if not complete:
         raise typer.Exit(1)
 
 
-def _ended_job(client: "Client", item: str) -> "BatchResource | JobResource":
+def _get_ended_job(client: "Client", item: str) -> "BatchResource | JobResource":
     kind = kind_of(item, *KINDS)
     return client.batches.get(item) if kind == "batch" else job_operations(client, kind).get(item)
 
 
 def watch_all(client: "Client", ids: Sequence[str]) -> bool:
-    """Watch the jobs one after the other; return whether all of them have a result."""
+    """Watch the jobs one after another; return whether all of them have a result."""
     for item in ids:
         kind_of(item, *KINDS)
     ended = [_watch_one(client, item) for item in ids]
@@ -110,13 +110,13 @@ def _batch(client: "Client", batch: str) -> bool:
                 remark(f"{batch}: {_line(summary)}")
     batch_now = client.batches.get(batch)
     remark(f"{batch}: {_line(batch_now)}.")
-    _tell_outcomes(batch_now)
+    _show_outcomes(batch_now)
     _name_those_without_result(client, batch_now)
     return batch_now.rejected == 0 and batch_now.states.get("succeeded", 0) == batch_now.rows
 
 
-def _tell_outcomes(batch: "BatchResource") -> None:
-    """Print the outcomes of a finished batch; a finished evaluation may still have no score."""
+def _show_outcomes(batch: "BatchResource") -> None:
+    """Print the outcomes of a finished batch. Even a finished evaluation may have no score."""
     scored = {
         "full": "scored in full",
         "part": "scored in part",
@@ -144,7 +144,7 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:
-    """Return the reason why no job of the batch is running; None if there is none."""
+    """Return why no job in the batch is running; None if there is no reason."""
     if "queued" not in summary.states or "running" in summary.states:
         return None
     return client.batches.get(summary.id).waiting

@@ -113,7 +113,7 @@ async def test_command_prints_the_estimate_and_submits_nothing(program: Program,
     assert ended.code == 0, ended.err
     assert "bad.pdf" in ended.err
     said = dict(line.split(":", 1) for line in ended.out.splitlines() if ":" in line)
-    assert said["Ideas"].strip() == "1 by review (besides 1 refused)"
+    assert said["Ideas"].strip() == "1 by review (not counting 1 refused)"
     assert said["Cost"].strip().startswith("about $0.25;")
     assert said["Budget"].strip() == "no monthly limit"
     assert said["Basis"].strip() == "your last 12 evaluations by review"

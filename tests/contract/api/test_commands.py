@@ -68,7 +68,7 @@ async def test_shortlist_ranks_only_ideas_that_have_reports(program: Program, se
     )
     asked = await program.run("batch", "shortlist", batch, "--cut", "1", "--calls-per-idea", "2")
     assert asked.code == 0, asked.err
-    assert re.search(r"^Left out: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
+    assert re.search(r"^Not ranked: call.jsonl:\d \(row \d\): It failed$", asked.err, re.MULTILINE)
     assert "3 ideas will be compared" in asked.err
     lease = await service.lease()
     assert isinstance(lease.request, RankingRequest)
@@ -305,7 +305,7 @@ async def test_compare_shows_evaluations_side_by_side_and_judges_them(program: P
     tagged = await program.run("batch", "list", "--tag", "energy", COLUMNS="200")
     assert batch in tagged.out
     assert "#spring #energy" in tagged.out
-    assert "No batch carries the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
+    assert "No batch has the tag 'water'" in (await program.run("batch", "list", "--tag", "water")).err
     for _ in range(2):
         await service.finish()
     async with service.client(program.key, program.url) as client:

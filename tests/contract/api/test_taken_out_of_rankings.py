@@ -175,7 +175,7 @@ async def test_erasure_preview_lists_rankings_that_remain(
     assert f"The other {ENTRANTS - 1} keep their ranks" in page
     assert "will be deleted too" not in page
     told = await program.run("batch", "erase", "--source", WHO, "--yes")
-    assert f"stays, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(told.err.split())
+    assert f"is kept, without this idea: the other {ENTRANTS - 1} keep their ranks." in " ".join(told.err.split())
     assert f"Removed from the ranking {ranking}." in told.err
 
 

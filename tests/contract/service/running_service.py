@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from uuid import uuid4
 
 from assayer.ideas.parsing import parse_idea
-from cluster.engine_parts import SharedParts
+from cluster.engine_components import SharedComponents
 from cluster.http_server import serve_http
 from cluster.listening import listening_socket
 from cluster.service import Service, create_first_key, open_service
@@ -21,7 +21,7 @@ from tests.contract.service.caller import Caller
 from tests.polling import wait_until_async
 from workers.embedding.hashing_embedder import HashingEmbedder
 
-PARTS = SharedParts(embedder=HashingEmbedder())
+PARTS = SharedComponents(embedder=HashingEmbedder())
 """A quick embedder without torch, as these tests do not depend on the quality of search."""
 TENANT = TenantId("default")
 BEES = parse_idea(

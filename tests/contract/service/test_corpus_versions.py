@@ -12,7 +12,7 @@ from assayer.ideas.parsing import parse_idea
 from assayer.models import EvaluationId, Report
 from assayer.run.no_progress import NoProgress
 from cluster.engine import Engine, open_engine
-from cluster.engine_parts import SharedParts
+from cluster.engine_components import SharedComponents
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from index import BuildOptions, Delta, VersionStore, build_corpus, update_corpus
@@ -35,7 +35,7 @@ async def settings(database_url: str, database: Database, tmp_path: Path) -> Set
 
 async def opened(settings: Settings, stack: AsyncExitStack) -> Engine:
     """Open an engine as another process would."""
-    opening = open_engine(settings, (METHOD,), for_service=True, parts=SharedParts(embedder=EMBEDDER))
+    opening = open_engine(settings, (METHOD,), for_service=True, components=SharedComponents(embedder=EMBEDDER))
     return await stack.enter_async_context(opening)
 
 

@@ -12,7 +12,7 @@ from simulator.outside.library import Library
 from simulator.outside.process import OutsideWorld
 from simulator.outside.sample import SAMPLE
 from tests.contract.small_source_gateway import forgetful
-from workers.literature.record_merging import group_by_paper, with_identifiers_of_url
+from workers.literature.record_merging import add_url_identifiers, group_by_paper
 from workers.literature_apis.arxiv import Arxiv
 from workers.literature_apis.google_scholar import GoogleScholar
 from workers.outbound.source_gateway import SourceGateway
@@ -57,7 +57,7 @@ async def test_search_respects_the_year_window(remote: SourceGateway) -> None:
 
 async def test_scholar_and_arxiv_records_of_a_paper_are_merged(remote: SourceGateway) -> None:
     shown = await GoogleScholar(remote).search("graph networks learning", 30, OPEN, ASK)
-    records = [with_identifiers_of_url(paper) for paper in shown]
+    records = [add_url_identifiers(paper) for paper in shown]
     of_arxiv = [paper for paper in records if paper.identifiers.arxiv]
     whole = [paper for paper in await Arxiv(remote).resolve([item.identifiers for item in of_arxiv], ASK) if paper]
     assert whole

@@ -1,5 +1,5 @@
-"""Batches of calls that can wait: gathered across many evaluations, sent as files at a lower price, and resumed after
-a crash.
+"""Batches of calls that can wait. Calls are gathered across many evaluations, sent as files at a lower price, and
+resumed after a crash.
 
 complete ── known model, time left? ──> book: waiting ──> out ──> answered ──> collected, settled
                                          (rows)    │       │        returned ─> the live endpoint

@@ -7,8 +7,8 @@ from assayer.models.llm_batches import BatchCall, CollectedCall, GatherRules, Li
 
 
 class BatchBook(Protocol):
-    """Calls and batches of one endpoint. All methods raise StorageError when the store is unreachable, and all can
-    safely be repeated."""
+    """One endpoint's calls and batches. All methods raise StorageError if the store is unreachable, and all can safely
+    be repeated."""
 
     async def enqueue(self, call: BatchCall) -> None:
         """Queue the call, unless a call with this key is already in the book and was not settled more than ten seconds
@@ -16,24 +16,23 @@ class BatchBook(Protocol):
         ...
 
     async def ended(self, keys: Collection[str]) -> list[str]:
-        """Return the keys for which no wait is needed: their results can be collected, or they are not in the book."""
+        """Return the keys that need no wait: their results can be collected, or they are not in the book."""
         ...
 
     async def collect(self, key: str) -> CollectedCall | None:
-        """Return a call's result; None while the call is queued or sent, or if it is not in the book. It can be
+        """Return a call's result; None while it is queued or sent, or if it is not in the book. A result can be
         collected repeatedly and by several callers."""
         ...
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Return the keys of the answers that the run pays for. An answer is billed to the run that asks first, and to
-        the same run again if it repeats the call before the answer is settled. Call this just before writing the
+        """Return the keys of the answers for which the run pays. An answer is billed to the run that asks first, and
+        again to the same run if it repeats the call before the answer is settled. Call this just before writing the
         ledger."""
         ...
 
     async def settle(self, keys: Collection[str]) -> None:
-        """Mark the calls' results as recorded in the ledger. Their results can be collected for ten more seconds, by
-        callers that waited or that looked in the cache just before the answer was stored; later requests start
-        anew."""
+        """Mark the calls' results as recorded in the ledger. For ten more seconds, callers that waited, or that looked
+        in the cache just before the answer was stored, can collect them; later requests start anew."""
         ...
 
     async def give_up_overdue(self) -> None:
@@ -62,6 +61,6 @@ class BatchBook(Protocol):
         ...
 
     async def forget_older(self, seconds: float) -> int:
-        """Delete calls that ended more than `seconds` ago, and return how many of them had an answer that was never
+        """Delete calls that ended more than `seconds` ago; return how many of them had an answer that was never
         settled."""
         ...

@@ -1,8 +1,8 @@
-"""Send due batches and monitor those in flight, in one process at a time per endpoint.
+"""Send due batches and monitor those in flight, in only one process at a time per endpoint.
 
-Creating a batch at the endpoint costs money, and must not happen twice. The batch's row is therefore stored in the book
-first, with its calls, and the batch carries the row's id. A process that finds a row without a remote id looks for the
-batch at the endpoint before it sends one, because the response may have been lost or the process may have died."""
+Creating a batch at the endpoint costs money, so it must not happen twice. The batch's row is therefore stored in the
+book first, with its calls, and the batch carries the row's id. A process that finds a row without a remote id looks for
+the batch at the endpoint before sending one, because the response may have been lost or the process may have died."""
 
 import asyncio
 import datetime as dt
@@ -12,7 +12,7 @@ from uuid import uuid4
 from assayer.models.llm_batches import GatherRules, OutgoingBatch
 from assayer.ports import Clock
 from workers.llm.batches.batch_book import BatchBook
-from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches, written_lines
+from workers.llm.batches.remote_batches import RemoteBatch, RemoteBatches, write_batch_lines
 from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure
 from workers.llm.metrics import BATCHES
 from workers.llm.settings import LlmBatchSettings
@@ -20,10 +20,10 @@ from workers.outbound.claims import Claims
 
 _LOG = logging.getLogger(__name__)
 _CLAIM_SECONDS = 45.0
-"""Seconds until another process takes over from a process that died while sending; longer than a request that creates a
-batch can take."""
+"""Seconds until another process takes over from one that died while sending. Must exceed the duration of a request that
+creates a batch."""
 _CLOCKS_DIFFER_SECONDS = 3_600.0
-"""Tolerance for clock differences: a batch at the endpoint can appear this many seconds older than its row."""
+"""Tolerance for clock differences: a batch at the endpoint may seem this many seconds older than its row."""
 _FORGET_SECONDS = 2 * 86_400.0
 _MAY_CHANGE = frozenset({"wrong_key", "forbidden", "quota"})
 """Reasons for a refusal that an operator can fix. The batch waits for the fix until some time after its deadline."""
@@ -61,7 +61,7 @@ class BatchDispatcher:
             await self._claims.release(_CLAIM, self._claimant)
 
     async def _claim(self) -> bool:
-        """Claim the sending of batches, or renew the claim, for `_CLAIM_SECONDS`. Return whether this succeeded."""
+        """Claim the sending of batches for `_CLAIM_SECONDS`, or renew the claim. Return whether this succeeded."""
         return await self._claims.claim(_CLAIM, self._claimant, _CLAIM_SECONDS)
 
     async def _advance(self, batch: OutgoingBatch) -> None:
@@ -93,7 +93,7 @@ class BatchDispatcher:
         if not calls or self._clock.now() >= batch.until:
             await self._book.close(batch.id, ())
             return
-        lines = await asyncio.to_thread(written_lines, calls)
+        lines = await asyncio.to_thread(write_batch_lines, calls)
         file_id = await self._remote.upload(batch.id, lines)
         if not await self._claim():
             raise _ClaimLost
@@ -151,4 +151,5 @@ _CLAIM = "batches of calls to the LLM"
 
 
 class _ClaimLost(Exception):
-    """The claim was lost: the work took longer than the claim lasts, and another process has taken over."""
+    """Raised if the claim was lost because the work took longer than the claim lasts and another process has taken
+    over."""

@@ -1,4 +1,5 @@
-"""Batch tier: answers requests that can wait, at a lower price and within a deadline, in place of the live endpoint."""
+"""Batch tier, which answers requests that can wait, at a lower price and within a deadline, instead of the live
+endpoint."""
 
 import asyncio
 import datetime as dt
@@ -27,10 +28,10 @@ _LOG = logging.getLogger(__name__)
 
 class BatchTier:
     """Answers requests from batches. While its context is open, it sends and monitors batches, including those of
-    processes that died. Belongs to one event loop.
+    processes that died. It belongs to one event loop.
 
-    Requests use the dialect that the live endpoint has been found to understand, or the first one to try. Lines refused
-    because of their dialect are returned to the live endpoint, which learns from them."""
+    Requests use the dialect that the live endpoint is known to accept, or the first one to try. Lines refused because
+    of their dialect are returned to the live endpoint, which adapts its dialect."""
 
     def __init__(
         self,
@@ -62,6 +63,7 @@ class BatchTier:
 
     async def complete(self, request: ChatRequest, requester: Requester, until: dt.datetime) -> ChatResult:
         """Return the answer from a batch, or from the live endpoint after the deadline or if the batch had no answer.
+
         If the caller is cancelled, the call stays in the book without being billed, and the next identical call
         collects it. Raises StorageError, TransientLlmFailure or PermanentLlmFailure."""
         if self._clock.now() >= until:
@@ -70,7 +72,7 @@ class BatchTier:
         key = request_key(request)
         call = BatchCall(key=key, run_id=requester.run, model=request.model, body=body, until=until)
         began = self._clock.monotonic()
-        collected = await self._collected(call)
+        collected = await self._collect(call)
         result = self._result(collected)
         BATCH_CALLS.labels(request.model, "returned" if result is None else "answered").inc()
         if result is None:
@@ -80,7 +82,7 @@ class BatchTier:
         return result._replace(waited=WaitedFor(key, self._settings.price_share))
 
     async def bill(self, keys: Collection[str], run_id: str) -> set[str]:
-        """Return the keys of those batch answers that the run pays for. Raises StorageError."""
+        """Return the keys of those batch answers for which the run pays. Raises StorageError."""
         return await self._book.bill(keys, run_id)
 
     async def settle(self, keys: Collection[str]) -> None:
@@ -90,7 +92,7 @@ class BatchTier:
         except StorageError as error:  # unsettled calls are deleted later
             _LOG.warning("answered batch requests could not be marked as recorded: %s", error)
 
-    async def _collected(self, call: BatchCall) -> CollectedCall:
+    async def _collect(self, call: BatchCall) -> CollectedCall:
         await self._book.enqueue(call)
         collected = await self._book.collect(call.key)
         while collected is None:
@@ -98,7 +100,7 @@ class BatchTier:
                 raise self._stopped
             await self._ended(call.key)
             collected = await self._book.collect(call.key)
-            if collected is None:  # deleted together with the job of the run that asked first
+            if collected is None:  # deleted together with the job whose run asked first
                 await self._book.enqueue(call)
         return collected
 

@@ -1,4 +1,4 @@
-"""Client for the files and batches of an OpenAI-compatible endpoint."""
+"""Client for files and batches at an OpenAI-compatible endpoint."""
 
 import json
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from workers.llm.endpoint import LlmEndpoint
 from workers.llm.errors import TransientLlmFailure, clipped_line
 
 _MARK = "assayer-batch"
-"""Metadata key under which a batch carries its id in this program."""
+"""Metadata key under which a batch carries the id that this program gave it."""
 _SECONDS = 20.0
 """Timeout in seconds for a request without a file."""
 _TRANSFER_SECONDS = 600.0
@@ -34,7 +34,7 @@ class _Problems(BaseModel):
 
 
 class RemoteBatch(BaseModel):
-    """Batch as the endpoint reports it."""
+    """A batch, as reported by the endpoint."""
 
     id: str = Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_-]+$")
     status: RemoteStatus
@@ -95,17 +95,18 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class RemoteBatches:
-    """Client for batches at the endpoint. Every method raises TransientLlmFailure or PermanentLlmFailure."""
+    """Client for batches at the endpoint. Every method raises TransientLlmFailure or PermanentLlmFailure if its request
+    fails."""
 
     def __init__(self, endpoint: LlmEndpoint, window: str, most_bytes: int) -> None:
-        """Create a client. `most_bytes` limits a file that is sent; result files can be four times as large."""
+        """Create a client. `most_bytes` limits the size of a sent file; result files may be four times as large."""
         self._endpoint = endpoint
         self._window = window
         self._most_result_bytes = 4 * most_bytes
 
     async def find(self, batch_id: str, created_at: float) -> RemoteBatch | None:
         """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
-        possible creation time in seconds since 1970, at which the search ends."""
+        possible creation time, in seconds since 1970, at which the search ends."""
         after = ""
         for _ in range(_MOST_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
@@ -119,8 +120,8 @@ class RemoteBatches:
         return None
 
     async def upload(self, batch_id: str, lines: bytes) -> str:
-        """Upload the file and return its id. If the file was already uploaded before a crash, return the id of the
-        existing file."""
+        """Upload the file and return its id. If it was already uploaded before a crash, return the existing file's
+        id."""
         name = f"assayer-{batch_id}.jsonl"
         there = await self._find_file(name)
         if there is not None:
@@ -132,7 +133,7 @@ class RemoteBatches:
         return _parsed(_File, answer).id
 
     async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
-        """Create the batch. This costs money, so the caller must check for an existing batch before calling this
+        """Create the batch. This costs money, so the caller must look for an existing batch before calling this
         again."""
         wanted = {
             "input_file_id": file_id,
@@ -153,7 +154,7 @@ class RemoteBatches:
         return await self._read(RemoteBatch, "POST", f"/batches/{remote_id}/cancel")
 
     async def results(self, batch: RemoteBatch) -> list[LineResult]:
-        """Return the results of all lines that the batch reports."""
+        """Return the results for all lines that the batch reports."""
         results: list[LineResult] = []
         for file_id in (batch.output_file_id, batch.error_file_id):
             if file_id:
@@ -175,8 +176,8 @@ class RemoteBatches:
         return _parsed(model, await self._endpoint.transfer(method, path, _SECONDS, body))
 
 
-def written_lines(calls: Sequence[BatchCall]) -> bytes:
-    """Return the content of a batch file. Calls with similar beginnings are placed next to each other, for servers that
+def write_batch_lines(calls: Sequence[BatchCall]) -> bytes:
+    """Return a batch file's content. Calls with similar beginnings are placed next to each other, for servers that
     cache prompt prefixes."""
     return b"".join(
         b'{"custom_id":%s,"method":"POST","url":"/v1/chat/completions","body":%s}\n'

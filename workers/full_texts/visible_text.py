@@ -1,8 +1,8 @@
-"""Remove text from GROBID's output that the rendered pages of the PDF do not show, because GROBID also reads hidden
-text.
+"""Remove hidden text from GROBID's output, that is, text that the PDF's rendered pages do not show. GROBID reads hidden
+text too.
 
-GROBID's text is compared with the text of the rendered pages letter by letter, without spaces, hyphens and punctuation,
-because the two break lines differently."""
+GROBID's text is compared with the text on the rendered pages letter by letter, ignoring spaces, hyphens and
+punctuation, because the two break lines differently."""
 
 import logging
 import unicodedata
@@ -17,10 +17,10 @@ from workers.full_texts.parsed_paper import ParsedPaper
 _LOG = logging.getLogger(__name__)
 
 _WINDOW = 12
-"""Number of consecutive letters that are looked up in the text of the pages."""
+"""Number of consecutive letters that are looked up in the pages' text."""
 _STEP = 4
 _LEAST = 30
-"""Minimum number of consecutive letters not shown on any page for text to be removed; shorter runs are usually formulas
+"""Minimum number of consecutive letters that no page shows for text to be removed. Shorter runs are usually formulas
 and symbols that GROBID represents differently."""
 _LEAST_HIDDEN = 6
 """Minimum number of consecutive letters known to be hidden for text to be removed."""
@@ -33,11 +33,11 @@ class _Stretch(NamedTuple):
     start: int
     end: int
     hidden: bool
-    """True if the text is known to be hidden and therefore already reported."""
+    """Whether the text is known to be hidden and therefore already reported."""
 
 
 class _Pages:
-    """Searchable text of pages."""
+    """The pages' text, in searchable form."""
 
     def __init__(self, pages: PdfText) -> None:
         shown = "".join(letter for _, letter in _letters(pages.text))
@@ -46,7 +46,7 @@ class _Pages:
         self._hidden = "\n".join("".join(letter for _, letter in _letters(item.text)) for item in pages.hidden)
 
     def share(self, text: str) -> tuple[int, int]:
-        """Return the number of letters in the text that the pages show, and the number of all its letters."""
+        """Return how many of the text's letters the pages show, and how many letters it has."""
         places = list(_letters(text))
         return sum(self._covered(places)), len(places)
 
@@ -86,7 +86,7 @@ class _Pages:
 
 
 def _letters(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the letters and digits of the text after normalisation, with their positions in it."""
+    """Yield the text's letters and digits after normalisation, with their positions in it."""
     for place, character in enumerate(text):
         plain = character.casefold() if character.isascii() else unicodedata.normalize("NFKC", character).casefold()
         for letter in plain:
@@ -94,22 +94,22 @@ def _letters(text: str) -> Iterator[tuple[int, str]]:
                 yield place, letter
 
 
-def with_shown_text_only(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
-    """Return the paper without text that the pages do not show. Removed text is flagged, and so is all hidden text of
+def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
+    """Return the paper without text that the pages do not show. The removed text is flagged, as is all hidden text on
     the pages, even if GROBID did not read it."""
     if pages.unlooked_pages:
         _LOG.warning(
-            "%s: %d of %d pages were not rendered in time: covered text that GROBID read there is not removed",
+            "%s: %d of %d pages were not rendered in time: covered text that GROBID read on them is not removed",
             paper.title or "a document", pages.unlooked_pages, pages.pages,
         )  # fmt: skip
     seen = _Pages(pages)
     shares = [seen.share(section.text) for section in paper.sections]
     comparable = sum(shown for shown, _ in shares) >= _SHOWN * sum(letters for _, letters in shares)
     if not comparable:
-        _LOG.warning("GROBID's text of a document differs too much from its pages to be compared with them")
+        _LOG.warning("GROBID's text for a document differs too much from its pages to be compared with them")
     cut = _Cut(seen, comparable)
     sections = [section.model_copy(update={"text": cut.shown(section.text)}) for section in paper.sections]
-    references = tuple(work for work in paper.references if not cut.hides(work))
+    references = tuple(work for work in paper.references if not cut.is_hidden_citation(work))
     reported = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]
     return paper.model_copy(
         update={
@@ -143,9 +143,9 @@ class _Cut:
                 self.unreported.append(text[stretch.start : stretch.end])
         return "".join((*pieces, text[done:])).strip() if pieces else text
 
-    def hides(self, work: CitedWork) -> bool:
-        """Return whether a cited work is hidden text. Only text known to be hidden counts, because GROBID changes
-        references more than other text."""
+    def is_hidden_citation(self, work: CitedWork) -> bool:
+        """Return whether a citation comes from text hidden in the document. It must match text known to be hidden:
+        GROBID alters references too much for absence from the visible text to prove anything."""
         return any(stretch.hidden for text in (work.title, work.raw) for stretch in self._pages.unshown(text))
 
     def _cut(self, text: str) -> Iterator[_Stretch]:

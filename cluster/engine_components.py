@@ -1,4 +1,4 @@
-"""Engine parts that processes can share (models, corpus, remote sources) instead of each creating its own."""
+"""Engine components (models, corpus, remote sources) that processes can share instead of each creating its own."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class CorpusWithFullTexts(LocalCorpus, FullTextLookup, SearchableCorpus, Protocol):
-    """Corpus that literature federation and the API search, and that has the full-text sections of its records."""
+    """Corpus that the API and literature federation search, and that has the full-text sections of its records."""
 
 
 class CorpusVersions(Protocol):
@@ -26,20 +26,20 @@ class CorpusVersions(Protocol):
         ...
 
     async def at(self, version: str) -> CorpusWithFullTexts:
-        """Return the version that an earlier run started with. Raises CorpusError if it is no longer available."""
+        """Return the version with which an earlier run started. Raises CorpusError if it is no longer available."""
         ...
 
 
 @dataclass(frozen=True)
-class SharedParts:
-    """Engine parts supplied by the caller; the engine creates each part that is None."""
+class SharedComponents:
+    """Engine components supplied by the caller. The engine creates each component that is None."""
 
     embedder: Embedder | None = None
     reranker: Reranker | None = None
     corpora: Callable[[Embedder], CorpusVersions] | None = None
-    """Function that opens the corpus versions. It receives the engine's embedder, for embedding the queries."""
+    """Function that opens the corpus versions. It receives the engine's embedder, which embeds the queries."""
     remote: SourceFetcher | None = None
     documents: "Documents | None" = None
 
 
-NOTHING_SHARED = SharedParts()
+NOTHING_SHARED = SharedComponents()
