@@ -46,7 +46,7 @@ FOLLOWS = re.compile(
 )
 """Beginning of the title of a section that may follow a reference list."""
 _LETTERED = re.compile(r"[A-H](?:[.:)] |(?:\.\d{1,2}){1,3}\.?\s[A-Z])")
-_LETTER = re.compile(r"[A-H]\.?\s")
+_LETTER = re.compile(r"^[A-H]\.?\s")
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
@@ -106,8 +106,8 @@ def end_of_entries(listed: str) -> int:
     for place, line in enumerate(lines):
         # An appendix cites works too.
         if line.stands_alone and len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip()):
-            above = zip(lines[:place], ahead, strict=False)
-            if len(list(islice((1 for it, shown in above if _begins_dated(it.text, shown)), _FEWEST))) == _FEWEST:
+            earlier = zip(lines[:place], ahead, strict=False)
+            if len(list(islice((1 for it, shown in earlier if _begins_dated(it.text, shown)), _FEWEST))) == _FEWEST:
                 return line.start
             break
     last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
