@@ -28,6 +28,7 @@ from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import CitingSentence, passages_citing
 from assayer.ports import ReferenceSource
 from assayer.reference_lists.entry_shape import is_web_page
+from assayer.reference_lists.telling_title import is_title_told
 from assayer.run.run import Run
 
 _RETRACTION_SHARE = 0.25
@@ -135,6 +136,8 @@ def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
         return "neither a title nor an identifier was detected in it."
     if not search.asked:
         return "none of the sources that could be queried answered."
+    if search.work.title and not is_title_told(search.work):
+        return "not checked: its title could not be told."
     if unanswered and len(search.asked) == 1:
         return f"it is not in the {next(iter(search.asked))}, and no other source answered."
     return "it is a web page, and the sources contain only publications." if is_web_page(search.work.raw) else ""

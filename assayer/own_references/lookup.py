@@ -10,6 +10,7 @@ from assayer.models import CitedWork, Identifiers, Paper, Retraction
 from assayer.own_references.kept_words import MaskedNames, without_names
 from assayer.own_references.matching import RecordMatch, best_match, without_identifiers
 from assayer.ports import ReferenceSource
+from assayer.reference_lists.telling_title import is_title_told
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from assayer.text.scripts import unspaced_letters
@@ -58,9 +59,9 @@ class ReferenceSearch:
 
     @property
     def words(self) -> str:
-        """Search words: the title, or else the whole entry, without the names masked in the idea. Empty if only an
-        identifier remains."""
-        if self.work.title:
+        """Search words: the title, or the whole entry if the title could not be told, without the names masked in the
+        idea. Empty if only an identifier remains."""
+        if is_title_told(self.work) or not self.work.raw:
             words = without_names(self.work.title, self._masked_names, fewest=2)
         else:
             words = without_names(without_identifiers(self.work.raw), self._masked_names)

@@ -12,6 +12,7 @@ from assayer.literature.paper_identity import family_name, identifiers_by_scheme
 from assayer.models import CitedWork, Identifiers, Paper
 from assayer.own_references.names import are_comparable, is_group, is_named_in, may_be_same
 from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
+from assayer.reference_lists.telling_title import is_title_told
 
 _VERSIONS = 1
 """Maximum years between a preprint and its publication that do not count as a difference."""
@@ -122,7 +123,7 @@ def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) 
 
 
 def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
-    if likeness == "identifier" and is_other_title(work, paper.title):
+    if likeness == "identifier" and is_title_told(work) and is_other_title(work, paper.title):
         name = f"arXiv id {work.arxiv}" if "doi" not in _shared_identifiers(work, paper) else f"DOI {work.doi}"
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":

@@ -62,7 +62,8 @@ def _same_group(author: str, other: str) -> bool:
         is_group(author) and is_group(other) and (ours <= theirs or theirs <= ours)
     ):
         return bool(ours and theirs)
-    if any(_is_inverted_group(*pair) for pair in ((author, other), (other, author))):
+    pairs = ((author, other), (other, author))
+    if any(_is_inverted_group(*pair) or _is_group_in_initials(*pair) for pair in pairs):
         return True
     initials = ["".join(word[0] for word in _SMALL.sub(" ", name).split()).upper() for name in names]
     return any(
@@ -77,6 +78,16 @@ def _is_inverted_group(short: str, long: str) -> bool:
     others = [word for word in long.split() if _key(word) != _key(family)] if initials else []
     found = len(others) + 1 == len(long.split()) and "".join(word[0] for word in others).upper()
     return found == "".join(initials).upper() != ""
+
+
+def _is_group_in_initials(short: str, long: str) -> bool:
+    """Return whether a name is that of a group whose first words were read as given names: `T. P. O. Consortium` for
+    `Post Office Consortium`."""
+    *first, last = re.findall(r"\w+", short)
+    *words, end = _SMALL.sub(" ", long).split()
+    initials = "".join(word[0] for word in words).upper()
+    shortened = "".join(first) if all(len(word) == 1 for word in first) else ""
+    return bool(initials) and _key(last) == _key(end) and shortened in (initials, f"T{initials}")
 
 
 def _families(author: str) -> set[str]:

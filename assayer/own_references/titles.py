@@ -24,8 +24,8 @@ _LONG_WORD = 4
 _NUMBER = re.compile(r"\d+")
 _WORD = re.compile(r"[^\W_]+")
 _VENUE = re.compile(
-    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=.{0,80}\d|.{0,80}\b(?:press|publish\w+|verlag|books|associates|wiley|springer|elsevier|"
-    r"journal|transactions|proceedings|letters|reviews?|acm|ieee)\b))"
+    r"\s{0,3}(?:\.\s|\s?\(|,\s(?=.{0,80}\d|.{0,80}\b(?:press|publish\w+|publications|verlag|books|associates|wiley|springer|elsevier|"
+    r"journal|transactions|proceedings|letters|reviews?|acm|ieee)\b|(?:\w{5,7}|\d{1,2}(?:st|nd|rd|th)) ed(?:\.|ition)))"
 )
 """Pattern for text between a title and a venue that was read as a part of it: `. Advances in …`, ` (arXiv`,
 `, Harbour Press`, `, Letters 3`."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR
+from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR, is_published
 from assayer.reference_lists.identifiers import ADDRESS
 
 _SHORTEST_TITLE = 8
@@ -14,7 +14,7 @@ _REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))"
 _YEAR = re.compile(
     rf"[(（](?:[^()]{{0,20}}\b)?(?P<a>{YEAR})(?:, [^()]{{3,25}})?[)）]"
     r"|(?<![\d–-])(?<!\bpp)(?<!\bp)[.,;，．。] ?(?P<b>(?:1[5-9]|20)\d\d)[a-z]?(?=[.,;:)，．。:：]|$)"
-    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
+    r"|\b(?<!\bp\. )(?<!\bpp\. )(?<!pp\. \d{4}[–-])(?<!pages \d{4}[–-])(?<!\d:)(?P<c>(?:1[5-9]|20)\d\d)\b(?![.–-]\d)"
 )
 _QUOTED = re.compile(
     r"[\"“«„](?P<double>.{8,}?)[,.?!]?\s?[\"”»“](?!\w)"
@@ -40,6 +40,11 @@ _ADDED_TO_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Volume, edition or kind of a work, which styles print after its title: `(Vol. 2, p. 7)`, `[Computer software]`."""
+_DOUBLE_STOP = re.compile(rf"(?<=\b{UPPER})\.\.(?=\s)")
+_JOURNAL_IN_TITLE = re.compile(
+    rf",\s(?=(?:{UPPER}[\w.&’'-]*\s(?:(?:of|and|in|for|on|the|&)\s)*){{1,9}}\d{{1,4}}\s?(?:\(\d{{1,4}}\)\s)?\(\d{{4}}\))"
+)
+"""Comma between a title and a journal with its volume and year: `, Rail Sci. Manag. 1 (2) (2018)`."""
 _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5}$")
 _IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
@@ -51,7 +56,9 @@ _SENTENCE_END = re.compile(
 )
 _LONG_TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//?\s|\s\((?=[^()]*(?:1[5-9]|20)\d\d\))")
 _TITLE_END = re.compile(r"[.?!](?:\s|$)|[。．]|\s//\s")
-_INITIALS = re.compile(rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.-?[a-z]\.?")
+_INITIALS = re.compile(
+    rf"{UPPER}\w?\.?(?:[ -]{{0,2}}{UPPER}\.?){{0,4}}|{UPPER}\.-?[a-z]\.?|{UPPER}\.(?:[a-z]{{1,3}}\.){{1,3}}[a-z]?"
+)
 _PARTICLE_AFTER = r"(?:van|von|der|den|de|del|di|da|dos|do|du|la|le|el|ten|ter|zu)"
 _SURNAME_FIRST = re.compile(
     rf"(?:(?:and|&) )?(?:St\. )?(?:(?!and )[^\W\d_][\w'’-]+ ){{1,4}}{UPPER}{{1,3}}(?:-{UPPER})?(?: (?:Jr|Sr|II|III))?"
@@ -71,6 +78,22 @@ _FAMILY_FIRST = re.compile(
     rf"(?=[^\W\d_]|[\d])(?!(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
 )
 """Names with initials after the family names, and the end of the list of names: `Lee, A., Chen, B.: `."""
+_FAMILY_FIRST_COMMA = re.compile(
+    rf"(?P<names>{SURNAME}, {_POINTED}(?:(?:, |,? and |,? & ){SURNAME}, {_POINTED})*)(?P<others>,? et al\.)?, "
+    rf"(?=[^\W\d_])(?!and |& |(?:{_PARTICLE_AFTER} ?){{1,3}}[,.;])"
+)
+"""Names with initials after the family names, and a comma after the last of them: `Lee, A. and Chen, B., A title, in`.
+"""
+_TITLE_BEFORE_COMMA = re.compile(
+    r"[.?!](?:\s|$)|, (?=(?:in|volume|vol|no|pages|pp|page|p|edition)\b|\d)", re.IGNORECASE
+)
+_LOWER_WORDS = re.compile(r"(?:^|\s)(?!(?:and|et|al|van|von|der|den|de|del|di|da|dos|la|le|el)\b)[a-z]{2,}(?:\s|$)")
+_FEWEST_TITLE_WORDS, _MOST_FAMILY_WORDS = 3, 2
+_ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
+"""Capitalised words that end in an initial, which are names rather than a title."""
+_SHORT_NAME = re.compile(rf"\s{UPPER}\w?$")
+_INITIAL_INSIDE = re.compile(rf"^(?!.*\b[a-z]{{2,}}\s).*\s{UPPER}\. {UPPER}")
+"""Capitalised words with an initial between them."""
 _MORE_NAMES = re.compile(
     r"(?:(?:De|Del|Di|Da|Du|Dos|La|Le|El|Al|Ben|Van|Von) (?:(?:de|den|der|la) )?)?[^\W\d_][\w'’-]{1,30}"
     r"(?:,| and | & | (?:Jr|Sr|II|III|2nd|3rd)\.)"
@@ -117,9 +140,11 @@ def year_of(entry: str) -> int | None:
 
 def fields_of(entry: str) -> EntryFields:
     """Return the fields of an entry by the first form that fits."""
+    entry = _DOUBLE_STOP.sub(".", entry)
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _after_et_al,
+        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _family_first_comma,
+        _after_et_al,
         _title_before_names, _surnames_first, _second_sentence, _without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
@@ -169,7 +194,10 @@ def _initials_first(entry: str) -> EntryFields | None:
     listed = _INITIALS_FIRST.match(entry)
     if listed is None:
         return None
-    title = re.split(r"[.?!](?:\s|$)|, (?=\d|vol\b|ser\b|[Ii]n\b)", entry[listed.end() :], maxsplit=1)[0]
+    rest = entry[listed.end() :]
+    title = re.split(r"[.?!](?:\s|$)|, (?=\d|vol\b|ser\b|[Ii]n\b)", rest, maxsplit=1)[0]
+    if (journal := _JOURNAL_IN_TITLE.search(rest)) and journal.start() < len(title):
+        title = rest[: journal.start()]
     return EntryFields(authors_in(listed["names"]), title) if _may_be_title(title) and " " in title else None
 
 
@@ -179,17 +207,40 @@ def _family_first(entry: str) -> EntryFields | None:
     if listed is None:
         return None
     rest = entry[listed.end() :]
-    if _begins_with_more_names(rest):
+    if _begins_with_more_names(rest) or rest.startswith(("and ", "& ", "et al")):
         return None  # `Ann J. Lee, Bo Chen`
     title = _LONG_TITLE_END.split(rest, maxsplit=1)[0]
     names = _OTHERS.sub("", listed["names"])
     return EntryFields(authors_in(names) or (names,), title) if _may_be_title(title) and " " in title else None
 
 
+def _family_first_comma(entry: str) -> EntryFields | None:
+    """Parse an entry of the form `Lee, A. and Chen, B., A title, in Proceedings, pages 1–9, 2019.`"""
+    listed = _FAMILY_FIRST_COMMA.match(entry)
+    rest = entry[listed.end() :] if listed else ""
+    if listed is None or _begins_with_more_names(rest) or _AFTER_DATE.search(entry):
+        return None
+    title = _TITLE_BEFORE_COMMA.split(rest, maxsplit=1)[0]
+    names = _OTHERS.sub("", listed["names"])
+    return EntryFields(authors_in(names) or (names,), title) if _may_be_title(title) and " " in title else None
+
+
 def _begins_with_more_names(rest: str) -> bool:
-    """Return whether a text begins with names that end in a full stop or in `et al.`"""
-    names = _SENTENCE_END.split(_ET_AL.split(rest, maxsplit=1)[0], maxsplit=1)[0]
-    return _MORE_NAMES.match(rest) is not None and bool(authors_in(names))
+    """Return whether a text begins with names that end in a full stop or in `et al.`: several names, or one name before
+    a sentence that does not say where the work appeared, unlike the journal after a title of two words."""
+    before_others, *others = _ET_AL.split(rest, maxsplit=1)
+    names, *after = _SENTENCE_END.split(before_others, maxsplit=1)
+    people = authors_in(names)
+    if not people or ":" in names or _LOWER_WORDS.search(names):
+        return False
+    if _MORE_NAMES.match(rest) or ("," in names and len(people) > 1) or (others and not after):
+        return True
+    following = _SENTENCE_END.split("".join(after), maxsplit=1)[0]
+    return (
+        len(names.split()) <= _MOST_FAMILY_WORDS
+        and len(following.split()) > _FEWEST_TITLE_WORDS
+        and not is_published(following)
+    )
 
 
 def _after_date(entry: str) -> EntryFields | None:
@@ -203,15 +254,22 @@ def _after_et_al(entry: str) -> EntryFields | None:
 
 
 def _second_sentence(entry: str) -> EntryFields | None:
-    sentences = _SENTENCE_END.split(entry, maxsplit=1)
-    return _titled(sentences[0], sentences[1]) if len(sentences) > 1 else None
+    names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
+    if (
+        rest and "," in names and _SHORT_NAME.search(names) and _begins_with_more_names(rest[0])
+    ):  # `Ann Lee, Bo Ya. Chen, and Cy Dale. A title`
+        more, *rest = _SENTENCE_END.split(rest[0], maxsplit=1)
+        names = f"{names}. {more}"
+    return _titled(names, rest[0]) if rest else None
 
 
 def _without_authors(entry: str) -> EntryFields | None:
     """Parse an entry that begins with its title: `A title. [Online]. Available: …`, `A title. A journal 2019;3:1`."""
     title = _SENTENCE_END.split(entry, maxsplit=1)[0]
     rest = entry[len(title) :]
-    begins_sentence = _UNNAMED_TITLE.fullmatch(title) and len(title.split()) > _FEWEST_WORDS
+    begins_sentence = (
+        _UNNAMED_TITLE.fullmatch(title) and not _INITIAL_INSIDE.match(title) and len(title.split()) > _FEWEST_WORDS
+    )
     is_title = rest.strip() and (begins_sentence or rest.lstrip(" .").startswith("[Online]"))
     return EntryFields((), title) if is_title and _may_be_title(title) else None
 
@@ -225,7 +283,9 @@ def _titled(names: str, rest: str) -> EntryFields | None:
 def _may_be_title(title: str) -> bool:
     unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
     shortest = _SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE
-    return shortest <= len(title) <= _LONGEST_TITLE and not _REST_OF_NAMES.match(title)
+    return shortest <= len(title) <= _LONGEST_TITLE and not (
+        _REST_OF_NAMES.match(title) or _ENDS_IN_INITIAL.match(title)
+    )
 
 
 def _title_before_names(entry: str) -> EntryFields | None:
@@ -246,7 +306,7 @@ def _surnames_first(entry: str) -> EntryFields | None:
     names = [name.strip() for name in listed.split(",")]
     if not others or not all(map(_SURNAME_FIRST.fullmatch, names)):
         return None
-    if len(names) == 1 and _begins_with_more_names(rest):
+    if (len(names) == 1 or "," in _SENTENCE_END.split(rest, maxsplit=1)[0]) and _begins_with_more_names(rest):
         return None  # `Ann J. Lee, Bo Chen`
     title = _TITLE_END.split(rest, maxsplit=1)[0]
     people = tuple(re.sub(r"^(?:and|&) ", "", name) for name in names if name != "et al")

@@ -58,7 +58,7 @@ _DATED_TITLE = re.compile(rf"[“\"][^“”\"]{{8,200}}[”\"] {DATE}[.,]")
 """Title in quotation marks before the date, as Chicago style prints works without authors."""
 _DISEASE = re.compile(r"\b[A-Z]{2,8}(?:-[A-Z]{1,4})?-\d{1,2}\b")
 """Name with a number within the name of an organisation: `COVID-19 Working Group`."""
-_SENTENCE = re.compile(r"[^\W\d_]{4}[.:] ")
+_SENTENCE = re.compile(rf"[^\W\d_]{{4}}[.:] (?!{UPPER}\. {UPPER})")
 _CONNECTIVE = r"(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und|y|e|&|team|group|project|contributors)"
 _PART = rf"(?:{_WORD}|{_CONNECTIVE}|\([A-Z][\w&-]{{1,12}}\)|{UPPER}\.)"
 _ORGANISATION = re.compile(rf"^{_PART}(?:,? {_PART}){{0,14}}\.?$")

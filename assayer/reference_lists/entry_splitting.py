@@ -3,7 +3,7 @@ beginning."""
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from assayer.reference_lists.entry_shape import (
 _FEWEST_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
 _MOST_NOTE_LINES = 6
+_FEWEST_APART = 4
 _HALF, _MOST = 0.5, 0.8
 """Minimum shares of the paragraphs of a list that have dates, and that begin with names."""
 _SHORTEST = 45
@@ -250,12 +251,15 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
     # The rest of an entry in a paragraph of its own has no date before the next paragraph.
     dated = [place for place in dated if is_dated(lines[place]) or place + 2 not in paragraphs]
+    apart = _are_entries_apart(paragraphs, set(dated), lines)
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
     ended = complete = False
     for place in places:
         if not above or all_entries:
             begins = True
+        elif apart:
+            begins = place in paragraphs
         elif by_date:
             begins = complete and place in dated and (ended or place in paragraphs)
         elif place in paragraphs and not _is_broken(paragraphs, lines):
@@ -275,6 +279,22 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
 def _is_whole_entry(line: str) -> bool:
     begins = not line[0].isspace() and (not line[0].islower() or begins_with_names(line))
     return begins and len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:]))
+
+
+def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines: Sequence[str]) -> bool:
+    """Return whether each paragraph of a list is an entry, although many have no author: each is short, has a date or
+    an address, and holds no beginning of another entry."""
+    texts = [lines[start:end] for start, end in zip(paragraphs, [*paragraphs[1:], len(lines)], strict=True)]
+    return (
+        len(texts) >= _FEWEST_APART
+        and set(dated) <= set(paragraphs)
+        and all(
+            len([line for line in text if line.strip()]) <= _MOST_NOTE_LINES
+            and is_dated("\n".join(text))
+            and not text[0][0].islower()
+            for text in texts
+        )
+    )
 
 
 def _is_broken(paragraphs: Sequence[int], lines: Sequence[str]) -> bool:

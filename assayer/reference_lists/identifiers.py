@@ -28,6 +28,10 @@ _ARXIV = re.compile(
 ADDRESS = re.compile(rf"(?:https?://|www\.)\S+|(?:doi:?\s*)?{DOI}|(?:doi|arxiv):\s*\S+|{_ARXIV.pattern}", re.IGNORECASE)
 """Address or identifier, which is not part of a title or a year."""
 _BROKEN_ARXIV = re.compile(r"(?P<start>arxiv:\s?\d{4}\.\d{0,4}) (?P<rest>\d{1,5})(?!\d)", re.IGNORECASE)
+_NEXT_ADDRESS = re.compile(r"[.,;]?(?:https?:|www\.)", re.IGNORECASE)
+"""Beginning of an address printed after a DOI without a space."""
+_BROKEN_PII = re.compile(r"(?P<start>10\.\d{4,9}/[SB]?\d{4}-?\d{3}[\dX]\(\d\d\)) (?P<rest>\d{5}-[\dX])", re.IGNORECASE)
+"""Publisher's item identifier in a DOI, broken by a line end: `10.1016/S1574-0110(02) 80007-8`."""
 _BROKEN_ADDRESS = re.compile(
     r"(?P<start>(?:https?://|doi:\s?|10\.\d{4,9}/)\S*(?:[/._=-]|\w(?= [._/-]\w))) "
     r"(?P<rest>(?<=- )\d\S*|[._/-]\w\S*|[\w(][\w.()/:;-]*[\d/]\S*|[a-z][\w-]*(?:\.[a-z][\w-]*)*\.?$)"
@@ -38,7 +42,7 @@ _BROKEN_ADDRESS = re.compile(
 def dois_in(text: str) -> Iterator[str]:
     """Yield the DOIs of a text, in normal form."""
     for match in _DOI.finditer(text.replace("%3C", "<").replace("%3E", ">").replace("%3c", "<").replace("%3e", ">")):
-        if name := doi(match[0]):
+        if name := doi(_NEXT_ADDRESS.split(match[0], maxsplit=1)[0]):
             yield name
 
 
@@ -57,4 +61,5 @@ def mended_identifiers(entry: str) -> str:
         digits = len(match["start"].rpartition(".")[2]) + len(match["rest"])
         return match["start"] + match["rest"] if digits in (4, 5) else match[0]
 
+    entry = _BROKEN_PII.sub(r"\g<start>\g<rest>", entry)
     return _BROKEN_ADDRESS.sub(r"\g<start>\g<rest>", _BROKEN_ARXIV.sub(joined, entry))

@@ -45,7 +45,8 @@ FOLLOWS = re.compile(
     re.IGNORECASE,
 )
 """Beginning of the title of a section that may follow a reference list."""
-_LETTERED = re.compile(r"[A-H][.:)] ")
+_LETTERED = re.compile(r"[A-H](?:[.:)] |(?:\.\d{1,2}){1,3}\.?\s[A-Z])")
+_LETTER = re.compile(r"^[A-H]\.?\s")
 _TITLE_ALONE = re.compile(r"^[^\W\d_][^\d.,;:@/\[\]()]{2,60}:?$")
 """Pattern for a short line without the punctuation of an entry."""
 _TITLE_WORDS = 7
@@ -102,16 +103,28 @@ def end_of_entries(listed: str) -> int:
     """Return where the last entry of a list ends, which prose without a heading may follow."""
     lines = list(_lines(listed))
     ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
+    for place, line in enumerate(lines):
+        # An appendix cites works too.
+        if line.stands_alone and len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip()):
+            earlier = zip(lines[:place], ahead, strict=False)
+            if len(list(islice((1 for it, shown in earlier if _begins_dated(it.text, shown)), _FEWEST))) == _FEWEST:
+                return line.start
+            break
     last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
     length, dated = 0, False
     for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
         length, dated = length + len(above.text), dated or is_dated(above.text)
-        is_title = len(line.text) <= _LONGEST_TITLE and FOLLOWS.match(line.text.strip())
+        is_title = len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
         is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
         if is_complete and (prose or is_title or _CAPTION.match(line.text)):
             return line.start
     return len(listed)
+
+
+def _follows(title: str) -> bool:
+    """Return whether a title is that of a section that may follow a list, also with a letter: `A Appendix`."""
+    return FOLLOWS.match(_LETTER.sub("", title, count=1)) is not None
 
 
 def _begins_dated(line: str, ahead: str) -> bool:
@@ -188,8 +201,8 @@ def _end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        follows = FOLLOWS.match(title) or _LETTERED.match(title)
-        known = is_known_title(without_number(title)) or part_of(title) is not None or follows is not None
+        follows = _follows(title) or _LETTERED.match(title) is not None
+        known = is_known_title(without_number(title)) or part_of(title) is not None or follows
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS

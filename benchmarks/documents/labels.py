@@ -71,7 +71,9 @@ def match_entries(labels: Sequence[Label], read: Sequence[str]) -> Matches:
 
 def _fits(label: Label, text: str) -> bool:
     title = label.work.title if label.work else ""
-    return covers(text, label.text, _ENTRY) and covers(text, title or label.text)
+    # Some styles print no titles.
+    printed = title if title and covers(label.text, title) else label.text
+    return covers(text, label.text, _ENTRY) and covers(text, printed)
 
 
 def _is_short_enough(label: Label, text: str) -> bool:

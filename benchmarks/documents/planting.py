@@ -53,7 +53,8 @@ def plant_inventions(idea: Idea, seed: str) -> Planted:
     lines = [len(line) for line in listed.splitlines() if line.strip()]
     width = max(lines) if max(lines) < _SHORT_LINE and len(lines) > 2 * len(idea.references) * 0.7 else 10_000
     gap = "\n\n" if listed.count("\n\n") >= len(idea.references) - 1 else "\n"
-    last, invented = len(idea.references), list[CitedWork]()
+    last = max((work.number or 0 for work in idea.references), default=0) or len(idea.references)
+    invented = list[CitedWork]()
     for number in range(last + 1, last + 1 + _PLANTED):
         title = f"{chance.choice(_FIRST)} {chance.choice(_SECOND)} of {chance.choice(_THIRD.split(', '))} {number}"
         title = f"{title.rstrip('0123456789 ')} under uncertain {chance.choice(_SECOND)}"

@@ -240,7 +240,7 @@ def test_bibliography_field_names_are_excluded_from_entries() -> None:
         \bibnamefont {Moss}},\ }
         \bibinfo {title} {\BIBforeignlanguage{English}{Counting stamps in rain}},\
         \href {https://doi.org/10.1000/p.1} {\bibinfo {journal} {Post}
-        (\bibinfo {year} {2019})} \BibitemShut {NoStop}"""
+        (\bibinfo {year} {2019})} \BibitemShut {NoStop}\bibAnnoteFile{moss-key}"""
     _, works = read(
         {
             "p.tex": r"\begin{document}We count \cite{a}.\bibliography{p}\end{document}",
@@ -250,7 +250,7 @@ def test_bibliography_field_names_are_excluded_from_entries() -> None:
     )
     (work,) = works
     assert (work.title, work.doi) == ("Counting stamps in rain", "10.1000/p.1")
-    assert not {"author", "journal", "NoStop", "English"} & set(work.raw.replace("(", " ").split())
+    assert not {"author", "journal", "NoStop", "English", "moss-key"} & set(work.raw.replace("(", " ").split())
 
 
 def test_authors_are_read_under_definitions_that_cannot_be_parsed() -> None:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import NamedTuple
@@ -119,6 +119,11 @@ _NO_HEADING = re.compile(
 )
 _EDGE = 3
 _MOST_HEADS = 12
+_FEWEST_HEADS = 3
+_NUMBERED_HEAD = re.compile(
+    r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
+)
+"""Words and the page number beside them: `Bibliography 97`, `98 Bibliography`."""
 _LONGEST_PAGE_NUMBER = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
@@ -161,6 +166,7 @@ def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
         for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
             for inside in range(place, min(following, place + 2 * step)):
                 texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
+                texts[inside] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[inside], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
@@ -182,8 +188,11 @@ def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     edges = [{_running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
-    seen = Counter(key for edge in edges for key in edge)
-    running = {key for key, count in seen.items() if count >= max(3, len(pages) // 3)}
+    # The text of pages that are all the same is not a running head.
+    different = {tuple(map(_running_key, page)): edge for page, edge in zip(pages, edges, strict=True)}
+    seen = Counter(key for edge in different.values() for key in edge)
+    running = {key for key, count in seen.items() if count >= max(3, len(different) // 3)}
+    running |= _numbered_heads(pages)
     return [
         line
         for page, edge in zip(pages, edges, strict=True)
@@ -192,6 +201,17 @@ def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
         and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)
         and (_running_key(line) not in running or _running_key(line) not in edge)
     ]
+
+
+def _numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
+    """Return the keys of the heads of chapters: words beside a page number, on pages that it numbers."""
+    beside: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for page in pages:
+        for line in (*page[:1], *page[-1:]):
+            if match := _NUMBERED_HEAD.fullmatch(line.text):
+                words, number = match["after"] or match["before"], int(match["left"] or match["right"])
+                beside[words, number - line.page].add(f"{line.page} {_running_key(line)}")
+    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _FEWEST_HEADS for item in found}
 
 
 def _body_style(lines: Iterable[PdfLine]) -> TextStyle:

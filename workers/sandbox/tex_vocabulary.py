@@ -22,7 +22,7 @@ IGNORED = {
     "linespread": "{", "color": "{", "nocite": "{", "icmltitlerunning": "{", "titlerunning": "{", "authorrunning": "{",
     "footnotemark": "[", "newif": "", "raisebox": "{[[", "columnwidth": "", "multirow": "{{", "multicolumn": "{{",
     "rowcolor": "{", "cellcolor": "{", "ccsdesc": "[{", "keywordsname": "", "protect": "",
-    "BibitemOpen": "", "BibitemShut": "{",
+    "BibitemOpen": "", "BibitemShut": "{", "bibAnnoteFile": "{", "bibAnnote": "{{",
     "lstset": "{", "tikzset": "{", "pgfplotsset": "{", "usetikzlibrary": "{", "makeatletter": "", "makeatother": "",
 }  # fmt: skip
 """Macros that print nothing, with their arguments, which are not text."""

@@ -1,0 +1,62 @@
+"""Decide whether the title read from an entry can be trusted. An entry whose title may be a journal, a list of names or
+words without spaces must not be reported as not found."""
+
+import re
+
+from assayer.models import CitedWork
+from assayer.reference_lists.entry_fields import authors_in
+from assayer.reference_lists.entry_shape import UPPER
+
+_LONGEST_WORD = 30
+"""Number of letters from which a word of a title is several words without spaces."""
+_LONGEST_NAMES = 12
+"""Maximum number of words of a title that may be a list of names."""
+_VOLUME_AT_END = re.compile(r"\s(?:[A-Z] )?\d{1,4}(?:\s?\([\w–/-]{1,7}\))?$")
+_PLACE_AFTER = re.compile(r"[,:;]?\s?(?:\(\w{1,7}\)[,:]?\s?)?(?:pp?\.\s?|no\.\s?)?[A-Za-z]{0,4}\d+")
+_VOLUME_AND_PLACE = re.compile(r"\s\d{1,4}(?:\s?\(\w{1,7}\))?[,:]\s?[A-Za-z]{0,5}\d{2,}(?:[–-]\d+)?$")
+_PLACE_INSIDE = re.compile(r",\s(?:vol(?:ume)?|pages|pp|no)\b\.?\s?\d", re.IGNORECASE)
+_VENUE = re.compile(
+    r"(?:in:?\s)?(?:proc(?:eedings|\.)|(?:the )?(?:international )?journal of|j\.\s|trans(?:actions|\.)|"
+    r"(?:ieee|acm)(?:/\w+)? (?:trans|conf|journal|symp)|annals of|advances in neural|lecture notes)|in:?\s+(?-i:[A-Z])",
+    re.IGNORECASE,
+)
+_REST = re.compile(r"(?:and|&|et al)\b")
+_ABBREVIATED = re.compile(
+    rf"(?:{UPPER}\w{{0,9}}\.:?\s?){{2,}}(?:{UPPER}\w*)?$|{UPPER}\w{{0,5}}\.?(?: {UPPER}[a-z]{{1,5}}\b\.?){{2,4}}$"
+)
+"""Abbreviated words: `Rail. Sci. Lett.`, `Rev Rail Sci`."""
+_LOWER_WORD = re.compile(r"\b[a-zß-öø-ÿ]{2,}")
+_INITIAL = re.compile(rf"\b{UPPER}\.?$")
+
+
+def is_title_told(work: CitedWork) -> bool:
+    """Return whether the title of an entry can be trusted to be its title."""
+    title = work.title
+    if not title:
+        return False
+    after = work.raw.partition(title)[2]
+    return not (
+        _REST.match(title)
+        or _VENUE.match(title)
+        or _ABBREVIATED.match(title)
+        or _VOLUME_AND_PLACE.search(title)
+        or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
+        or _PLACE_INSIDE.search(title)
+        or max(map(len, re.findall(r"[^\W\d_]+", title)), default=0) >= _LONGEST_WORD
+        or _may_be_names(work)
+    )
+
+
+def _may_be_names(work: CitedWork) -> bool:
+    """Return whether a title has the form of further names: `Chen, Bo Dale, and Cy Park`, or one name after an
+    initial."""
+    title = work.title
+    if len(title.split()) > _LONGEST_NAMES or _LOWER_WORD.search(
+        re.sub(r"\b(?:and|et al|de|van|von|der)\b", "", title)
+    ):
+        return False
+    people = authors_in(title)
+    follows_initial = bool(work.authors) and _INITIAL.search(work.authors[-1]) is not None
+    several = len(people) > 1 and "," in title
+    directly = follows_initial and f"{work.authors[-1].split()[-1]}. {title}" in work.raw
+    return bool(people) and (several or (directly and len(title.split()) == 1))
