@@ -37,6 +37,8 @@ _SHORTEST_ENTRY, _AHEAD = 45, 300
 """Minimum characters of an entry before prose, and number of characters that show whether prose follows."""
 _MOST_LINES = 6
 """Maximum lines of an entry in a list without a heading."""
+_MAX_LAST_LINES = 60
+"""Maximum lines after the beginning of the last entry in which its end is looked for."""
 _HASHES = re.compile(r"^ {0,3}(#{1,6})\s")
 _FENCE = re.compile(r"^\s{0,3}(?:```|~~~|:::)")
 FOLLOWS = re.compile(
@@ -247,7 +249,7 @@ def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
         if number == len(starts) + 1 and number is not None:
             starts.append(place)
         elif number == 1 or place == len(lines):
-            best = _entry_range(starts, lines) or best
+            best = _entry_range(starts, lines, place) or best
             starts = [place] if number == 1 else []
     return best
 
@@ -263,17 +265,20 @@ def _named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
         elif run and (
             place - run[-1] > _MOST_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
         ):
-            yield from filter(None, [_entry_range(run, lines)])
+            yield from filter(None, [_entry_range(run, lines, len(lines))])
             run = []
-    yield from filter(None, [_entry_range(run, lines)])
+    yield from filter(None, [_entry_range(run, lines, len(lines))])
 
 
-def _entry_range(starts: Sequence[int], lines: Sequence[_Line]) -> tuple[int, int] | None:
-    """Return the first and last line of the entries that begin at these lines; None unless most of them have dates,
-    begin with names, and say where they appeared. Steps of a plan and posts of a budget have dates too."""
-    rest = range(starts[-1] + 1, len(lines)) if starts else ()
-    ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), len(lines))]
-    entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=False)]
+def _entry_range(starts: Sequence[int], lines: Sequence[_Line], stop: int) -> tuple[int, int] | None:
+    """Return the first and last line of the entries that begin at these lines, of which the last ends before line
+    `stop`; None unless most of them have dates, begin with names, and say where they appeared. Steps of a plan and
+    items of a budget have dates too."""
+    if len(starts) < _FEWEST:
+        return None
+    rest = range(starts[-1] + 1, min(starts[-1] + _MAX_LAST_LINES, stop))
+    ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), rest.stop)]
+    entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
     entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
     while entries and not is_dated(entries[-1]):
         entries.pop()

@@ -68,6 +68,11 @@ def test_readers_finish_mixed_hostile_units_within_time_limit(package: str) -> N
                 _read(reader, "".join(runs))
 
 
+def test_numbered_lines_that_are_no_references_are_searched_within_time_limit() -> None:
+    for unit in ("1. a\n", "1. a\n2. a\n3. a\n", "1. Lee, A. 2001.\n2. Lee, A. 2001.\n3. Lee, A. 2001.\n"):
+        _read("assayer.reference_lists.list_finding.find_lists", filled(unit))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_reader_finishes_each_repeated_hostile_unit_within_time_limit(reader: str) -> None:

@@ -115,7 +115,7 @@ async def test_report_lists_texts_possibly_revised_after_cutoff() -> None:
         assert report.coverage.full_texts > 0
         assert bool(notices) == told
         if told:
-            assert re.search(r"cutoff of 2024-06-30.*: the full texts of \d+ papers; the abstracts of \d+", notices[0])
+            assert re.search(r"cutoff, 2024-06-30.*: the full texts of \d+ papers; the abstracts of \d+", notices[0])
     report = await evaluated(replace(backends, full_texts=_Texts(False)), a_run())
     assert not any(notice.kind == "undated_version" for notice in report.notices)
 
