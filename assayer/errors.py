@@ -30,7 +30,7 @@
     │   ├── MailPostponed            the server temporarily rejects this email
     │   └── MailRefused              the server will never accept this email: no such mailbox
     ├── StorageError             the database is unreachable
-    ├── PartUnavailable          a component of the service is unreachable
+    ├── ComponentUnavailable          a component of the service is unreachable
     └── Defect                   assayer itself failed on one evaluation; other evaluations continue
 
 Each failure belongs to one boundary. Inside an evaluation method, a failed step is data: the run's journal records it,
@@ -219,7 +219,7 @@ class StorageError(AssayerError):
     reason = "the database was unreachable"
 
 
-class PartUnavailable(AssayerError):
+class ComponentUnavailable(AssayerError):
     reason = "a component of the service was unreachable"
 
 

@@ -178,7 +178,7 @@ class Llm(Protocol):
 
     async def run(self, task: Task[In, Out], data: In, run: Run) -> Answer[Out]:
         """Run a task. Raises LlmError or BudgetExhausted if this task fails. Raises StorageError, ConfigurationError or
-        PartUnavailable for failures that would affect every other task too."""
+        ComponentUnavailable for failures that would affect every other task too."""
         ...
 
 

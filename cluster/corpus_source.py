@@ -114,7 +114,7 @@ class CorpusRelease:
     def publish(self, *, force: bool = False) -> PublishSummary:
         """Publish the local version. Unless `begin` or `begin_update` was called, a version that was published earlier
         and has since been replaced is refused, except with `force`. Raises CorpusError, or its subclass
-        PublishedMeanwhile if another version has been published since this release began."""
+        PublicationConflict if another version has been published since this release began."""
         if self._after is None and not force:
             self._refuse_older()
         summary = self._publisher.publish(self._directory, self._verified, self._after)

@@ -10,7 +10,7 @@ from assayer.curation.candidates import ProposedCandidates
 from assayer.errors import LlmRejected, LlmUnavailable
 from assayer.models.curation import ResearchQuestion, SourcePaper
 from assayer.ports import Progress
-from assayer.ranking.judged_texts import masked_idea
+from assayer.ranking.judged_texts import mask_idea
 from assayer.run.accounting import cost_of_journal
 from assayer.run.run import Run
 from assayer_client.curation import (
@@ -105,7 +105,7 @@ class CurationJobs:
 
 
 def _mask_ideas(ideas: Sequence[IdeaToScore]) -> tuple[IdeaToScore, ...]:
-    return tuple(idea.model_copy(update={"idea": masked_idea(idea.idea)}) for idea in ideas)
+    return tuple(idea.model_copy(update={"idea": mask_idea(idea.idea)}) for idea in ideas)
 
 
 def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:

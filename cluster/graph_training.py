@@ -23,7 +23,7 @@ from assayer.methods.grapheval.scoring.calibration import (
     cross_fitted_probabilities,
     fit_calibration,
 )
-from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, described_choice, titled_text
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, describe_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
 from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import FEW_EDGES
@@ -191,7 +191,7 @@ def _choose(
     }
     chosen = choosing.choose(arrays, rows if holdout.after else np.empty(0, np.int32)).name
     compared = {name: scores[rows] for name, scores in alone.items()}
-    choice = described_choice(chosen, by_choice[rows], compared, arrays.labels[rows], str(holdout), holdout.seed)
+    choice = describe_choice(chosen, by_choice[rows], compared, arrays.labels[rows], str(holdout), holdout.seed)
     return _Chosen(choice, alone[chosen])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from assayer.errors import AssayerError, ConfigurationError, Defect, NoFallback, PartUnavailable, StorageError
+from assayer.errors import AssayerError, ComponentUnavailable, ConfigurationError, Defect, NoFallback, StorageError
 from assayer.run.journal import Journal
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -28,7 +28,7 @@ Ended = TypeVar("Ended", bound=ItemOutcome)
 KeepOutcomes: TypeAlias = Callable[[Sequence[Ended]], Awaitable[None]]
 """Callback that receives outcomes as they arrive, never concurrently. If it raises an exception, the work ends."""
 
-_FATAL_ERRORS = (ConfigurationError, NoFallback, PartUnavailable, StorageError)
+_FATAL_ERRORS = (ConfigurationError, NoFallback, ComponentUnavailable, StorageError)
 """Errors that would affect every other item too. They end the work, which can be restarted."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from assayer.backends import Backends
-from assayer.errors import AssayerError, PartUnavailable
+from assayer.errors import AssayerError, ComponentUnavailable
 from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer_client.errors import ClientError
 from assayer_client.trainers import ServiceRewards, trl_reward
@@ -25,7 +25,7 @@ from workers.policy_training import (
 
 def train_here(plan: AnyTraining, progress: Callable[[LearningPoint], None] = lambda _: None) -> LearningCurve:
     """Train in this process. Raises the errors of `train_policy` and `train_companion`, CorpusError if the companion's
-    corpus cannot be read, and PartUnavailable if the service that gives rewards fails."""
+    corpus cannot be read, and ComponentUnavailable if the service that gives rewards fails."""
     if isinstance(plan, CompanionTraining):
         with _literature(plan) as backends:
             return train_companion(plan, backends, SystemClock(), progress)
@@ -37,7 +37,7 @@ def _train_with_judge(plan: PolicyTraining, progress: Callable[[LearningPoint], 
         source = ServiceRewards(plan.rewards.url, seconds=plan.rewards.seconds)
         return train_policy(plan, trl_reward(source, judge=plan.rewards.judge), progress)
     except ClientError as error:
-        raise PartUnavailable(f"The service returned no rewards: {error.message}", error.hint) from None
+        raise ComponentUnavailable(f"The service returned no rewards: {error.message}", error.hint) from None
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def _literature(plan: CompanionTraining) -> Iterator[Backends]:
 def train_on_ray(plan: AnyTraining) -> LearningCurve:
     """Train in one task on a running Ray cluster, with the plan's CPUs and GPUs. If the process dies, it is restarted
     from the last complete checkpoint. Every node must have access to the plan's folder. Raises the errors of
-    `train_here`, and PartUnavailable after the last restart."""
+    `train_here`, and ComponentUnavailable after the last restart."""
     import ray
     from ray.exceptions import RayTaskError, WorkerCrashedError
 
@@ -73,7 +73,7 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
             raise error.cause from None
         raise
     except WorkerCrashedError:
-        raise PartUnavailable(
+        raise ComponentUnavailable(
             f"The training process died {machine.restarts + 1} times.",
             "Run the same command again to resume from the last checkpoint, and check that there is enough memory.",
         ) from None

@@ -11,7 +11,7 @@ from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Embedder, Progress
 from assayer.ranking.comparison import COMPARISON, compare_ideas
-from assayer.ranking.judged_texts import blinding_rules, masked_idea, read_the_same
+from assayer.ranking.judged_texts import blinding_rules, mask_idea, read_the_same
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
 from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triage_baselines, with_triage_baselines
 from assayer.run.accounting import cost_of
@@ -86,7 +86,7 @@ class Ranker:
         require_llm(self.settings, "A comparison")
         options = self._options(run_request)
         if run_request.blind:
-            first, second = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
+            first, second = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
             ideas = (first, second)
         run = await self._begin(self._comparison(ideas, both_orders, options), progress, run_request)
         if read_the_same(*ideas, options):
@@ -195,7 +195,7 @@ _READ_THE_SAME = Absent(
 
 
 def _mask_ideas(wanted: RankingInputs) -> RankingInputs:
-    ideas = [masked_idea(idea) for idea in wanted.ideas]
+    ideas = [mask_idea(idea) for idea in wanted.ideas]
     return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(item) for item in wanted.labelled])
 
 

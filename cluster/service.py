@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from assayer.errors import AssayerError
 from assayer.methods.innoeval.personas import built_in_persona_pool
 from assayer.ports import Clock
-from assayer.ranking.comparison import judging_now
+from assayer.ranking.comparison import current_judging
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
@@ -71,7 +71,7 @@ def api_services(
             walks=settings.scicompanion,
             typical=typical_evaluations(settings.llm, board),
             typical_board=typical_board(settings.llm, board),
-            judging=judging_now(settings.ranking, settings.llm.model if settings.llm else None, None),
+            judging=current_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,
             unpriced=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
             if settings.llm

@@ -88,7 +88,7 @@ async def re_encrypt_secrets(outbox: PgWebhooks, cipher: SecretCipher) -> None:
     are logged and skipped. Raises StorageError."""
     for webhook, sealed in await outbox.encrypted_secrets():
         try:
-            renewed = cipher.re_encrypted(sealed)
+            renewed = cipher.re_encrypt(sealed)
         except ConfigurationError as error:
             _LOG.warning("the secret of webhook %s cannot be re-encrypted: %s", webhook, error)
             continue

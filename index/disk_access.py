@@ -41,7 +41,7 @@ def folder_lock(folder: Path, lock: str = ".lock") -> Iterator[None]:
 
 
 @contextmanager
-def explained_disk_errors(directory: Path) -> Iterator[None]:
+def explain_disk_errors(directory: Path) -> Iterator[None]:
     """Turn an OSError into a CorpusError with advice."""
     try:
         yield

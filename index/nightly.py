@@ -24,7 +24,7 @@ from index.building.text_embedding import OnProgress
 from index.building.update import Delta, StageTime, Stopwatch, read_delta, update_corpus
 from index.building.version_builder import BuildOptions
 from index.content_reader import ContentReader
-from index.disk_access import explained_disk_errors, folder_lock
+from index.disk_access import explain_disk_errors, folder_lock
 from index.segments.gpus import open_gpus
 from index.shards.shard_store import ShardedManifest, ShardStore, is_sharded
 from index.shards.update import update_shards
@@ -140,7 +140,7 @@ class NightlyUpdate:
         except CorpusError:
             if self.prepare is None:
                 raise
-        with explained_disk_errors(self.directory):
+        with explain_disk_errors(self.directory):
             self.directory.mkdir(parents=True, exist_ok=True)
         return NightlyRun(began=began, outcome="unchanged", before="", after="", papers=0)
 
@@ -214,7 +214,7 @@ class NightlyUpdate:
         seconds = watch.seconds
         usd = None if self.usd_per_hour is None else round(seconds / 3600 * self.usd_per_hour, 4)
         noted = night.model_copy(update={"seconds": seconds, "stages": watch.stages, "usd": usd})
-        with explained_disk_errors(self.directory):
+        with explain_disk_errors(self.directory):
             NightlyHistory(self.directory).append(noted)
         return noted
 
@@ -254,7 +254,7 @@ class NightlyHistory:
         progress, and CorpusError if the history cannot be written."""
         with ExitStack() as stack:
             stack.enter_context(folder_lock(self._directory, "night.lock"))
-            with explained_disk_errors(self._directory):
+            with explain_disk_errors(self._directory):
                 file = stack.enter_context(self._path.open("ab"))
                 fcntl.flock(file, fcntl.LOCK_EX)  # readers hold this lock only briefly
                 self.append(night.model_copy(update={"outcome": "running"}))

@@ -22,7 +22,7 @@ from orchestrator.api.request_checks import refuse_other_media, refuse_unknown_p
 from orchestrator.console.refusal_pages import RefusalPages
 from orchestrator.jobs.models import TenantId
 from orchestrator.jobs.submissions import EvaluationsDeleted, QueueFull
-from orchestrator.problems import HttpProblem, NoSuchThing, problem_kind
+from orchestrator.problems import HttpProblem, NotFoundProblem, problem_kind
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.store.idempotency import IdempotencyKeyReused
 from orchestrator.web.authentication import Authentication
@@ -146,7 +146,7 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
     return _response(request, HttpProblem(kind.slug, detail, headers=headers, kind=kind))
 
 
-async def _no_such_thing(request: Request, error: NoSuchThing) -> Response:
+async def _no_such_thing(request: Request, error: NotFoundProblem) -> Response:
     """Respond to a missing resource with 404, or with 410 if it has a tombstone. Tombstones are looked up only here, so
     that requests for existing resources are not slowed down."""
     services: Services = request.app.state.services
@@ -181,7 +181,7 @@ async def _database_unavailable(request: Request, error: StorageError) -> Respon
 _HANDLERS: dict[type[Exception], Any] = {
     SignInNeeded: to_sign_in,
     RequestValidationError: _validation_error,
-    NoSuchThing: _no_such_thing,
+    NotFoundProblem: _no_such_thing,
     HTTPException: _http_problem,
     **dict.fromkeys((InputError, QueueFull, ReviewRefused, EvaluationsDeleted), _refusal),
     StorageError: _database_unavailable,

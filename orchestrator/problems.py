@@ -176,7 +176,7 @@ class HttpProblem(HTTPException):
         return Response(body, self.kind.status, headers, MEDIA_TYPE)
 
 
-class NoSuchThing(HttpProblem):
+class NotFoundProblem(HttpProblem):
     """Raised if the caller's tenant has no job or batch with this id. The response is a 404, or a 410 if it was
     deleted."""
 
@@ -185,10 +185,10 @@ class NoSuchThing(HttpProblem):
         self.thing, self.id = thing, id
 
 
-def not_there(thing: ThingKind, id: str, what: str = "") -> NoSuchThing:
+def not_there(thing: ThingKind, id: str, what: str = "") -> NotFoundProblem:
     """Return the 404 for a missing job or batch. `what` is the word for it in the message, if that differs from
     `thing`."""
-    return NoSuchThing(thing, id, _unknown(what or thing, id))
+    return NotFoundProblem(thing, id, _unknown(what or thing, id))
 
 
 def not_found(what: str, name: str) -> HttpProblem:

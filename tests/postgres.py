@@ -55,7 +55,7 @@ class SharedPostgres:
         async with Database(DatabaseSettings(url=SecretStr(self._url_of(_TEMPLATE)))) as database:
             await database.migrate()
             await self._execute(f"CREATE ROLE {_ROLE} LOGIN")
-            await database.grant_serving(_ROLE)
+            await database.grant_service_privileges(_ROLE)
 
     async def _create(self, options: str) -> str:
         name = f"test_{uuid4().hex}"

@@ -49,7 +49,7 @@ PERSUASIVE_CHECK = Task[SameContentQuestion, SameContentAnswer](
 )
 
 
-async def persuasive_copy(plan: str, llm: Llm, run: Run) -> PersuasiveCopy:
+async def reword_persuasively(plan: str, llm: Llm, run: Run) -> PersuasiveCopy:
     """Reword the plan to sound better, and report whether its content changed. Raises the same errors as
     `assayer.llm.ask`."""
     text = (await ask(llm, PERSUASIVE, PersuasiveQuestion(plan=plan), run)).idea

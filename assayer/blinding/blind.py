@@ -21,7 +21,7 @@ from assayer.blinding.signatures import signatures
 from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
 from assayer.errors import InputError
 from assayer.ideas.documents import read_sections
-from assayer.ideas.parsing import FEWEST_WORDS
+from assayer.ideas.parsing import MIN_WORDS
 from assayer.models import Blinding, Idea, MaskedText, Section, UnblindedWords
 from assayer.text.headings import find_headings
 
@@ -95,10 +95,10 @@ def _check_words_left(masked: Idea, original: Idea) -> None:
     """Raise InputError if masking removed more than half of the text and left too few words for an idea. Titles are not
     counted."""
     left = _count_words(masked.text, masked.title)
-    if left < FEWEST_WORDS and 2 * left < _count_words(original.text, original.title):
+    if left < MIN_WORDS and 2 * left < _count_words(original.text, original.title):
         raise InputError(
             f"{masked.source} says little about the idea: blind mode left {left} word{'s' * (left != 1)} of its text.",
-            f"Describe the problem, the method and the experiments in at least {FEWEST_WORDS} words (masked text does "
+            f"Describe the problem, the method and the experiments in at least {MIN_WORDS} words (masked text does "
             "not count), or turn off blind mode (--no-blind, blind=false).",
         )
 

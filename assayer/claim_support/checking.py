@@ -99,11 +99,11 @@ async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapp
     quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
     distinct = dict.fromkeys(item for item in quoted if item is not None)
     claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows identical passages only once
-    found = await support_of([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
+    found = await check_support([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
     return CheckedClaims(dict(zip(claims, found, strict=True)))
 
 
-async def support_of(
+async def check_support(
     asked: Sequence[SupportItem], llm: Llm, run: Run, what: str, per_call: int = CLAIMS_PER_CALL
 ) -> list[FoundSupport]:
     """Return the support found for each item, in order. Items are relabelled in each request. `what` names an item in

@@ -29,7 +29,7 @@ async def place_candidates(
     dimensions: tuple[RubricDimension, ...],
 ) -> tuple[Candidate, ...]:
     """Rank the candidates for one question, best first. A candidate for which every request failed has an absent place
-    and comes last. Raises LlmRejected, LlmUnavailable or PartUnavailable if the endpoint or a service component
+    and comes last. Raises LlmRejected, LlmUnavailable or ComponentUnavailable if the endpoint or a service component
     fails."""
     shown = shuffle_candidates(candidates, options.seed)
     if len(shown) < 2:

@@ -28,8 +28,8 @@ class ProposedCandidates(NamedTuple):
 async def propose_candidates(
     question: ResearchQuestion, llm: Llm, run: Run, options: CurationOptions
 ) -> ProposedCandidates:
-    """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable or PartUnavailable if the endpoint or
-    a service component fails."""
+    """Generate candidate ideas for a question. Raises LlmRejected, LlmUnavailable or ComponentUnavailable if the
+    endpoint or a service component fails."""
     asked = ProposalQuestion(question=question.text)
 
     async def propose(number: int) -> ProposalAnswer:

@@ -18,7 +18,7 @@ _WORDS_SHOWN = 8
 
 async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: CurationOptions) -> CuratedPaper:
     """Curate one paper. Steps that failed are absent, with the reason. Raises LlmRejected, LlmUnavailable or
-    PartUnavailable if the endpoint or a service component fails."""
+    ComponentUnavailable if the endpoint or a service component fails."""
     kind, why = await _kind(paper, llm, run)
     question: str | Absent = Absent(reason="The kind of paper is unknown.")
     leakage, attempts = None, 0

@@ -15,7 +15,7 @@ _MIN_ABSTRACT_WORDS = 20
 """Minimum number of words in an abstract; a shorter one does not state both problem and method."""
 
 
-def question_of_text(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
+def parse_question(text: str, source: str, name: str | None = "q") -> ResearchQuestion:
     """Create a question from text. `name` becomes its id; if it is None, the id is derived from the words. Raises
     InputError if the text is empty or too long."""
     clean, flags = sanitise(text)
@@ -52,7 +52,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
     """Create a question from a string, or from an object with `question`. Returns None for a line in the output of
     `assayer curate` that says why there is no question. Raises InputError if the record is invalid."""
     if isinstance(record, str):
-        return question_of_text(record, source, None)
+        return parse_question(record, source, None)
     if not isinstance(record, Mapping) or "question" not in record:
         raise InputError(f"{source} has no question.", "Use a string, or an object with a `question`.")
     question = record["question"]
@@ -60,7 +60,7 @@ def question_of_record(record: Any, source: str) -> ResearchQuestion | None:
         return None
     if not isinstance(question, str):
         raise InputError(f"{source}: `question` is not a string.", "Put it in quotes.")
-    return question_of_text(question, source, _id(record, source, question))
+    return parse_question(question, source, _id(record, source, question))
 
 
 def _text(record: Mapping[Any, Any], field: str, source: str, max_chars: int) -> tuple[str, tuple[TextFlag, ...]]:

@@ -26,7 +26,7 @@ async def score_idea(
     question: str | None = None,
 ) -> IdeaScores:
     """Score an idea on every dimension. If there is no usable answer, all scores are absent. Raises LlmRejected,
-    LlmUnavailable or PartUnavailable if the endpoint or a service component fails."""
+    LlmUnavailable or ComponentUnavailable if the endpoint or a service component fails."""
     shown = shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
     asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
     answer = await as_result(ask(llm, scoring_task(dimensions), asked, run))

@@ -16,7 +16,7 @@ from assayer.curation.schemas import (
     ScoringQuestion,
     scoring_answer_for,
 )
-from assayer.ideas.parsing import FEWEST_WORDS
+from assayer.ideas.parsing import MIN_WORDS
 from assayer.llm import Task
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.prompts import Prompts
@@ -45,7 +45,7 @@ def _check_question(question: QuestionQuestion, answer: QuestionAnswer) -> list[
 
 def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[str]:
     words = len(answer.idea.split())
-    if words < FEWEST_WORDS:
+    if words < MIN_WORDS:
         return [f"`idea` has {words} words; that is too short to be judged. Write 200 to 400."]
     if _plain(answer.idea) == _plain(question.question):
         return ["`idea` is the question itself: describe a method that answers it."]

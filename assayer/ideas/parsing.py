@@ -22,7 +22,7 @@ from assayer.text.section_titles import is_known_title
 from assayer.text.sentences import sentences
 from assayer.text.tex import looks_like_tex
 
-FEWEST_WORDS = 20
+MIN_WORDS = 20
 MOST_CHARACTERS = 400_000
 LONGEST_TITLE = 200
 UNTITLED = "Overview"
@@ -81,13 +81,13 @@ def _check(text: str, source: str) -> None:
 def _check_word_count(text: str, source: str) -> None:
     """Raise InputError if too few words are left without front matter and reference lists."""
     found = (token for token in _TOKEN.finditer(text) if _WORD_CHARACTER.search(token[0]))
-    words = sum(1 for _ in islice(found, FEWEST_WORDS))
-    if words < FEWEST_WORDS:
+    words = sum(1 for _ in islice(found, MIN_WORDS))
+    if words < MIN_WORDS:
         words = max(words, unspaced_letters(text[:_LOOKED_AT]) // 2)
-    if words < FEWEST_WORDS:
+    if words < MIN_WORDS:
         raise InputError(
             f"{source} has {words} word{'s' * (words != 1)}; that is too short to be judged as an idea.",
-            f"Describe the problem, the method and the experiments in at least {FEWEST_WORDS} words; a page is better.",
+            f"Describe the problem, the method and the experiments in at least {MIN_WORDS} words; a page is better.",
         )
 
 

@@ -95,7 +95,7 @@ def with_arxiv(identifiers: Identifiers) -> Identifiers:
     return identifiers
 
 
-def united_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
+def merge_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
     """Merge several papers' identifiers; for each scheme, the first one wins."""
     together: dict[str, str] = {}
     for identifier in identifiers:

@@ -30,7 +30,7 @@ from assayer.models.board import (
 from assayer.models.cited_work import CitedWork
 from assayer.models.contents import ContentKind, NamedContent, PaperContents
 from assayer.models.coverage import ClaimCounts, Coverage, SourceTrouble, UnreadableCause
-from assayer.models.criteria import CRITERIA, MOST_CRITERIA, Criterion
+from assayer.models.criteria import CRITERIA, MAX_CRITERIA, Criterion
 from assayer.models.document import (
     Document,
     FrontMatterField,

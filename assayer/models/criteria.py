@@ -8,7 +8,7 @@ from assayer.models.base import Frozen
 
 CRITERIA = "criteria"
 """Name of the report part that answers a call's criteria."""
-MOST_CRITERIA = 12
+MAX_CRITERIA = 12
 Line = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^[^\n\r]*$")]
 
 

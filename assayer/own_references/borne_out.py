@@ -6,7 +6,7 @@ masked in blind mode."""
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.claim_support.checking import support_of
+from assayer.claim_support.checking import check_support
 from assayer.claim_support.schemas import SupportItem
 from assayer.llm import Llm
 from assayer.models import Absent, ClaimSupport, Paper
@@ -49,5 +49,5 @@ async def passages_borne_out(
         )
         for passage in passages
     ]
-    found = await support_of(items, llm, run, "check of a passage against an abstract", _PER_CALL)
+    found = await check_support(items, llm, run, "check of a passage against an abstract", _PER_CALL)
     return {passage.number: outcome.support for passage, outcome in zip(passages, found, strict=True)}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_identity import identifiers_by_scheme, united_identifiers, with_arxiv
+from assayer.literature.paper_identity import identifiers_by_scheme, merge_identifiers, with_arxiv
 from assayer.literature.retractions import gravest_retraction
 from assayer.models import CitedWork, Identifiers, Paper, Retraction
 from assayer.own_references.kept_words import MaskedNames, without_names
@@ -47,7 +47,7 @@ class ReferenceSearch:
             return Identifiers()
         own = [] if self.match.differences else [self.identifiers]
         named = (identifiers_by_scheme(item) for item in (self.match.paper.identifiers, *own))
-        return united_identifiers(map(Identifiers.model_validate, named))
+        return merge_identifiers(map(Identifiers.model_validate, named))
 
     @property
     def retraction(self) -> Retraction | None:

@@ -147,7 +147,9 @@ def shown_digests(
     }
 
 
-def judging_now(options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False) -> Judging:
+def current_judging(
+    options: RankingOptions, model: str | None, rules: int | None, with_evidence: bool = False
+) -> Judging:
     """Return the conditions under which a ranking with these options is judged, without digests of its ideas' texts."""
     return Judging(rules, with_evidence, model, question_digest(options))
 

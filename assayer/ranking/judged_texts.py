@@ -13,7 +13,7 @@ from assayer.text.cutting import first_words
 from assayer_client.rankings import Unread
 
 
-def masked_idea(idea: Idea) -> Idea:
+def mask_idea(idea: Idea) -> Idea:
     """Mask an idea by the current rules. Earlier masking (of an idea taken from a report, for example) is kept and
     stays on record."""
     if idea.blinding is None:

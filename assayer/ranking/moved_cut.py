@@ -44,14 +44,14 @@ class MovedCut(NamedTuple):
     def lost_by_bands(self) -> float:
         """Expected number of the true top `cut` ideas that are missed even if people read every idea in the human band
         and overlook no good one."""
-        return float(self.chances[self.of_band("out")].sum())
+        return float(self.chances[self.indexes_in_band("out")].sum())
 
-    def of_band(self, band: Band) -> list[int]:
+    def indexes_in_band(self, band: Band) -> list[int]:
         """Return the positions, counted from 0, of the ideas in a band."""
         return [place for place, item in enumerate(self.bands) if item == band]
 
 
-def at_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
+def apply_cut(ranked: StrengthIntervals, cut: int) -> MovedCut:
     """Apply a cut to a ranking; takes less than a second for 10,000 ideas. If it is the ranking's own cut, the chances
     stated there are used."""
     stated = [chance for chance in ranked.chances if chance is not None]

@@ -12,7 +12,7 @@ from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ranking.bradley_terry import fit_strengths
-from assayer.ranking.comparison import compare_ideas, judging_now, shown_digests
+from assayer.ranking.comparison import compare_ideas, current_judging, shown_digests
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
 from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, unread_text
@@ -116,7 +116,7 @@ async def rank_ideas(
     _check_texts(texts, ideas)
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
-    judging = judging_now(options, llm.models[0] if llm.models else None, rules, evidence is not None)
+    judging = current_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
     judging = judging._replace(texts=await asyncio.to_thread(shown_digests, ideas, options, evidence))
     fitting, refused = split_comparisons(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():

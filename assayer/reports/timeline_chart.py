@@ -35,7 +35,7 @@ class TimelineRow:
     @cached_property
     def most(self) -> int:
         """Maximum number of the row's spans running at once."""
-        return most_at_once(self.spans)
+        return max_concurrent(self.spans)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
     return tuple(found)
 
 
-def most_at_once(spans: Iterable[Times]) -> int:
+def max_concurrent(spans: Iterable[Times]) -> int:
     return max((step.running for step in steps(spans)), default=0)
 
 

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from assayer.errors import (
     AssayerError,
+    ComponentUnavailable,
     ConfigurationError,
     LlmRejected,
     LlmUnavailable,
-    PartUnavailable,
     StorageError,
 )
 
@@ -18,7 +18,7 @@ In = TypeVar("In")
 Out = TypeVar("Out")
 Other = TypeVar("Other")
 
-_FATAL = (LlmRejected, LlmUnavailable, PartUnavailable, StorageError, ConfigurationError)
+_FATAL = (LlmRejected, LlmUnavailable, ComponentUnavailable, StorageError, ConfigurationError)
 """Errors that would affect every other item too."""
 
 

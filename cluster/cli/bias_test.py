@@ -189,7 +189,7 @@ async def _write_persuasive_variants(
     engine: "Engine", ideas: Sequence[Idea], progress: EvaluationProgress
 ) -> tuple[list[tuple[Idea, Variant]], list[str]]:
     """Return the persuasive variants, and a message for each idea that has none."""
-    from assayer.bias_test.persuasive import persuasive_copy
+    from assayer.bias_test.persuasive import reword_persuasively
     from assayer.models import EvaluationId
     from assayer.run.concurrency import Failed, as_result, gather_all
     from assayer.run.run import Run
@@ -198,7 +198,7 @@ async def _write_persuasive_variants(
     async def variant(number: int, idea: Idea) -> Variant:
         budget = LOCAL_REQUEST.budget(engine.settings.evaluation)
         run = Run(EvaluationId(f"bt_{idea.id}"), None, engine.clock, progress, budget)
-        copy = await persuasive_copy(idea.text, engine.backends.llm, run)
+        copy = await reword_persuasively(idea.text, engine.backends.llm, run)
         progress.idea_done()
         if copy.objection:
             raise InputError(f"The persuasive wording changed the content: {copy.objection}.")

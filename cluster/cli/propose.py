@@ -90,11 +90,11 @@ async def _propose(question: str, best: BestBy | None, out: Path, settings: Sett
 def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
     """Return the questions in the file named `text` or, if there is no such file, the text as a question. Raises
     InputError if the file has no usable question."""
-    from assayer.curation.records import question_of_text
+    from assayer.curation.records import parse_question
     from cluster.curation_inputs import read_questions
 
     if not text.strip().endswith((".jsonl", ".json")):
-        return [question_of_text(text, "The question")], []
+        return [parse_question(text, "The question")], []
     read = read_questions(Path(text))
     if not read.found:
         raise InputError(f"{text} contains no usable questions.", " ".join(read.rejected[:3]))

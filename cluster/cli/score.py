@@ -56,20 +56,20 @@ def score(
 
 async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | None, settings: Settings) -> _Scored:
     from assayer.curation.dimensions import score_dimensions
-    from assayer.curation.records import question_of_text
-    from assayer.ranking.judged_texts import masked_idea
+    from assayer.curation.records import parse_question
+    from assayer.ranking.judged_texts import mask_idea
     from cluster.language_model import require_llm
     from workers.documents.idea_reader import given_together
 
     require_llm(settings, "Scoring ideas")
     score_dimensions(settings.curation.score_dimensions)
-    question = None if asked is None else question_of_text(asked, "The question").text
+    question = None if asked is None else parse_question(asked, "The question").text
     read = await read_idea_inputs(paths, settings)
     ideas, rejected = read
     if not ideas:
         raise InputError("There are no ideas to score.", " ".join(item.message for item in rejected[:3]))
     if judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)):
-        ideas = await asyncio.to_thread(lambda: [masked_idea(idea) for idea in ideas])
+        ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
     async with curating(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)
     write_lines(out, work.results)

@@ -27,7 +27,7 @@ from index import BuildOptions, BuildSummary, build_corpus
 from index.building.embedded_texts import hashes_of_embedded_texts, texts_to_embed
 from index.building.text_embedding import KnownVectors
 from index.building.vector_store import VectorStore, lookup_embedder, vector_file_key
-from index.disk_access import explained_disk_errors
+from index.disk_access import explain_disk_errors
 from index.hashing import Hashes
 from index.records.record_sources import RecordReader, source_files
 from index.segments.gpus import Device, open_gpus
@@ -267,6 +267,6 @@ def _stored_vectors(
 ) -> KnownVectors:
     """Return the stored vectors, copied to the corpus's disk for the duration of the build. Raises CorpusError if they
     are incomplete."""
-    with explained_disk_errors(place):
+    with explain_disk_errors(place):
         place.mkdir(parents=True, exist_ok=True)
         return VectorStore(wanted.vectors).known(keys, place, own_hashes)

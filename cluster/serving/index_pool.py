@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
-from assayer.errors import AssayerError, CorpusError, PartUnavailable
+from assayer.errors import AssayerError, ComponentUnavailable, CorpusError
 from assayer.ports import Embedder
 from assayer.run.concurrency import gather_all
 from cluster.corpus_source import bucket_origin, followed_bucket
@@ -39,7 +39,7 @@ _IGNORE_PREVIOUS_SECONDS = 600.0
 """Maximum seconds for which some processes may still report the previous version after others have opened the next."""
 
 
-class VersionGone(PartUnavailable):
+class VersionGone(ComponentUnavailable):
     """Error for a corpus version that is no longer available. The caller must start over with the current version."""
 
 

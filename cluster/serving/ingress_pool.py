@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 from ray.serve.handle import DeploymentHandle
 
-from assayer.errors import PartUnavailable
+from assayer.errors import ComponentUnavailable
 from cluster.clock import SystemClock
 from cluster.corpus_source import corpus_versions
 from cluster.database import open_database
@@ -88,7 +88,7 @@ async def open_api(
         async def ready() -> list[Check]:
             try:
                 return await evaluators.once(EvaluatorReplica.examine)
-            except PartUnavailable as error:
+            except ComponentUnavailable as error:
                 return [Check(name="evaluators", ok=False, detail=str(error))]
 
         yield create_app(api_services(settings, database, listener, SystemClock(), corpora, ready))

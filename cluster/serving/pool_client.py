@@ -10,7 +10,7 @@ from ray.serve.exceptions import BackPressureError, RayServeException
 from ray.serve.handle import DeploymentHandle, DeploymentResponse
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
-from assayer.errors import PartUnavailable
+from assayer.errors import ComponentUnavailable
 from assayer.run.context_variables import is_urgent
 from cluster.serving.replica import Replica
 
@@ -21,11 +21,11 @@ R = TypeVar("R")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 
 
-class ReplicaLost(PartUnavailable):
+class ReplicaLost(ComponentUnavailable):
     """Error for a call whose process died, hung or was stopped. The work may or may not have been done."""
 
 
-class PoolFull(PartUnavailable):
+class PoolFull(ComponentUnavailable):
     """Error for a call that was not made because the pool's queue is full."""
 
 
@@ -47,7 +47,7 @@ class PoolClient(Generic[T]):
         self._method(Replica.urgently.__name__)
 
     async def ask(self, method: Callable[Concatenate[T, P], Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call an idempotent method, with retries. Raises the method's errors, or PartUnavailable if all attempts
+        """Call an idempotent method, with retries. Raises the method's errors, or ComponentUnavailable if all attempts
         fail."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),

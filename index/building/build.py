@@ -10,7 +10,7 @@ from index.building.gathered_vectors import RecordVectors
 from index.building.segment_writer import sort_papers
 from index.building.text_embedding import OnProgress, TextEmbedding, no_progress
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
-from index.disk_access import explained_disk_errors
+from index.disk_access import explain_disk_errors
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
 from index.segments.gpus import open_gpus
 from index.versions.manifest import Manifest
@@ -41,7 +41,7 @@ async def build_corpus(
     versions, chosen = VersionStore(directory), options or BuildOptions()
     open_gpus(chosen.device)  # fails early if there is no suitable GPU, before texts are embedded
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
-    with explained_disk_errors(directory), versions.build_lock():
+    with explain_disk_errors(directory), versions.build_lock():
         at_hand = await asyncio.to_thread(versions.intact_manifest)
         lexical = embedder if isinstance(embedder, LexicalEmbedder) else None
         if at_hand and _is_built_from(at_hand, files, embedder, chosen):

@@ -23,7 +23,7 @@ from index.building.text_embedding import (
     segment_vectors,
 )
 from index.building.version_builder import BuildOptions, VersionBuilder, VersionPlan
-from index.disk_access import explained_disk_errors
+from index.disk_access import explain_disk_errors
 from index.records.paper_record import PaperRecord
 from index.records.record_sources import RecordReader, RecordSource, RejectedLine, describe_source
 from index.search.version_reader import VersionReader
@@ -130,7 +130,7 @@ async def update_corpus(
     versions, watch = VersionStore(directory), watch or Stopwatch()
     versions.current_path()
     open_gpus((options or BuildOptions()).device)  # fails early if there is no suitable GPU, before texts are embedded
-    with explained_disk_errors(directory), versions.build_lock():
+    with explain_disk_errors(directory), versions.build_lock():
         manifest = read_manifest(versions.current_path())
         check_embedder(manifest, embedder, directory)
         with watch.stage("verify the current version"):

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from assayer.errors import CorpusError
-from index.disk_access import explained_disk_errors, link_or_copy
+from index.disk_access import explain_disk_errors, link_or_copy
 from index.hashing import checksum
 from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.inventory import FileOfVersion, VersionInventory, object_name
@@ -94,7 +94,7 @@ class LocalCopy:
             )
         wanted = range(len(inventory.parts)) if parts is None else parts
         done = [PullSummary(inventory.version, 0, 0, 0)]
-        with explained_disk_errors(self.directory):
+        with explain_disk_errors(self.directory):
             ExchangeNotes(self.directory, storage.address).add(inventory.version)
             # Files of the whole corpus first: another process may remove a shard version that no version of the
             # whole corpus names.
@@ -113,7 +113,7 @@ class LocalCopy:
     def settle(self, version: str, current: bool = True) -> None:
         """Finish a download: make the version current if `current` is true, and remove old versions and leftovers in
         `incoming`. Raises CorpusError if the directory cannot be written or a corpus is being built in it."""
-        with explained_disk_errors(self.directory):
+        with explain_disk_errors(self.directory):
             with self._placement_lock():
                 if current:
                     self._root.set_current(version)
@@ -129,7 +129,7 @@ class LocalCopy:
         """Check every file needed to read `parts` (None for all parts), and download again any that are missing or
         altered. Returns the paths of the downloaded files. Raises CorpusError as `pull` does."""
         damaged: list[FileOfVersion] = []
-        with explained_disk_errors(self.directory):
+        with explain_disk_errors(self.directory):
             for file in inventory.files(parts):
                 path = self.directory / file.path
                 if not path.is_file() or path.stat().st_size != file.bytes or checksum(path) != file.sha256:

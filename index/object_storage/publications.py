@@ -20,7 +20,7 @@ _LISTS_KEPT = 50
 _DIGEST_SHOWN = 16
 
 
-class PublishedMeanwhile(CorpusError):
+class PublicationConflict(CorpusError):
     """Raised if another process has published since the caller last read the publications. Nothing was changed."""
 
 
@@ -66,7 +66,7 @@ class PublicationLog:
             return self._read(self._numbers()[-1])
 
     def add(self, publication: Publication) -> None:
-        """Add a publication. Raises PublishedMeanwhile if its number already exists."""
+        """Add a publication. Raises PublicationConflict if its number already exists."""
         content = (publication.model_dump_json(indent=1) + "\n").encode()
         name = _name(publication.number)
         try:
@@ -154,11 +154,11 @@ class PublicationLog:
             )
         return publication
 
-    def conflict(self, number: int) -> PublishedMeanwhile:
+    def conflict(self, number: int) -> PublicationConflict:
         there = self.newest()
         who = f" by {there.publisher}" if there and there.publisher else ""
         version = f" (version {there.current.version}{who})" if there else ""
-        return PublishedMeanwhile(
+        return PublicationConflict(
             f"Another process has published to {self.storage.address} in the meantime: number {number}{version}. "
             "Nothing was changed.",
             "Run the command again, so that it starts from the new publication.",

@@ -67,7 +67,7 @@ class CorpusPublisher:
         self, directory: Path, verified: VerificationCache, after: int | None = None, version: str | None = None
     ) -> PublishSummary:
         """Publish a version, by default the current one. `after` is the number of the publication that it is based on,
-        by default the newest; raises PublishedMeanwhile if there is a later one. Raises CorpusError if the version is
+        by default the newest; raises PublicationConflict if there is a later one. Raises CorpusError if the version is
         damaged or the upload fails; the next attempt reuses files that were already uploaded."""
         summary = self._publish(directory, verified, after, version)
         with suppress(OSError):  # optional, because the bucket also lists the version for a while

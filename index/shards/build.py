@@ -10,7 +10,7 @@ from assayer.ports import Embedder, LexicalEmbedder
 from index.building.build import BuildSummary, build_corpus
 from index.building.text_embedding import OnProgress
 from index.building.version_builder import BuildOptions
-from index.disk_access import explained_disk_errors
+from index.disk_access import explain_disk_errors
 from index.records.parquet_records import RecordWithVector, RecordWriter
 from index.records.record_sources import RecordReader, RejectedLine, describe_source
 from index.segments.gpus import open_gpus
@@ -46,7 +46,7 @@ async def build_shards(
         open_gpus(chosen.device)  # fails early if there is no suitable GPU, before the records are distributed
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "embed_anew": False})
     files = tuple([await asyncio.to_thread(describe_source, path) for path in sources])
-    with explained_disk_errors(directory), shards.build_lock(count):
+    with explain_disk_errors(directory), shards.build_lock(count):
         at_hand = shards.read_manifest() if shards.versions.current_version() else None
         lexical = isinstance(embedder, LexicalEmbedder)
         if at_hand and at_hand.is_built_from(files, embedder.name, chosen.exact_up_to, lexical):

@@ -9,7 +9,7 @@ from index.building.acceptance import Acceptance
 from index.building.text_embedding import OnProgress
 from index.building.update import Delta, ReadContents, Stopwatch, UpdateSummary, update_corpus
 from index.building.version_builder import BuildOptions
-from index.disk_access import explained_disk_errors
+from index.disk_access import explain_disk_errors
 from index.segments.content_readings import READINGS_FILE
 from index.shards.publish import publish_shards
 from index.shards.shard_store import KEEP_ALL, ShardedManifest, ShardStore, shard_of
@@ -39,7 +39,7 @@ async def update_shards(
     shards, chosen, watch = ShardStore(directory), options or BuildOptions(), watch or Stopwatch()
     readings = chosen.readings or directory / READINGS_FILE
     of_shards = chosen.model_copy(update={"keep": KEEP_ALL, "readings": readings})
-    with explained_disk_errors(directory), shards.build_lock() as count:
+    with explain_disk_errors(directory), shards.build_lock() as count:
         before = shards.read_manifest()
         parts = split_delta(delta, count)
         done = []

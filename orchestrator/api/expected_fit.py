@@ -6,7 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 
-from assayer.errors import CorpusError, LiteratureError, PartUnavailable
+from assayer.errors import ComponentUnavailable, CorpusError, LiteratureError
 from assayer.models import Absent, FitLevel, Idea
 from assayer.models.window import Window
 from assayer_client.batches import ExpectedFit
@@ -45,7 +45,7 @@ async def expected_fit(
     except TimeoutError:
         if not levels:
             return Absent(reason=f"The fit could not be checked within {seconds:g} s because the service is busy.")
-    except (CorpusError, LiteratureError, PartUnavailable):
+    except (CorpusError, LiteratureError, ComponentUnavailable):
         return Absent(reason="The corpus cannot be searched at the moment.")
     counts = Counter(levels)
     return ExpectedFit(checked=len(levels), good=counts["good"], partial=counts["partial"], poor=counts["poor"])

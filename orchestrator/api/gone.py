@@ -3,12 +3,12 @@ and where the proof is."""
 
 from assayer.reports.wording import moment
 from orchestrator.access.api_keys import Caller
-from orchestrator.problems import HttpProblem, NoSuchThing
+from orchestrator.problems import HttpProblem, NotFoundProblem
 from orchestrator.store.tombstones import Tombstone
 from orchestrator.web.authentication import has_scope
 
 
-def gone(sought: NoSuchThing, tombstone: Tombstone, caller: Caller) -> HttpProblem:
+def gone(sought: NotFoundProblem, tombstone: Tombstone, caller: Caller) -> HttpProblem:
     """Return a 410 problem. It links to the proof of erasure if there is one and the caller may read it."""
     proof = tombstone.proof if has_scope(caller, "manage") and caller.role != "reviewer" else None
     kind = {"rewards": "set of rewards", "score": "set of scores"}.get(tombstone.kind, tombstone.kind)

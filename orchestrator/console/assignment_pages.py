@@ -50,7 +50,7 @@ class AssignedQuery(AssignedView):
     """Search words that filter the list of reviewers by name, address or institution."""
 
 
-class PlanAsShown(NamedTuple):
+class DisplayedPlan(NamedTuple):
     """An assignment plan by proposal, as previewed before it is carried out."""
 
     planned: Mapping[str, list[str]]
@@ -258,12 +258,12 @@ def _body(by: AssignedBy, per_proposal: int, max_load: int | None) -> AssignBody
     return AssignBody(by=by, per_proposal=per_proposal, max_load=max_load)
 
 
-def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> PlanAsShown:
+def _plan_as_shown(draft: DraftOfAssignments, body: AssignBody, on_page: Collection[str]) -> DisplayedPlan:
     planned = defaultdict[str, list[str]](list)
     for evaluation, member in draft.plan.pairs:
         planned[evaluation].append(member)
     conflicted = {(conflict.evaluation, conflict.member) for conflict in draft.conflicts}
-    return PlanAsShown(
+    return DisplayedPlan(
         planned,
         draft.plan.short,
         {str(proposal.id): proposal.title for proposal in draft.proposals},

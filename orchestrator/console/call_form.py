@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from assayer.errors import InputError
-from assayer.methods.criteria_file import criteria_of
+from assayer.methods.criteria_file import parse_criteria
 from assayer_client.batches import BatchPatch
 from assayer_client.calls import CallTerms, ReviewField, ReviewForm
 from assayer_client.evaluations import CriterionBody
@@ -135,7 +135,7 @@ def _rows(typed: Mapping[str, str], kind: str, keys: tuple[str, ...]) -> Iterato
 def _criteria(typed: Mapping[str, str], faults: list[str]) -> list[CriterionBody]:
     if toml := typed.get("criteria_toml"):
         try:
-            found = criteria_of(toml, "The text")
+            found = parse_criteria(toml, "The text")
         except InputError as error:
             faults.append(f"Criteria: {error}")
             return []

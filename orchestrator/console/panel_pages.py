@@ -20,7 +20,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.reviewing.anonymous_reviews import anonymous_reviews
 from orchestrator.reviewing.models import ReviewRefused
 from orchestrator.services.panels import panel_of, rows_of, whole_panel
-from orchestrator.store.decisions import SignedDespite
+from orchestrator.store.decisions import AllowedGaps
 from orchestrator.store.panels import PanelView
 from orchestrator.web.things_in_paths import CallInPath
 
@@ -102,7 +102,7 @@ async def sign_off(
 ) -> Response:
     """Sign off the call. From then on it cannot be changed."""
     try:
-        despite = SignedDespite(despite_missing, despite_unfinished, despite_undecided)
+        despite = AllowedGaps(despite_missing, despite_unfinished, despite_undecided)
         await context.reviewing.decisions.sign_off(context.tenant, call.id, note.strip(), despite, context.by)
     except ReviewRefused as refusal:
         return await _show(context, call, fault=refusal.message, note=note)

@@ -37,13 +37,13 @@ _LETTERS = "ABCD"
 """Letters that label compared proposals and their sources."""
 
 
-class PlaceInPanel(PanelView):
+class PanelPosition(PanelView):
     panel: bool = False
     """True to show links to the previous and next proposals in the panel's table."""
 
 
 @router.get("/proposals/{id}")
-async def proposal(id: PathId, context: CallReader, view: Annotated[PlaceInPanel, Query()]) -> Response:
+async def proposal(id: PathId, context: CallReader, view: Annotated[PanelPosition, Query()]) -> Response:
     job, report = await _find_with_report(context, id)
     services, tenant = context.services, context.tenant
     sees = context.caller.may("see the panel")

@@ -17,7 +17,7 @@ from orchestrator.problems import MEDIA_TYPE, HttpProblem, ProblemDocument
 from orchestrator.settings import AccessSettings
 from orchestrator.web.content_negotiation import preferred_media_type
 from orchestrator.web.csrf import STALE_PAGE, check_origin
-from orchestrator.web.return_url import HOME, page_asked_from
+from orchestrator.web.return_url import HOME, requesting_page
 
 _FORM = "application/x-www-form-urlencoded"
 _MOST_TYPED = 400_000
@@ -107,7 +107,7 @@ class RefusalPages:
     def _page(self, request: Request, document: bytes, form: bytes) -> Response:
         problem = ProblemDocument.model_validate_json(document)
         advice = _STALE if problem.detail == STALE_PAGE else _ADVICE.get(problem.status, _FAILED)
-        back = page_asked_from(request, self._access)
+        back = requesting_page(request, self._access)
         return page_response(
             "refusal.html",
             request,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from assayer.ranking.moved_cut import MovedCut, StrengthIntervals, at_cut
+from assayer.ranking.moved_cut import MovedCut, StrengthIntervals, apply_cut
 from assayer.reports.wording import BANDS
 from assayer_client.rankings import Band
 from orchestrator.store.rankings import CallStandings, RankingSummary
@@ -69,7 +69,7 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
         summary.cut,
         summary.confidence,
     )
-    moved = at_cut(ranked, chosen)
+    moved = apply_cut(ranked, chosen)
     return Shortlist(
         moved=moved,
         ideas=ideas,
@@ -82,7 +82,7 @@ def shortlist(standings: CallStandings, summary: RankingSummary, cut: int | None
 
 
 def _band(standings: CallStandings, moved: MovedCut, band: Band, title: str) -> ShortlistBand:
-    positions = moved.of_band(band)
+    positions = moved.indexes_in_band(band)
     first_hidden = positions[_SHOWN] if len(positions) > _SHOWN else 0
     rows = tuple(_row(standings, moved, position) for position in positions[:_SHOWN])
     return ShortlistBand(band, title, len(positions), rows, first_hidden // PAGE + 1)

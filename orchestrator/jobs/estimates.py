@@ -15,7 +15,7 @@ FEWEST = 10
 hour for estimating the duration."""
 
 
-class TakenByEvaluation(Frozen):
+class EvaluationUsage(Frozen):
     """Usage of one evaluation; cached responses count as if they had been requested."""
 
     calls: int
@@ -72,7 +72,7 @@ class CostEstimate(Frozen):
 
 def estimate(
     ideas: int,
-    own: Sequence[TakenByEvaluation],
+    own: Sequence[EvaluationUsage],
     typical: TypicalEvaluation | Absent,
     pace: QueuePace,
     max_usd: float | None = None,
@@ -98,9 +98,7 @@ def estimate(
     )
 
 
-def _from_own(
-    ideas: int, own: Sequence[TakenByEvaluation], hours: float | Absent, max_usd: float | None
-) -> CostEstimate:
+def _from_own(ideas: int, own: Sequence[EvaluationUsage], hours: float | Absent, max_usd: float | None) -> CostEstimate:
     costs = [item.cost_usd for item in own if item.cost_usd is not None]
     mean: float | Absent
     high: float | Absent

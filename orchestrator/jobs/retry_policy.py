@@ -8,6 +8,7 @@ from assayer.errors import (
     AnswerRefused,
     AssayerError,
     BudgetExhausted,
+    ComponentUnavailable,
     ConfigurationError,
     CorpusError,
     Defect,
@@ -17,7 +18,6 @@ from assayer.errors import (
     LlmUnavailable,
     NoFallback,
     ParserUnavailable,
-    PartUnavailable,
     RequestRefused,
     SourceBusy,
     SourceUnavailable,
@@ -28,7 +28,7 @@ from orchestrator.jobs.withheld_addresses import without_addresses
 
 _LOG = logging.getLogger(__name__)
 
-_OUTAGES = (PartUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
+_OUTAGES = (ComponentUnavailable, LlmUnavailable, StorageError, SourceUnavailable, SourceBusy, ParserUnavailable)
 """Errors that mean that a dependency of all jobs is unreachable."""
 
 _FINAL: tuple[tuple[type[AssayerError], str, str], ...] = (

@@ -29,7 +29,7 @@ def criteria_of_bodies(bodies: Sequence[CriterionBody], pointer: str) -> tuple[C
 
 
 def criteria_toml(bodies: Sequence[CriterionBody]) -> str:
-    """Return criteria as TOML that `criteria_of` can parse; empty if there are none."""
+    """Return criteria as TOML that `parse_criteria` can parse; empty if there are none."""
     return "\n".join(_toml(body) for body in bodies)
 
 

@@ -5,7 +5,7 @@ from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import Idea, Report, Section
 from assayer_client.evaluations import IdeaBody
 from orchestrator.jobs.models import JobId, TenantId
-from orchestrator.problems import HttpProblem, NoSuchThing
+from orchestrator.problems import HttpProblem, NotFoundProblem
 from orchestrator.store import PgJobs
 
 UNNAMED_SOURCE = "the request"
@@ -49,7 +49,7 @@ async def evaluated_idea(jobs: PgJobs, tenant: TenantId, evaluation: str, pointe
     if report is not None:
         return idea_of_report(report)
     if job is None:
-        raise NoSuchThing("evaluation", evaluation, f"The evaluation {evaluation} does not exist.")
+        raise NotFoundProblem("evaluation", evaluation, f"The evaluation {evaluation} does not exist.")
     why = f"It has no report: its state is {job.state}."
     if pointer:
         raise HttpProblem.invalid(why, pointer)

@@ -159,17 +159,17 @@ class Database:
             _LOG.warning("%s Waiting for `assayer admin migrate`.", state)
             await asyncio.sleep(min(_MIGRATION_POLL_SECONDS, seconds))
 
-    async def grant_serving(self, role: str) -> None:
+    async def grant_service_privileges(self, role: str) -> None:
         """Grant an existing role the privileges that the service needs. Raises ConfigurationError if the role does not
         exist."""
         await self._check_role(role)
-        await self.run(partial(migrator.grant_serving, role=role))
+        await self.run(partial(migrator.grant_service_privileges, role=role))
 
-    async def grant_scaling(self, role: str) -> None:
+    async def grant_queue_privileges(self, role: str) -> None:
         """Grant an existing role the privileges needed to measure the queue's depth. Raises ConfigurationError if the
         role does not exist."""
         await self._check_role(role)
-        await self.run(partial(migrator.grant_scaling, role=role))
+        await self.run(partial(migrator.grant_queue_privileges, role=role))
 
     async def _check_role(self, role: str) -> None:
         if not await self.fetch_one("SELECT true FROM pg_roles WHERE rolname = $1", role):

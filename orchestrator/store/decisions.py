@@ -59,7 +59,7 @@ _SIGNED = """
 _SIGN_OFF_OF = "SELECT sign_offs.* FROM sign_offs JOIN jobs USING (batch) WHERE jobs.tenant = $1 AND jobs.id = $2"
 
 
-class SignedDespite(NamedTuple):
+class AllowedGaps(NamedTuple):
     """The kinds of incompleteness that a sign-off deliberately accepts."""
 
     missing: bool = False
@@ -70,7 +70,7 @@ class SignedDespite(NamedTuple):
     """True to accept proposals without a decision although others have one."""
 
 
-def _check_complete(missing: int, unfinished: int, undecided: int, despite: SignedDespite) -> None:
+def _check_complete(missing: int, unfinished: int, undecided: int, despite: AllowedGaps) -> None:
     """Raise ReviewRefused if opinions are missing, evaluations are unfinished or proposals have no decision, unless
     `despite` accepts it."""
     faults, ways = list[str](), list[str]()
@@ -108,7 +108,7 @@ class PgDecisions(LoggedStore):
 
     @in_transaction
     async def sign_off(
-        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: SignedDespite, by: ActBy
+        self, connection: Connection, tenant: TenantId, batch: BatchId, note: str, despite: AllowedGaps, by: ActBy
     ) -> SignOff | None:
         """Sign off a call; from then on it cannot be changed or receive more rows. The current names of its people are
         stored with it. Return None if the batch does not exist. Raises ReviewRefused if the call is already signed off.

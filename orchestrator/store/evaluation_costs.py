@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from orchestrator.jobs.estimates import QueuePace, TakenByEvaluation
+from orchestrator.jobs.estimates import EvaluationUsage, QueuePace
 from orchestrator.jobs.models import TenantId
 from orchestrator.store.database import Store
 
@@ -42,10 +42,10 @@ _PACE = """
 
 
 class PgEvaluationCosts(Store):
-    async def taken(self, tenant: TenantId, method: str) -> list[TakenByEvaluation]:
+    async def taken(self, tenant: TenantId, method: str) -> list[EvaluationUsage]:
         """Return what the tenant's evaluations in the last 30 days used: those with a report, at most the latest
         200."""
-        return await self._database.select(TakenByEvaluation, _TAKEN, tenant, method, _PERIOD, _MOST)
+        return await self._database.select(EvaluationUsage, _TAKEN, tenant, method, _PERIOD, _MOST)
 
     async def pace(self, tenant: TenantId, method: str) -> QueuePace:
         (pace,) = await self._database.select(QueuePace, _PACE, tenant, method, _PERIOD)

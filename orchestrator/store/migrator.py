@@ -57,7 +57,7 @@ async def upgrade_schema(connection: AnyConnection, seconds: float) -> None:
                 await connection.execute("INSERT INTO assayer_schema VALUES ($1)", revision)
 
 
-async def grant_serving(connection: AnyConnection, role: str) -> None:
+async def grant_service_privileges(connection: AnyConnection, role: str) -> None:
     """Grant a role the privileges that the service needs: it can read and write rows, but cannot alter tables and can
     only append to the audit log. The role must exist."""
     quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
@@ -72,7 +72,7 @@ async def grant_serving(connection: AnyConnection, role: str) -> None:
         """)
 
 
-async def grant_scaling(connection: AnyConnection, role: str) -> None:
+async def grant_queue_privileges(connection: AnyConnection, role: str) -> None:
     """Grant a role only the privileges needed to measure the queue's depth. The role must exist."""
     quoted: str = await connection.fetchval("SELECT quote_ident($1)", role)
     async with connection.transaction():

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from assayer.errors import CorpusError, LiteratureError, PartUnavailable
+from assayer.errors import ComponentUnavailable, CorpusError, LiteratureError
 from orchestrator.problems import HttpProblem
 from orchestrator.web.searchable_corpus import SearchableCorpus
 from orchestrator.web.services import Services
@@ -24,7 +24,7 @@ async def answered_by_corpus(services: Services, ask: Callable[[SearchableCorpus
             return await ask(await _current(services))
     except TimeoutError:
         raise HttpProblem("busy", f"The corpus search took longer than {_SECONDS:g} s.") from None
-    except (LiteratureError, PartUnavailable) as error:
+    except (LiteratureError, ComponentUnavailable) as error:
         # The error's message contains the operator's file and host names, so the response states only the reason.
         raise HttpProblem("unavailable", f"The search failed: {error.reason}.") from error
 

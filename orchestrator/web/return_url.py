@@ -19,7 +19,7 @@ def local_path(url: str) -> str:
     return url if _LOCAL.fullmatch(url) else HOME
 
 
-def page_asked_from(request: Request, settings: AccessSettings, header: str = "referer") -> str:
+def requesting_page(request: Request, settings: AccessSettings, header: str = "referer") -> str:
     """Return the console page from which a request came, according to the header; the home page if the header does not
     name one. A URL that only receives forms is replaced by its parent page."""
     referrer = urlsplit(request.headers.get(header, ""))

@@ -17,7 +17,7 @@ from orchestrator.problems import HttpProblem
 from orchestrator.web.cookies import session_token
 from orchestrator.web.csrf import SAFE_METHODS, check_csrf
 from orchestrator.web.request_log import request_record
-from orchestrator.web.return_url import page_asked_from
+from orchestrator.web.return_url import requesting_page
 from orchestrator.web.services import Services, ServicesDependency
 from orchestrator.web.tenant_concurrency import tenant_is_known
 
@@ -98,11 +98,11 @@ async def to_sign_in(request: Request, _: Exception) -> Response:
     services: Services = request.app.state.services
     is_fragment = request.headers.get("hx-request") == "true"
     if is_fragment:
-        return_to = page_asked_from(request, services.access, "hx-current-url")
+        return_to = requesting_page(request, services.access, "hx-current-url")
     elif request.method == "GET":
         return_to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     else:
-        return_to = page_asked_from(request, services.access)
+        return_to = requesting_page(request, services.access)
     location = f"{SIGN_IN}?next={quote(return_to, safe='')}"
     if is_fragment:
         return Response(status_code=401, headers={"HX-Redirect": location, "Cache-Control": "no-store"})

@@ -46,7 +46,7 @@ class SecretCipher:
             f"Add that key to {_SETTING} after the others, or ask the tenant to create the webhook again.",
         )
 
-    def re_encrypted(self, encrypted: str) -> str | None:
+    def re_encrypt(self, encrypted: str) -> str | None:
         """Return the secret encrypted with the first key; None if it is already encrypted with that key. Raises
         ConfigurationError if none of the keys decrypts it."""
         secret = self.decrypt(encrypted)

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assayer.errors import PartUnavailable
+from assayer.errors import ComponentUnavailable
 from cluster.policy_training import train_on_ray
 from cluster.ray_cluster import private_environment, training_cluster
 from tests.toy_training import toy_training
@@ -100,5 +100,5 @@ def test_killed_training_resumes_from_its_checkpoint(tmp_path: Path, monkeypatch
         assert judge.asked == [8] * 5  # the third group twice
         judge.deadly, judge.asked = True, []
         once = TrainingMachine(restarts=0)
-        with pytest.raises(PartUnavailable, match="died 1 times"):
+        with pytest.raises(ComponentUnavailable, match="died 1 times"):
             train_on_ray(toy_training(tmp_path / "again", QUICK, rewards=rewards, machine=once))

@@ -14,7 +14,7 @@ from index import Corpus, VersionStore
 from index.hashing import FileChecksum, checksum, verify_files
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.inventory import object_name
-from index.object_storage.publications import PublishedMeanwhile
+from index.object_storage.publications import PublicationConflict
 from index.object_storage.publishing import PublishOptions
 from index.object_storage.storage import ObjectStorage
 from index.versions import verification_cache
@@ -125,7 +125,7 @@ async def test_concurrent_publish_is_rejected_and_retry_succeeds(address: str, t
     began = second.publisher.number()
     theirs, ours = await first.update(40), await second.update(50)
     first.publish()
-    with pytest.raises(PublishedMeanwhile, match=f"number 2 .version {theirs}"):
+    with pytest.raises(PublicationConflict, match=f"number 2 .version {theirs}"):
         second.publish(after=began)
     assert origin.fetch("") == theirs
     assert second.publish().number == 3
@@ -269,7 +269,7 @@ async def test_losing_publisher_of_same_version_leaves_winner_readable(
 
     with monkeypatch.context() as patched:
         patched.setattr(second.publisher.log, "write_inventory", overtaken)
-        with pytest.raises(PublishedMeanwhile):
+        with pytest.raises(PublicationConflict):
             second.publish()
     assert reader(tmp_path / "reader", address).fetch("") == version
     assert second.publish().published is False

@@ -17,7 +17,7 @@ from cluster.settings_loading import load_settings
 from index import Delta, VersionStore, build_corpus, read_manifest, update_corpus
 from index.building.version_builder import BuildOptions
 from index.nightly import NightlyHistory, NightlyUpdate, pending_changes
-from index.object_storage.publications import PublicationLog, PublishedMeanwhile
+from index.object_storage.publications import PublicationConflict, PublicationLog
 from index.object_storage.publishing import CorpusPublisher
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
 from index.records.paper_record import PaperRecord
@@ -111,7 +111,7 @@ async def test_conflicting_update_is_rejected_and_published_version_survives(fir
     await _update(first, 40)
     newer = await _update(second, 41)
     theirs.publish()
-    with pytest.raises(PublishedMeanwhile, match="Nothing there was changed"):
+    with pytest.raises(PublicationConflict, match="Nothing there was changed"):
         ours.publish()
     assert _published(first) == newer
     with pytest.raises(CorpusError, match="was built here and never published"):

@@ -15,7 +15,7 @@ from orchestrator.settings import QueueSettings
 from orchestrator.store import Database
 from orchestrator.store.audit_log import PgAuditLog
 from orchestrator.store.database import Connection
-from orchestrator.store.decisions import PgDecisions, SignedDespite
+from orchestrator.store.decisions import AllowedGaps, PgDecisions
 from orchestrator.store.documents import PgDocuments
 from orchestrator.store.erasure import PgErasures
 from tests.contract.store_jobs import ACME, DONE, NOW, OPERATOR, PDF, Queue, document_job, stored_files, tenant
@@ -164,7 +164,7 @@ async def test_documents_are_kept_without_limit_and_after_sign_off(
     await queue.leases.finish(first, FAILED)
     decisions = PgDecisions(queue.database, PgAuditLog(queue.database))
 
-    assert await decisions.sign_off(ACME, CALL, "", SignedDespite(unfinished=True), ActBy(OPERATOR, NOW))
+    assert await decisions.sign_off(ACME, CALL, "", AllowedGaps(unfinished=True), ActBy(OPERATOR, NOW))
     await queue.leases.finish(second, DONE)
 
     assert await queue.jobs.forget_documents(dt.datetime.now(dt.UTC) + 10_000 * DAY) == 0

@@ -280,9 +280,9 @@ async def test_serving_role_waits_for_the_owner_and_may_not_change_tables(postgr
             await database.await_schema(seconds=0.1)
         async with Database(settings(owners, connect_seconds=5.0)) as owner:
             await owner.migrate()
-            await owner.grant_serving("serving")
+            await owner.grant_service_privileges("serving")
             with pytest.raises(ConfigurationError, match="no role 'nemo'"):
-                await owner.grant_serving("nemo")
+                await owner.grant_service_privileges("nemo")
         await database.await_schema(seconds=0.1)
         for statement in (
             "DROP TRIGGER append_only ON audit_log",
@@ -305,9 +305,9 @@ async def test_scaling_role_measures_the_queue_and_reads_nothing_else(postgres: 
         "VALUES ('ev_1', 'tenant', 'evaluation', 0, 'queued', 'a subject', '{}')"
     )
     async with Database(settings(owner_url(owners), connect_seconds=5.0)) as owner:
-        await owner.grant_scaling("scaling")
+        await owner.grant_queue_privileges("scaling")
         with pytest.raises(ConfigurationError, match="no role 'nemo'"):
-            await owner.grant_scaling("nemo")
+            await owner.grant_queue_privileges("nemo")
     async with Database(settings(owner_url(owners).replace("postgres@", "scaling@"), connect_seconds=5.0)) as database:
         await database.await_schema(seconds=0.1)
         assert (await PgQueueDepth(database).measure()).interactive.jobs == 1

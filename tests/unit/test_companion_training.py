@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.errors import ConfigurationError, InputError, PartUnavailable
+from assayer.errors import ComponentUnavailable, ConfigurationError, InputError
 from assayer.models.learning_curve import LearningPoint
 from tests.tiny_companion import fitted_policy, tiny_literature, tiny_training, usual_contexts
 from tests.unit.twins import FixedClock
@@ -69,7 +69,7 @@ def test_reward_components_are_recorded_and_every_trajectory_is_logged(tmp_path:
 def test_training_stops_after_too_many_unrewarded_steps(tmp_path: Path, model: Path) -> None:
     too_long = LoopRollouts(most_prompt_tokens=1, most_steps_unrewarded=2)
     plan = tiny_training(tmp_path, model, QUICK, rollouts=too_long)
-    with pytest.raises(PartUnavailable, match="No rollout had a reward in 2 steps"):
+    with pytest.raises(ComponentUnavailable, match="No rollout had a reward in 2 steps"):
         train_companion(plan, tiny_literature(), FixedClock())
     first = json.loads((plan.folder / "trajectories.jsonl").read_text("utf-8").splitlines()[0])
     assert first["reward"]["reason"].startswith("a prompt has ")

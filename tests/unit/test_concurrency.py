@@ -5,12 +5,12 @@ import pytest
 from assayer.errors import (
     AssayerError,
     BudgetExhausted,
+    ComponentUnavailable,
     ConfigurationError,
     Defect,
     LlmRejected,
     LlmUnavailable,
     MalformedAnswer,
-    PartUnavailable,
     StorageError,
 )
 from assayer.run.concurrency import Failed, as_result, gather_settled
@@ -42,7 +42,7 @@ async def test_exhausted_budget_is_returned_as_item_failure() -> None:
         LlmUnavailable("gone"),
         StorageError("no connection"),
         ConfigurationError("no price"),
-        PartUnavailable("x"),
+        ComponentUnavailable("x"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -12,7 +12,7 @@ from assayer.criteria.task import JUDGE_CRITERIA, CriteriaAnswer, CriteriaQuesti
 from assayer.errors import InputError, MalformedAnswer
 from assayer.evaluation_context import EvaluationContext
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.criteria_file import criteria_of, load_criteria
+from assayer.methods.criteria_file import load_criteria, parse_criteria
 from assayer.methods.review import ReviewOptions, tasks
 from assayer.methods.review.schemas import (
     EditedCriterion,
@@ -70,7 +70,7 @@ def test_criteria_are_read_from_toml(tmp_path: Path) -> None:
 )
 def test_invalid_criteria_file_is_rejected_with_location(change: tuple[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        criteria_of(TOML.replace(*change), "call.toml")
+        parse_criteria(TOML.replace(*change), "call.toml")
 
 
 def _judged(*scores: int | None) -> list[JudgedCriterion]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from workers.documents.pdf_layout import PdfLine, TextStyle, without_captions
+from workers.documents.pdf_layout import without_captions
+from workers.documents.pdf_lines import PdfLine, TextStyle
 
 BODY = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
 SMALL = BODY._replace(size=8.0)

@@ -11,19 +11,19 @@ from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from cluster.methods import METHOD_DESCRIPTIONS
 from cluster.typical_usage import typical_board, typical_evaluations
-from orchestrator.jobs.estimates import CostEstimate, QueuePace, TakenByEvaluation, TypicalEvaluation, estimate
+from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate
 from workers.llm.settings import LlmSettings, Price
 
 TYPICAL = TypicalEvaluation(calls=60, prompt_tokens=200_000, completion_tokens=20_000, cost_usd=0.4, high_cost_usd=0.5)
 UNKNOWN = Absent(reason="Nobody measured it.")
 
 
-def own(*costs: float | None) -> list[TakenByEvaluation]:
-    return [TakenByEvaluation(calls=10, prompt_tokens=1_000, completion_tokens=100, cost_usd=cost) for cost in costs]
+def own(*costs: float | None) -> list[EvaluationUsage]:
+    return [EvaluationUsage(calls=10, prompt_tokens=1_000, completion_tokens=100, cost_usd=cost) for cost in costs]
 
 
 def made(
-    ideas: int, taken: list[TakenByEvaluation], max_usd: float | None = None, pace: QueuePace | None = None
+    ideas: int, taken: list[EvaluationUsage], max_usd: float | None = None, pace: QueuePace | None = None
 ) -> CostEstimate:
     found = estimate(ideas, taken, TYPICAL, pace or QueuePace(), max_usd)
     assert isinstance(found, CostEstimate)

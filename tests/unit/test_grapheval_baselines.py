@@ -36,7 +36,7 @@ def test_scorer_returns_probabilities_without_using_labels_of_scored_ideas(score
     said = scorer.score(GRAPH, ASKED)
     assert said.shape == (3, 2)
     assert said.sum(axis=1) == pytest.approx(np.ones(3))
-    assert (scorer.score(GRAPH.with_unknown(ASKED), ASKED) == said).all()
+    assert (scorer.score(GRAPH.hide_labels(ASKED), ASKED) == said).all()
 
 
 @pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
@@ -47,7 +47,7 @@ def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
 
 @pytest.mark.parametrize("scorer", [Majority(), IdeaLogistic(), NearestIdeas()], ids=lambda scorer: scorer.name)
 def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
-    unlabelled = GRAPH.with_unknown(np.arange(1, 40, dtype=np.int32))
+    unlabelled = GRAPH.hide_labels(np.arange(1, 40, dtype=np.int32))
     with pytest.raises(InputError, match="None of the other 39 ideas in the graph has a label"):
         scorer.score(unlabelled, rows(0))
 
@@ -56,19 +56,19 @@ def test_graph_without_other_labels_is_refused(scorer: Scorer) -> None:
     "scorer", [IdeaLogistic(), TfidfLogistic(TEXTS), LengthLogistic(TEXTS)], ids=lambda scorer: scorer.name
 )
 def test_training_on_a_single_label_is_rejected(scorer: Scorer) -> None:
-    good_only = GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
+    good_only = GRAPH.hide_labels(np.flatnonzero(GRAPH.labels == 0).astype(np.int32))
     with pytest.raises(InputError, match="The 20 labelled ideas all have the label 'good'"):
         scorer.score(good_only, rows(0))
 
 
 def test_class_without_labelled_ideas_gets_probability_zero() -> None:
     graph = separable(ideas=30, classes=("a", "b", "c"))
-    hidden = graph.with_unknown(np.flatnonzero(graph.labels == 1).astype(np.int32))
+    hidden = graph.hide_labels(np.flatnonzero(graph.labels == 1).astype(np.int32))
     assert IdeaLogistic().score(hidden, rows(1))[0, 1] == 0
 
 
 def test_folds_contain_each_labelled_idea_once_with_balanced_labels() -> None:
-    graph = GRAPH.with_unknown(rows(3))
+    graph = GRAPH.hide_labels(rows(3))
     parts = stratified_folds(graph, 4, seed=2)
     assert sorted(np.concatenate(parts).tolist()) == [row for row in range(40) if row != 3]
     counts = [np.bincount(graph.labels[part], minlength=2) for part in parts]

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import assayer.methods.grapheval.judge as judge_module
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
-from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, described_choice, titled_text
+from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, describe_choice, titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_words
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice
@@ -58,7 +58,7 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
     noise = np.random.default_rng(0).random(200)
     good, none = np.column_stack([1 - truth, truth]).astype(float), np.column_stack([1 - noise, noise])
-    choice = described_choice(TFIDF, good, {LENGTH: none, TFIDF: good, MAJORITY: none}, truth, "a test", seed=0)
+    choice = describe_choice(TFIDF, good, {LENGTH: none, TFIDF: good, MAJORITY: none}, truth, "a test", seed=0)
     assert choice.unbeaten == (TFIDF,)
     assert [item.name for item in choice.compared] == [TFIDF, LENGTH, MAJORITY]
     assert choice.held_out.auroc == 1.0
@@ -67,7 +67,7 @@ def test_a_choice_says_which_simple_scorers_it_does_not_beat() -> None:
 def test_length_baseline_is_scored_in_its_more_predictive_direction() -> None:
     truth = (np.arange(200) % 2).astype(np.int16)
     wrong = np.column_stack([truth, 1 - truth]).astype(float)
-    choice = described_choice(TFIDF, 1 - wrong, {LENGTH: wrong, TFIDF: 1 - wrong}, truth, "a test", seed=0)
+    choice = describe_choice(TFIDF, 1 - wrong, {LENGTH: wrong, TFIDF: 1 - wrong}, truth, "a test", seed=0)
     assert choice.unbeaten == (LENGTH, TFIDF)
 
 

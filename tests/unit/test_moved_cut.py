@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.ranking.moved_cut import StrengthIntervals, at_cut
+from assayer.ranking.moved_cut import StrengthIntervals, apply_cut
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client.rankings import Ranking
@@ -25,20 +25,20 @@ async def test_selection_probabilities_sum_to_the_cut_and_bands_include_every_id
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
     ranked = strengths_of(ranking)
     for cut in (1, 7, 10, 29):
-        moved = at_cut(ranked, cut)
+        moved = apply_cut(ranked, cut)
         assert sum(moved.chances) == pytest.approx(cut, abs=0.8)
         assert moved.approximate == (cut != 10)
         assert len(moved.chances) == len(moved.bands) == 30
         assert 0 <= moved.lost_by_bands <= moved.lost_by_order + 1e-9
-        assert sorted(place for band in ("in", "human", "out") for place in moved.of_band(band)) == [*range(30)]
-    assert list(at_cut(ranked, 10).bands) == [idea.band for idea in ranking.ideas]
-    assert list(at_cut(ranked, 10).chances) == [idea.chance_in for idea in ranking.ideas]
+        assert sorted(place for band in ("in", "human", "out") for place in moved.indexes_in_band(band)) == [*range(30)]
+    assert list(apply_cut(ranked, 10).bands) == [idea.band for idea in ranking.ideas]
+    assert list(apply_cut(ranked, 10).chances) == [idea.chance_in for idea in ranking.ideas]
 
 
 async def test_approximation_at_the_original_cut_is_near_stated_chances() -> None:
     ranking = (await rank_ideas(ideas_of_worth(30), JudgeLlm(right), ranking_run(), RankingOptions(), cut=10)).ranking
-    drawn = at_cut(strengths_of(ranking.model_copy(update={"cut": None})), 10)
-    stated = at_cut(strengths_of(ranking), 10)
+    drawn = apply_cut(strengths_of(ranking.model_copy(update={"cut": None})), 10)
+    stated = apply_cut(strengths_of(ranking), 10)
     assert drawn.approximate
     assert drawn.chances == pytest.approx(stated.chances, abs=0.15)
 
@@ -47,7 +47,7 @@ async def test_ties_throughout_put_every_idea_in_the_human_band() -> None:
     ranking = (
         await rank_ideas(ideas_of_worth(12), JudgeLlm(lambda *_: "tie"), ranking_run(), RankingOptions())
     ).ranking
-    moved = at_cut(strengths_of(ranking), 3)
+    moved = apply_cut(strengths_of(ranking), 3)
     assert set(moved.bands) == {"human"}
     assert moved.lost_by_bands == 0
     assert moved.lost_by_order > 1

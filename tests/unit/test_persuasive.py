@@ -9,7 +9,7 @@ from assayer.bias_test.persuasive import (
     PersuasiveQuestion,
     SameContentAnswer,
     SameContentQuestion,
-    persuasive_copy,
+    reword_persuasively,
 )
 from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
 from assayer.bias_test.variants import PERSUASION, persuasive_variant, variants_of
@@ -30,11 +30,11 @@ def _llm(same: bool) -> TwinLlm:
 
 
 async def test_copy_with_same_content_raises_no_objection() -> None:
-    assert await persuasive_copy(PROPOSAL, _llm(True), a_run()) == ("A brilliant plan.", "")
+    assert await reword_persuasively(PROPOSAL, _llm(True), a_run()) == ("A brilliant plan.", "")
 
 
 async def test_copy_with_added_content_raises_an_objection() -> None:
-    copy = await persuasive_copy(PROPOSAL, _llm(False), a_run())
+    copy = await reword_persuasively(PROPOSAL, _llm(False), a_run())
     assert copy.objection == "added: a second control group"
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.errors import ConfigurationError, InputError, PartUnavailable
+from assayer.errors import ComponentUnavailable, ConfigurationError, InputError
 from assayer.models.learning_curve import LearningPoint
 from assayer_client.trainers import RewardQuery, trl_reward
 from tests.toy_training import ToyJudge, toy_training
@@ -103,7 +103,7 @@ def test_only_adapters_are_trained_and_saved(tmp_path: Path) -> None:
 def test_training_stops_when_the_judge_repeatedly_returns_no_verdict(tmp_path: Path) -> None:
     plan = toy_training(tmp_path, QUICK, rewards=RewardService(most_steps_unjudged=3))
     points: list[LearningPoint] = []
-    with pytest.raises(PartUnavailable, match="3 steps"):
+    with pytest.raises(ComponentUnavailable, match="3 steps"):
         train_policy(plan, trl_reward(NeverJudges()), points.append)
     assert [(point.reward, point.judged) for point in points] == [(None, 0.0), (None, 0.0)]
 

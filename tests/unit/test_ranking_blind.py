@@ -10,7 +10,7 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.models import Absent, Blinding, Idea, IdeaId, MaskedText
-from assayer.ranking.judged_texts import masked_idea
+from assayer.ranking.judged_texts import mask_idea
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
@@ -150,11 +150,11 @@ async def test_comparisons_with_different_blinding_are_rejected_with_reason(tmp_
 
 
 def test_idea_masked_under_older_rules_is_remasked_and_keeps_its_record() -> None:
-    now = masked_idea(ideas()[0])
-    assert masked_idea(now) is now
+    now = mask_idea(ideas()[0])
+    assert mask_idea(now) is now
     known = MaskedText(kind="name", text="Eve Fox")
     old = ideas()[0].model_copy(update={"blinding": Blinding(rules=RULES - 1, masked=(known,))})
-    again = masked_idea(old)
+    again = mask_idea(old)
     assert again.blinding is not None
     assert (again.blinding.rules, again.blinding.masked[0]) == (RULES, known)
     assert "Schmidt" not in again.text

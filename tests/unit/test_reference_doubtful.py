@@ -6,7 +6,8 @@ from assayer.own_references.names import may_be_same
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_finding import end_of_entries
 from assayer.reference_lists.telling_title import is_title_told
-from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
 
 FORMS = {
     "middle initial before a suffix": (

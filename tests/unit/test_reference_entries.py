@@ -6,7 +6,8 @@ from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.parting import part_lists
 from workers.documents.parsed_text import ParsedText
 from workers.documents.pdf_accents import compose_accents
-from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
 
 ENTRIES = {
     "date in the middle": (

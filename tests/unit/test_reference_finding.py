@@ -11,7 +11,8 @@ from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import part_lists
-from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
 
 TEXT = (
     "Sorting mail by hand\n\nPost offices sort letters by hand where machines cannot read them, and we ask how many "

@@ -13,7 +13,8 @@ from assayer.reference_lists.parting import part_lists
 from assayer.reports.notices import general_notices
 from assayer.text.languages import languages_of
 from tests.unit.twins import a_run
-from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
 
 BODY = (
     "# Sorting mail by hand\n\n## Problem\n\nPost offices sort letters by hand where machines cannot read them, and we "

@@ -5,7 +5,7 @@ import datetime as dt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.reports.timeline_chart import chart_of, most_at_once, steps
+from assayer.reports.timeline_chart import chart_of, max_concurrent, steps
 from assayer_client.reports import Span, SpanKind, SpanOutcome, Timeline
 
 _START = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -26,7 +26,7 @@ def _timeline(*spans: Span, seconds: float = 10.0, title: str = "An idea") -> Ti
 
 def test_overlapping_requests_are_counted_as_concurrent() -> None:
     chart = chart_of(_timeline(_span("read", 0, 2), _span("read", 1, 3), _span("read", 2, 4)))
-    assert (chart.rows[0].most, most_at_once(chart.asked)) == (2, 2)
+    assert (chart.rows[0].most, max_concurrent(chart.asked)) == (2, 2)
 
 
 def test_rows_are_ordered_by_kind_then_start_time() -> None:
@@ -48,7 +48,7 @@ def test_span_before_timeline_start_is_clamped_to_start() -> None:
 
 def test_timeline_without_spans_yields_empty_chart() -> None:
     chart = chart_of(_timeline(seconds=0))
-    assert (most_at_once(chart.asked), chart.rows) == (0, ())
+    assert (max_concurrent(chart.asked), chart.rows) == (0, ())
 
 
 @given(st.lists(_Interval, max_size=30), st.floats(0, 20))

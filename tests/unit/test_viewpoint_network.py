@@ -35,7 +35,7 @@ QUICK = TrainingSettings(
 
 @pytest.fixture(scope="module")
 def checkpoint() -> Checkpoint:
-    return train_network(GRAPH.with_unknown(ASKED), QUICK, PROVENANCE)
+    return train_network(GRAPH.hide_labels(ASKED), QUICK, PROVENANCE)
 
 
 def test_trained_network_scores_unseen_ideas_correctly(checkpoint: Checkpoint) -> None:
@@ -49,12 +49,12 @@ def test_trained_network_scores_unseen_ideas_correctly(checkpoint: Checkpoint) -
 
 def test_labels_of_scored_ideas_do_not_affect_their_scores(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
-    assert (scorer.score(GRAPH, ASKED) == scorer.score(GRAPH.with_unknown(ASKED), ASKED)).all()
+    assert (scorer.score(GRAPH, ASKED) == scorer.score(GRAPH.hide_labels(ASKED), ASKED)).all()
 
 
 def test_labels_of_other_ideas_affect_scores(checkpoint: Checkpoint) -> None:
     scorer = NetworkScorer(checkpoint, EMBEDDING, "cpu")
-    nobody = GRAPH.with_unknown(np.arange(40, dtype=np.int32))
+    nobody = GRAPH.hide_labels(np.arange(40, dtype=np.int32))
     assert not np.allclose(scorer.score(GRAPH, ASKED), scorer.score(nobody, ASKED))
 
 
@@ -66,7 +66,7 @@ def test_order_of_requested_ideas_does_not_change_their_scores(checkpoint: Check
 def test_weights_are_reproducible_by_seed_and_differ_between_seeds(checkpoint: Checkpoint) -> None:
     def weights(seed: int) -> list[torch.Tensor]:
         settings = QUICK.model_copy(update={"seed": seed})
-        return list(train_network(GRAPH.with_unknown(ASKED), settings, PROVENANCE).weights[0].values())
+        return list(train_network(GRAPH.hide_labels(ASKED), settings, PROVENANCE).weights[0].values())
 
     first = list(checkpoint.weights[0].values())
     assert all(torch.equal(item, two) for item, two in zip(first, weights(0), strict=True))
@@ -145,15 +145,15 @@ def test_checkpoint_with_replaced_weights_is_rejected(checkpoint: Checkpoint, tm
 
 
 def _one_class() -> GraphArrays:
-    return GRAPH.with_unknown(np.flatnonzero(GRAPH.labels == 1).astype(np.int32))
+    return GRAPH.hide_labels(np.flatnonzero(GRAPH.labels == 1).astype(np.int32))
 
 
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
         (_one_class(), "The 20 labelled ideas all have the label 'bad'"),
-        (GRAPH.with_unknown(np.arange(40, dtype=np.int32)), "has a label"),
-        (GRAPH.with_unknown(np.arange(6, 40, dtype=np.int32)), "at least .* labelled ideas; this graph has 6"),
+        (GRAPH.hide_labels(np.arange(40, dtype=np.int32)), "has a label"),
+        (GRAPH.hide_labels(np.arange(6, 40, dtype=np.int32)), "at least .* labelled ideas; this graph has 6"),
     ],
 )
 def test_graph_with_too_few_labels_is_rejected(graph: GraphArrays, message: str) -> None:
@@ -180,7 +180,7 @@ def test_idea_without_viewpoints_is_not_scored(checkpoint: Checkpoint) -> None:
 
 
 def test_graph_with_dated_and_undated_ideas_can_be_scored() -> None:
-    graph = GRAPH.with_unknown(rows(0))
+    graph = GRAPH.hide_labels(rows(0))
     graph.dates[::2] = 17_000
     scorer = FreshNetwork(QUICK, PROVENANCE)
     assert scorer.score(graph, ASKED).shape == (6, 2)

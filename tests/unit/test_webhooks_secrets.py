@@ -28,10 +28,10 @@ def test_encrypted_secret_is_decrypted_only_with_its_key() -> None:
 
 def test_secret_is_re_encrypted_under_first_key_only_once() -> None:
     both = SecretCipher([NEW, OLD])
-    renewed = both.re_encrypted(SecretCipher([OLD]).encrypt(SECRET))
+    renewed = both.re_encrypt(SecretCipher([OLD]).encrypt(SECRET))
     assert renewed is not None
     assert SecretCipher([NEW]).decrypt(renewed) == SECRET
-    assert both.re_encrypted(renewed) is None
+    assert both.re_encrypt(renewed) is None
 
 
 @pytest.mark.parametrize("wrong", ["hunter2", "AAAA", "é" * 44, OLD[:-4]], ids=["words", "short", "not ascii", "cut"])

@@ -2,9 +2,9 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from assayer.models import Note, Section
@@ -18,28 +18,8 @@ from assayer.text.section_titles import (
     joined_small_capitals,
     split_printed_number,
 )
+from workers.documents.pdf_lines import PdfLine, TextStyle, running_key, without_line_numbers, without_running_lines
 from workers.documents.pdf_notes import part_notes
-
-
-class TextStyle(NamedTuple):
-    font: str
-    size: float
-    """Size in points, after all scaling."""
-    bold: bool
-    italic: bool
-    upright: bool
-    """True if the text is horizontal; False for rotated text, such as in the margin."""
-
-
-class PdfLine(NamedTuple):
-    page: int
-    style: TextStyle
-    uniform: bool
-    """True if the first, middle and last letters of the line have the same style."""
-    text: str
-    left: float = 0.0
-    """Left edge of the first letter in points."""
-
 
 _CAPTION = re.compile(
     r"(?:(?P<figure>fig(?:ure)?)|tab(?:le)?)\b\.?\s+(?:[A-Z]{0,2}\.?\d{1,3}[a-z]?|[IVX]{1,5})\b(?P<mark>[.:|]?)\s*"
@@ -114,27 +94,13 @@ class _Heading(NamedTuple):
     """True if the heading is not printed."""
 
 
+_MOST_HEADS = 12
 _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
-_EDGE = 3
-_MOST_HEADS = 12
-_FEWEST_HEADS = 3
-_NUMBERED_HEAD = re.compile(
-    r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
-)
-"""Words and the page number beside them: `Bibliography 97`, `98 Bibliography`."""
-_LONGEST_PAGE_NUMBER = 4
-"""Maximum digits of a page or line number; a longer number may be the end of a DOI."""
-_LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_FEWEST_NUMBERED, _LARGEST_STEP, _FIFTH = 20, 4, 5
-"""Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
-_NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
-"""Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
 _NAME_END = re.compile(r"[^\W\d_]{3}\. |^\w+,")
 _UNENDED = re.compile(r"(?:[,;:&–-]|\b(?-i:[a-z])[\w'’]*|\b[A-Z]\.)$")
 """End of a line on which an entry does not end: a comma, a word in lower case, or an initial."""
-_ANY_NUMBER = re.compile(r"\d+")
 _JUNK_TITLE = re.compile(
     r"^(?:untitled|microsoft word|document\d*|.*\.(?:docx?|tex|dvi|pdf|indd|qxd))\b", re.IGNORECASE
 )
@@ -143,75 +109,6 @@ _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi",
 
 def _has_word(text: str) -> bool:
     return any(map(str.isalpha, text))
-
-
-def _running_key(line: PdfLine) -> str:
-    """Return the line's text with all numbers replaced, so that a running head is the same on all pages."""
-    return _ANY_NUMBER.sub("#", line.text)
-
-
-def _without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
-    """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
-    marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
-    fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _rising(marks, range(1, _LARGEST_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
-    step = 1
-    if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
-        rising, step = by_fifths, _FIFTH
-    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 4 / step):
-        return lines
-    texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
-    for place, following in pairwise(sorted(rising)):
-        first, last = (int(rising[item]["number"]) for item in (place, following))
-        for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
-            for inside in range(place, min(following, place + 2 * step)):
-                texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
-                texts[inside] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[inside], count=1)
-    return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
-
-
-def _rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
-    """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
-    pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
-    return {place: mark for pair in pairs for place, mark in pair}
-
-
-def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bool:
-    """Return whether most lines of many pages have a number; pages with figures or appendices may have none."""
-    all_lines = Counter(line.page for line in lines)
-    with_number = Counter(lines[place].page for place in numbered)
-    pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
-    return pages >= max(_FEWEST_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
-
-
-def _without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
-    pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
-    edges = [{_running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
-    # The text of pages that are all the same is not a running head.
-    different = {tuple(map(_running_key, page)): edge for page, edge in zip(pages, edges, strict=True)}
-    seen = Counter(key for edge in different.values() for key in edge)
-    running = {key for key, count in seen.items() if count >= max(3, len(different) // 3)}
-    running |= _numbered_heads(pages)
-    return [
-        line
-        for page, edge in zip(pages, edges, strict=True)
-        for line in page
-        if line.style.upright
-        and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)
-        and (_running_key(line) not in running or _running_key(line) not in edge)
-    ]
-
-
-def _numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
-    """Return the keys of the heads of chapters: words beside a page number, on pages that it numbers."""
-    beside: dict[tuple[str, int], set[str]] = defaultdict(set)
-    for page in pages:
-        for line in (*page[:1], *page[-1:]):
-            if match := _NUMBERED_HEAD.fullmatch(line.text):
-                words, number = match["after"] or match["before"], int(match["left"] or match["right"])
-                beside[words, number - line.page].add(f"{line.page} {_running_key(line)}")
-    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _FEWEST_HEADS for item in found}
 
 
 def _body_style(lines: Iterable[PdfLine]) -> TextStyle:
@@ -386,13 +283,13 @@ def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
-    lines = _without_line_numbers(lines)
-    printed, lines = lines, _without_running_lines(lines)
+    lines = without_line_numbers(lines)
+    printed, lines = lines, without_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
     rotated = sum(not line.style.upright for line in printed)
     kept = frozenset(map(id, lines))
-    heads = dict.fromkeys(_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
+    heads = dict.fromkeys(running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
     body = _body_style(lines)
     described = without_captions(lines, body)
     captions = sum(_CAPTION.match(line.text) is not None for line in lines) - sum(

@@ -9,7 +9,8 @@ from assayer.models import FrontMatterField, Frozen, Note, Section
 from workers.documents.document_parsing import parse_document
 from workers.documents.limits import PdfLimits
 from workers.documents.pdf_accents import compose_accents
-from workers.documents.pdf_layout import PdfLine, TextStyle, detect_layout
+from workers.documents.pdf_layout import detect_layout
+from workers.documents.pdf_lines import PdfLine, TextStyle
 from workers.sandbox.office_text import AUTHOR_PROPERTY, HEADS
 
 

@@ -3,7 +3,7 @@ assigned."""
 
 from collections.abc import Iterable, Sequence
 
-from assayer.literature.paper_identity import identifiers_by_scheme, same_key, united_identifiers
+from assayer.literature.paper_identity import identifiers_by_scheme, merge_identifiers, same_key
 from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
     add_url_identifiers,
@@ -57,7 +57,7 @@ class RecordLinker:
         known = self._identifiers.get(paper_id, {})
         mentioned = Identifiers(**{scheme: known[scheme] for scheme in Identifiers.model_fields if scheme in known})
         paper = self._papers.get(paper_id)
-        return united_identifiers([paper.identifiers, mentioned]) if paper else mentioned
+        return merge_identifiers([paper.identifiers, mentioned]) if paper else mentioned
 
     def id_in_source(self, paper_id: PaperId, source: str) -> PaperId | None:
         """Return the paper's id in a source, or None if the source has no record of it. An id that was not assigned

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from assayer.literature.paper_identity import (
     identifiers_by_scheme,
     identifiers_in,
+    merge_identifiers,
     same_key,
-    united_identifiers,
     with_arxiv,
 )
 from assayer.literature.retractions import gravest_retraction
@@ -30,7 +30,7 @@ source's abstract is used."""
 
 def add_url_identifiers(paper: Paper) -> Paper:
     """Add the identifiers found in the paper's own URL."""
-    filled = united_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
+    filled = merge_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
@@ -171,7 +171,7 @@ def _origin(paper: Paper, field: str) -> str:
 
 
 def _identifiers(papers: Sequence[Paper]) -> tuple[Identifiers, list[FieldOrigin]]:
-    together = united_identifiers(paper.identifiers for paper in papers)
+    together = merge_identifiers(paper.identifiers for paper in papers)
     givers = {
         scheme: next(paper for paper in papers if getattr(paper.identifiers, scheme) == value)
         for scheme, value in together

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from assayer.errors import PartUnavailable, StorageError
+from assayer.errors import ComponentUnavailable, StorageError
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)
@@ -74,9 +74,9 @@ class ProcessShare:
         self._task: asyncio.Task[None] | None = None
 
     def require(self) -> None:
-        """Raise PartUnavailable if the share is no longer being renewed, which would be a bug."""
+        """Raise ComponentUnavailable if the share is no longer being renewed, which would be a bug."""
         if self._task is not None and self._task.done():
-            raise PartUnavailable(
+            raise ComponentUnavailable(
                 "This process no longer renews its share of the LLM request limit.", "Please report this."
             )
 

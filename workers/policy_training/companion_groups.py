@@ -88,8 +88,8 @@ def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryT
 
 
 def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
-    """Return a reward function that assigns each row its rollout's reward. The function raises PartUnavailable after
-    `most_steps_unrewarded` consecutive steps without any reward."""
+    """Return a reward function that assigns each row its rollout's reward. The function raises ComponentUnavailable
+    after `most_steps_unrewarded` consecutive steps without any reward."""
     silent = SilentSteps(
         most_steps_unrewarded,
         "No rollout had a reward",

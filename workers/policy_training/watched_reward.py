@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from assayer.errors import PartUnavailable
+from assayer.errors import ComponentUnavailable
 from assayer_client.trainers import TrlReward
 
 LENGTH_REWARDED, LENGTH_UNREWARDED = "length_rewarded", "length_unrewarded"
@@ -23,15 +23,15 @@ class SilentSteps:
         self._most, self._what, self._hint, self._silent = most, what, hint, 0
 
     def note(self, rewarded: bool) -> None:
-        """Record whether a step had a reward. Raises PartUnavailable after the maximum number of consecutive steps
+        """Record whether a step had a reward. Raises ComponentUnavailable after the maximum number of consecutive steps
         without one."""
         self._silent = 0 if rewarded else self._silent + 1
         if self._silent >= self._most:
-            raise PartUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
+            raise ComponentUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 
 
 def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
-    """Wrap a reward function to raise PartUnavailable after `most_steps_unjudged` consecutive steps without any
+    """Wrap a reward function to raise ComponentUnavailable after `most_steps_unjudged` consecutive steps without any
     verdict, and to log the completions' lengths."""
     silent = SilentSteps(
         most_steps_unjudged,

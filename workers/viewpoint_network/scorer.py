@@ -44,7 +44,7 @@ class NetworkScorer:
         if not len(nodes):
             return found
         architecture = description.settings.architecture
-        extractor = SubgraphExtractor(graph.with_unknown(rows), architecture.layers)
+        extractor = SubgraphExtractor(graph.hide_labels(rows), architecture.layers)
         near = extractor.nodes_within(nodes, architecture.layers)
         part = extractor.extract(near)
         tensors = graph_tensors(part, architecture, description.epoch, self._device)
@@ -71,6 +71,6 @@ class FreshNetwork:
         self._provenance = provenance
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        checkpoint = train_network(graph.with_unknown(rows), self._settings, self._provenance)
+        checkpoint = train_network(graph.hide_labels(rows), self._settings, self._provenance)
         scorer = NetworkScorer(checkpoint, self._provenance.embedding, self._settings.device)
         return scorer.score(graph, rows)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from assayer.errors import AssayerError, BudgetExhausted, LlmError, PartUnavailable
+from assayer.errors import AssayerError, BudgetExhausted, ComponentUnavailable, LlmError
 from assayer.llm import Llm, ask
 from assayer.methods.debate.composition import Composition, Seat
 from assayer.methods.debate.guards import reward_without_judging
@@ -69,7 +69,7 @@ async def _speak(
     own = question.model_copy(update={"seat": seat.number})
     try:
         answer = await ask(llm, seat_task(composition, seat), own, run)
-    except (LlmError, BudgetExhausted, PartUnavailable) as error:
+    except (LlmError, BudgetExhausted, ComponentUnavailable) as error:
         return lost_turn(question.round, seat, _failure_sentence(error))
     return spoken_turn(item, question.round, seat, answer)
 

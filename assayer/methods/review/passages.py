@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from assayer.citing.evidence import Evidence, Quoted, citation_of
 from assayer.citing.excerpts import excerpt
 from assayer.citing.labels import strip_citations
-from assayer.claim_support.checking import support_of
+from assayer.claim_support.checking import check_support
 from assayer.claim_support.schemas import SupportItem
 from assayer.llm import Llm
 from assayer.methods.review.schemas import ReadingNote
@@ -104,7 +104,7 @@ async def check_passages(passages: Sequence[ReadPassage], llm: Llm, run: Run) ->
         )
         for passage in passages
     ]
-    found = await support_of(items, llm, run, "support check of a passage") if items else []
+    found = await check_support(items, llm, run, "support check of a passage") if items else []
     return tuple(
         replace(passage, quote=passage.quote.model_copy(update={"support": outcome.support}))
         for passage, outcome in zip(passages, found, strict=True)

@@ -156,7 +156,9 @@ class PassageQuestion(Frozen):
 
 class ReadingNote(Frozen):
     point: PointLabel
-    quote_done: PaperWords = Field(description="5 to 35 words copied exactly from this paper: what was done or made.")
+    quote_done: PaperWords = Field(
+        description="5 to 35 words copied exactly from this paper: what was done or made; may be empty."
+    )
     quote_found: PaperWords = Field(description="5 to 35 words copied exactly: what came out; empty if it says none.")
     quote_under: PaperWords = Field(description="5 to 35 words copied exactly: under which conditions; may be empty.")
     shows: str = Field(

@@ -26,7 +26,7 @@ EXEMPT: Mapping[str, str] = {
     "assayer.methods.debate.viewpoint_judge": _EMBEDDED,
     "assayer.methods.grapheval.graph": _NAME_OF_OURS,
     "assayer.methods.grapheval.scoring.calibration": _NAME_OF_OURS,
-    "assayer.methods.grapheval.scoring.choice.described_choice": _NAME_OF_OURS,
+    "assayer.methods.grapheval.scoring.choice.describe_choice": _NAME_OF_OURS,
     "assayer.methods.grapheval.scoring.fitted_logistic": "fits on labelled ideas of the operator's own",
     "assayer.methods.grapheval.viewpoints.extraction": _ASKS_MODEL,
     "assayer.methods.innoeval.board": _NAME_OF_OURS,

@@ -146,7 +146,7 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.curation.leakage.measure_leakage": lambda text: leakage.measure_leakage(
         text[:2_000], "A title", text[:_ABSTRACT], LeakageLimits()
     ),
-    "assayer.curation.records.question_of_text": lambda text: curation_records.question_of_text(text, "a test"),
+    "assayer.curation.records.parse_question": lambda text: curation_records.parse_question(text, "a test"),
     "assayer.ideas.parsing.check_length": lambda text: parsing.check_length(text, "a test"),
     "assayer.ideas.parsing.idea_id": lambda text: parsing.idea_id("A title", text),
     "assayer.ideas.parsing.parse_idea": lambda text: parsing.parse_idea(f"{_PROSE}\n\n{text}", "a test"),

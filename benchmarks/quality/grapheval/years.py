@@ -49,7 +49,7 @@ def forward_in_time(
     is_asked = np.arange(len(known) + len(asked)) >= len(known)
     together = embedded([*known, *asked], vectorise, classes, is_asked)
     rows = np.flatnonzero(is_asked).astype(np.int32)
-    hidden = together.graph.with_unknown(rows)
+    hidden = together.graph.hide_labels(rows)
     found = []
     for inside, outside, kind in zip(_scorers(alone), _scorers(together), _KINDS, strict=True):
         raw = outside.score(hidden, rows)

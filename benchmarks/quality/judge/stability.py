@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from assayer.bias_test.persuasive import persuasive_copy
+from assayer.bias_test.persuasive import reword_persuasively
 from assayer.models import Axis, Idea
 from assayer.run.concurrency import Failed, as_result, gather_all
 from benchmarks.quality.grapheval.reporting import row
@@ -47,7 +47,7 @@ class StabilityOutcome(Outcome):
 
 async def persuasion_of(answering: Answering, idea: Idea, contenders: Sequence[str], seed: int) -> StabilityOutcome:
     """Review a plan and a copy that only sounds better."""
-    copy = await persuasive_copy(idea.text, await answering.llm(idea.source), answering.run(idea.source))
+    copy = await reword_persuasively(idea.text, await answering.llm(idea.source), answering.run(idea.source))
     altered = neutral_copy(idea, copy.text)
     outcome = StabilityOutcome(
         item=idea.source, seed=seed, words=len(idea.text.split()), words_of_copy=len(altered.text.split())

@@ -28,9 +28,9 @@ def migrate(
     async def work(database: Database) -> None:
         await database.migrate()
         if serving_role:
-            await database.grant_serving(serving_role)
+            await database.grant_service_privileges(serving_role)
         if scaling_role:
-            await database.grant_scaling(scaling_role)
+            await database.grant_queue_privileges(scaling_role)
 
     with_database(work)
     revision = latest_revision()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assayer.errors import InputError
-from assayer.methods.criteria_file import criteria_of
+from assayer.methods.criteria_file import parse_criteria
 from assayer.methods.toml_files import read_text_file
 from cluster.cli.batch.estimate import duplicate_in_words, estimated, show_estimate
 from cluster.cli.batch.service_client import service
@@ -160,7 +160,7 @@ def submit(
 def read_criteria_file(path: Path) -> str:
     """Return the text of a criteria file. Raises InputError if the service would reject it."""
     text = read_text_file(path)
-    criteria_of(text, path.name)
+    parse_criteria(text, path.name)
     return text
 
 
@@ -207,7 +207,7 @@ def _submit_evaluation(client: "Client", name: str, text: str, options: Mapping[
     if isinstance(models := others.get("board_models"), str):
         others["board_models"] = comma_separated(models)
     if isinstance(criteria := others.get("criteria"), str):
-        others["criteria"] = [item.model_dump(mode="json") for item in criteria_of(criteria, "The file of criteria")]
+        others["criteria"] = [item.model_dump(mode="json") for item in parse_criteria(criteria, "The file of criteria")]
     body = {"idea": IdeaBody(text=text), "source": name[:200], "limits": limits, **others}
     return client.evaluations.create(EvaluationBody.model_validate(body)).id
 

@@ -42,7 +42,7 @@ def timeline(
 def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     """Yield one line per row. A block's height is the number of LLM requests in flight, relative to the maximum over
     all tasks."""
-    from assayer.reports.timeline_chart import most_at_once
+    from assayer.reports.timeline_chart import max_concurrent
 
     columns = max(10, width - _LABEL - _FIGURES)
     most = max([1, *(row.most for row in chart.rows if row.kind == "call")])
@@ -51,7 +51,7 @@ def draw_chart(chart: "TimelineChart", width: int) -> Iterator[Text]:
     yield Text(
         f"{found.state}, {chart.seconds:.1f} s, {chart.waited_seconds:.1f} s in the queue; "
         f"{chart.calls} calls, {chart.calls - len(chart.asked)} from the cache, "
-        f"at most {most_at_once(chart.asked)} at once",
+        f"at most {max_concurrent(chart.asked)} at once",
         style="dim",
     )
     for row in chart.rows:

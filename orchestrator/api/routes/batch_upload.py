@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from assayer.errors import InputError
 from assayer.ideas.tables import IdeaTable
-from assayer.methods.criteria_file import criteria_of
+from assayer.methods.criteria_file import parse_criteria
 from assayer.models import Criterion
 from assayer_client.batches import AcceptedBatch, BatchQuery, MoreRowsQuery, RowsQuery
 from orchestrator.api.idempotency import IdempotencyKey, idempotency_record, replayed_response, request_fingerprint
@@ -170,7 +170,7 @@ async def add_batch_rows(
 def _criteria(text: str) -> tuple[Criterion, ...]:
     """Parse the criteria. Raises HttpProblem if they are invalid."""
     try:
-        return criteria_of(text, "The text") if text.strip() else ()
+        return parse_criteria(text, "The text") if text.strip() else ()
     except InputError as error:
         raise HttpProblem.parameter("criteria", str(error)) from None
 

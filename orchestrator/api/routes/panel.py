@@ -12,7 +12,7 @@ from orchestrator.jobs.models import BatchId, JobId
 from orchestrator.problems import not_there, required
 from orchestrator.reviewing.models import ScoreOverride, SignOff
 from orchestrator.services.panels import panel_page
-from orchestrator.store.decisions import SignedDespite
+from orchestrator.store.decisions import AllowedGaps
 from orchestrator.web.pagination import decode_panel_cursor, encode_panel_cursor
 from orchestrator.web.path_parameters import PathId
 from orchestrator.web.things_in_paths import CallInPath
@@ -49,6 +49,6 @@ async def sign_off_batch(id: PathId, body: SignOffBody, context: Signer) -> Sign
     decision, unless the body accepts this. After sign-off, the call accepts no rows, its evaluations cannot be
     cancelled or retried, and opinions, decisions, assignments, remarks and scores cannot be changed. An applicant's
     data can still be erased."""
-    despite = SignedDespite(body.despite_missing, body.despite_unfinished, body.despite_undecided)
+    despite = AllowedGaps(body.despite_missing, body.despite_unfinished, body.despite_undecided)
     signed = await context.reviewing.decisions.sign_off(context.tenant, BatchId(id), body.note, despite, context.by)
     return required(signed, not_there("batch", id))

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.curation.records import question_of_text
+from assayer.curation.records import parse_question
 from assayer.errors import InputError
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import (
@@ -47,7 +47,7 @@ async def create_proposal(
 def _question(position: int, body: QuestionBody) -> ResearchQuestion:
     """Convert one question in the request. Raises HttpProblem if it is invalid."""
     try:
-        return question_of_text(body.question, f"Question {position}", body.id)
+        return parse_question(body.question, f"Question {position}", body.id)
     except InputError as error:
         raise HttpProblem.invalid(str(error), f"/items/{position}/question") from None
 

@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from assayer.curation.records import question_of_text
+from assayer.curation.records import parse_question
 from assayer.errors import InputError
 from assayer_client.curation import ItemsResult, ScoreBody, ScoredIdeaBody, ScoreItems, ScoreResource
 from assayer_client.item_jobs import AcceptedItems
@@ -33,7 +33,7 @@ def _idea_to_score(position: int, body: ScoredIdeaBody) -> IdeaToScore:
     if body.question is None:
         return IdeaToScore(id=body.id, idea=idea)
     try:
-        question = question_of_text(body.question, f"Idea {position}").text
+        question = parse_question(body.question, f"Idea {position}").text
     except InputError as error:
         raise HttpProblem.invalid(str(error), f"/items/{position}/question") from None
     return IdeaToScore(id=body.id, idea=idea, question=question)

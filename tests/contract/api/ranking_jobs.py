@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from assayer.ranking.judged_texts import masked_idea
+from assayer.ranking.judged_texts import mask_idea
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
 from assayer_client.rankings import AcceptedRanking
@@ -37,7 +37,7 @@ async def finish_ranking(service: Service, judge: JudgeLlm | None = None) -> Ran
     lease = await service.lease()
     work = lease.request
     assert isinstance(work, RankingRequest)
-    ideas = [masked_idea(idea) for idea in work.ideas] if work.blind else work.ideas
+    ideas = [mask_idea(idea) for idea in work.ideas] if work.blind else work.ideas
     scores: dict[Any, float] = {idea.id: work.scores[idea.id] for idea in work.ideas if idea.id in work.scores}
     ranked = await rank_ideas(
         ideas, judge or JudgeLlm(right), ranking_run(), RankingOptions(), work.cut, scores, work.known

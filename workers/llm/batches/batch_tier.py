@@ -11,7 +11,7 @@ from typing import Self
 
 from pydantic_core import to_json
 
-from assayer.errors import PartUnavailable, StorageError
+from assayer.errors import ComponentUnavailable, StorageError
 from assayer.models.llm_batches import BatchCall, CollectedCall
 from assayer.ports import Clock
 from workers.llm.batches.batch_book import BatchBook
@@ -48,7 +48,7 @@ class BatchTier:
         self._clock = clock
         self._waiting: dict[str, set[asyncio.Future[None]]] = {}
         self._task: asyncio.Task[None] | None = None
-        self._stopped: PartUnavailable | None = None
+        self._stopped: ComponentUnavailable | None = None
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._work_until_cancelled(), name="batches of calls to the LLM")
@@ -130,7 +130,7 @@ class BatchTier:
         try:
             await self._work()
         except Exception as error:
-            self._stopped = PartUnavailable(
+            self._stopped = ComponentUnavailable(
                 f"Sending and monitoring of batches stopped: {error!r}.", "Please report this."
             )
             self._resolve(list(self._waiting))

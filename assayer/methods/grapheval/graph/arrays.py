@@ -78,7 +78,7 @@ class GraphArrays:
         entries = (self.weights.astype(np.float64), (self.targets, self.sources))
         return sp.csr_array(entries, shape=(nodes, nodes))
 
-    def with_unknown(self, rows: NDArray[np.int32]) -> "GraphArrays":
+    def hide_labels(self, rows: NDArray[np.int32]) -> "GraphArrays":
         """Return the graph with the labels of the ideas in `rows` hidden."""
         labels = self.labels.copy()
         labels[rows] = UNKNOWN

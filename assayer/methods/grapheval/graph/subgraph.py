@@ -147,7 +147,7 @@ class LocalScorer:
         return f"{self.scorer.name}, {self.hops} hops around the idea"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-        extractor = SubgraphExtractor(graph.with_unknown(rows), self.hops)
+        extractor = SubgraphExtractor(graph.hide_labels(rows), self.hops)
         scores = np.full((len(rows), len(graph.classes)), np.nan)
         for place, row in enumerate(rows):
             own = np.flatnonzero(graph.idea_of == row)

@@ -60,14 +60,14 @@ class BestOf:
     def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
         """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
         known = labelled_rows_of_two_classes(graph, rows)
-        hidden = graph.with_unknown(rows)
+        hidden = graph.hide_labels(rows)
         parts = stratified_folds(hidden, min(self._folds, len(known)), self._seed)
         truth = graph.labels[known]
         values = [auroc(truth, held_out_scores(scorer, hidden, parts)[known]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]
 
 
-def described_choice(
+def describe_choice(
     chosen: str,
     chosen_scores: NDArray[np.float64],
     compared: Mapping[str, NDArray[np.float64]],

@@ -39,5 +39,5 @@ def held_out_scores(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -
     ideas in no part get NaN."""
     found = np.full((len(graph.ideas), len(graph.classes)), np.nan)
     for rows in parts:
-        found[rows] = scorer.score(graph.with_unknown(rows), rows)
+        found[rows] = scorer.score(graph.hide_labels(rows), rows)
     return found

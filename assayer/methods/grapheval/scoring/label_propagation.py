@@ -103,7 +103,7 @@ class LabelPropagation:
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> Distributions:
         seen = graph if self.strongest is None else strongest_edges(graph, self.strongest)
-        nodes = propagate(seen.with_unknown(rows), self.rounds)
+        nodes = propagate(seen.hide_labels(rows), self.rounds)
         columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
         sums: Distributions = np.stack(list(columns), axis=1).astype(np.float64)
         scores = _normalised_rows(sums[rows])
