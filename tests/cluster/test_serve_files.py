@@ -167,7 +167,7 @@ async def test_process_of_a_cluster_without_a_database_server_is_refused(monkeyp
     monkeypatch.delenv("ASSAYER_DATABASE__URL")
     where = ReplicaConfig.model_validate(_args("cpu-cluster"))
     build(where)  # the nodes that build the application need no database
-    with pytest.raises(ConfigurationError, match="need a common database"):
+    with pytest.raises(ConfigurationError, match="must share one database"):
         async with open_database(where.settings()):
             pass
 
@@ -188,11 +188,11 @@ def test_pools_without_gpus_run_on_the_labelled_nodes(name: str) -> None:
 @pytest.mark.parametrize(
     ("serving", "without"),
     [
-        ({}, "the pool evaluator"),
-        ({"index": {"replicas": 1}}, "the pool index"),
+        ({}, "the evaluator pool"),
+        ({"index": {"replicas": 1}}, "the index pool"),
         ({"index": {"gpus": 0.5}}, None),
         ({"evaluator": {"gpus": 0.25}}, None),
-        ({"evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}}, "the pool batch_evaluator"),
+        ({"evaluator": {"gpus": 0.25}, "batch_evaluator": {"replicas": 0, "most": 2}}, "the batch_evaluator pool"),
     ],
 )
 def test_gpu_search_requires_gpus_in_the_searching_pool(

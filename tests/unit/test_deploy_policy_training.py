@@ -15,7 +15,7 @@ def test_training_configurations_are_valid_and_state_they_are_untested(file: Pat
     assert (plan.grpo.loss, plan.grpo.scale_rewards) == ("dr_grpo", "none")
     assert plan.folder.is_relative_to(file.parent)
     head = [line for line in file.read_text("utf-8").splitlines()[:8] if line.startswith("#")]
-    assert any("Not tried" in line for line in head)
+    assert any("Untested" in line for line in head)
 
 
 def test_scicompanion_configuration_matches_its_paper() -> None:
