@@ -46,7 +46,7 @@ def require_llm(settings: Settings, work: str) -> None:
         raise ConfigurationError(
             f"{work} needs a language model, but none is configured.",
             "Pass --model PROVIDER/NAME (in Python, model=…), or set ASSAYER_LLM__MODEL and, for your own endpoint, "
-            "ASSAYER_LLM__BASE_URL and __API_KEY.",
+            "ASSAYER_LLM__BASE_URL and ASSAYER_LLM__API_KEY.",
         )
 
 

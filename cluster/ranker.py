@@ -65,7 +65,7 @@ class Ranker:
         if run_request.blind:
             wanted = await asyncio.to_thread(_mask_ideas, wanted)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
-        request = await asyncio.to_thread(self._ranking, wanted, options)
+        request = await asyncio.to_thread(self._ranking_result_inputs, wanted, options)
         run = await self._begin(request, progress, run_request)
         baselines = None
         if wanted.labelled:
@@ -88,7 +88,7 @@ class Ranker:
         if run_request.blind:
             first, second = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
             ideas = (first, second)
-        run = await self._begin(self._comparison(ideas, both_orders, options), progress, run_request)
+        run = await self._begin(self._comparison_result_inputs(ideas, both_orders, options), progress, run_request)
         if read_the_same(*ideas, options):
             return self._result(ideas, options, run, not_asked=_READ_THE_SAME)
         orders = [ideas, ideas[::-1]] if both_orders else [ideas]
@@ -145,8 +145,8 @@ class Ranker:
         own = self.settings.ranking
         return await run_request.start_run("rk", request, self.llm, self.clock, progress, own)
 
-    def _ranking(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
-        """Return everything that determines the ranking."""
+    def _ranking_result_inputs(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
+        """Return all inputs that affect the ranking."""
         return self._request(
             options,
             ideas=[idea.id for idea in wanted.ideas],
@@ -159,7 +159,9 @@ class Ranker:
             evidence=None if wanted.evidence is None else dict(wanted.evidence),
         )
 
-    def _comparison(self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings) -> ResultInputs:
+    def _comparison_result_inputs(
+        self, ideas: Sequence[Idea], both_orders: bool, options: RankingSettings
+    ) -> ResultInputs:
         asked = [idea.id for idea in ideas]
         return self._request(options, ideas=asked, blinding=blinding_rules(ideas), both_orders=both_orders)
 

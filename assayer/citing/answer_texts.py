@@ -106,7 +106,8 @@ def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
 
 
 def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
-    """Return the shape described by an annotation. The innermost role applies."""
+    """Return the shape of a field's text, according to the field's type annotation. If roles are nested, the innermost
+    one applies."""
     for item in metadata:
         parts = item.metadata if isinstance(item, FieldInfo) else [item]
         role = next((part for part in parts if isinstance(part, TextRole)), role)

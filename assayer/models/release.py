@@ -35,7 +35,7 @@ class ReleaseMinima(Frozen):
 
 
 class MeasuredMinimum(Frozen):
-    """Required minimum, with the value measured in the report."""
+    """A required minimum, and the value that the report actually reached."""
 
     name: MinimumName
     measured: float | FitLevel | Absent

@@ -164,8 +164,8 @@ def is_web_page(entry: str) -> bool:
     return bool(_ADDRESS.search(entry) and _VISITED.search(entry))
 
 
-def is_dated(entry: str) -> bool:
-    """Return whether an entry has a year, an identifier or an address."""
+def has_year_or_link(entry: str) -> bool:
+    """Return whether an entry has a year, an identifier or a URL. Words such as “in press” count as a year."""
     return bool(_DATED.search(entry))
 
 

@@ -11,7 +11,7 @@ from assayer.reference_lists.entry_shape import (
     ITEM_MARK,
     begins_with_names,
     entry_number,
-    is_dated,
+    has_year_or_link,
     is_dated_names,
     reads_like_entry,
     without_mark,
@@ -102,7 +102,7 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         found = entry_number(line)
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
-        repeated = step == 0 and style == "bracket" and entries and is_dated("\n".join(entries[-1][1]))
+        repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
         if found and (repeated or 0 < step <= (_LARGEST_GAP if style == "bracket" else 2)):
             last = found[1]
             entries.append((last, [without_mark(line)]))
@@ -126,7 +126,7 @@ def _without_note(lines: Sequence[str]) -> Sequence[str]:
         not consecutive
         or len(above) > _MOST_NOTE_LINES
         or any(map(reads_like_entry, above))
-        or is_dated(" ".join(above))
+        or has_year_or_link(" ".join(above))
     ):
         return lines
     return lines[places[0] :]
@@ -141,7 +141,7 @@ def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
         # The number must follow the end of an entry, unlike the 3 in `p. 3. Lee`.
         if (
             following is None
-            or not is_dated(text[: following.start()])
+            or not has_year_or_link(text[: following.start()])
             or not begins_with_names(text[following.end() :])
         ):
             yield text, number
@@ -193,13 +193,13 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     begin with names."""
     texts = [line for line in lines if line.strip()]
     apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
-    named, dated = sum(map(begins_with_names, texts)), sum(map(is_dated, texts))
+    named, dated = sum(map(begins_with_names, texts)), sum(map(has_year_or_link, texts))
     if not apart or len(texts) < _FEWEST_INLINE or named < _MOST * len(texts) or dated < _HALF * len(texts):
         return []
     entries: list[str] = []
     for text in texts:
         begins = reads_like_entry(text) or _is_whole_entry(text)
-        if not entries or begins or (begins_with_names(text) and (is_dated(text) or len(text) >= _SHORTEST)):
+        if not entries or begins or (begins_with_names(text) and (has_year_or_link(text) or len(text) >= _SHORTEST)):
             entries.append(text)
         else:
             entries[-1] += f"\n{text}"
@@ -211,7 +211,7 @@ def _unmarked(lines: Sequence[str]) -> Iterator[str]:
     pending: list[str] = []
     complete = False
     for piece in _pieces(lines):
-        dated = is_dated(piece)
+        dated = has_year_or_link(piece)
         if complete and dated:
             yield "\n".join(pending)
             pending = []
@@ -230,7 +230,7 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
         pieces = list(_between(lines, starts))
         # An appendix may follow, whose lines begin at the same edge.
         last = max((place for place, piece in enumerate(pieces, 1) if reads_like_entry(piece)), default=len(pieces))
-        if sum(map(is_dated, pieces[:last])) >= _MOST * last:
+        if sum(map(has_year_or_link, pieces[:last])) >= _MOST * last:
             yield from pieces
             return
     if places:
@@ -250,7 +250,7 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
     # The rest of an entry in a paragraph of its own has no date before the next paragraph.
-    dated = [place for place in dated if is_dated(lines[place]) or place + 2 not in paragraphs]
+    dated = [place for place in dated if has_year_or_link(lines[place]) or place + 2 not in paragraphs]
     apart = _are_entries_apart(paragraphs, set(dated), lines)
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
@@ -273,12 +273,12 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         is_rest_of_address = _ENDS_IN_ADDRESS.search(above) and len(lines[place].split()) == 1
         above = lines[place]
         ended = bool(is_rest_of_address or _ENDED.search(above))
-        complete = complete or is_dated(above)
+        complete = complete or has_year_or_link(above)
 
 
 def _is_whole_entry(line: str) -> bool:
     begins = not line[0].isspace() and (not line[0].islower() or begins_with_names(line))
-    return begins and len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:]))
+    return begins and len(line) >= 30 and has_year_or_link(line) and bool(_ENDED.search(line[-500:]))
 
 
 def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines: Sequence[str]) -> bool:
@@ -290,7 +290,7 @@ def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines:
         and set(dated) <= set(paragraphs)
         and all(
             len([line for line in text if line.strip()]) <= _MOST_NOTE_LINES
-            and is_dated("\n".join(text))
+            and has_year_or_link("\n".join(text))
             and not text[0][0].islower()
             for text in texts
         )
@@ -319,7 +319,7 @@ def _run_on(piece: str) -> Iterator[str]:
         yield piece
         return
     for cut in cuts:
-        if is_dated(flat[start:cut]) and not is_dated_names(flat[start:cut]):
+        if has_year_or_link(flat[start:cut]) and not is_dated_names(flat[start:cut]):
             yield flat[start:cut]
             start = cut
     yield flat[start:]

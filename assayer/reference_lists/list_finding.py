@@ -10,7 +10,7 @@ from assayer.reference_lists.entry_shape import (
     begins_entry,
     begins_with_names,
     entry_number,
-    is_dated,
+    has_year_or_link,
     is_prose,
     is_published,
     is_record,
@@ -115,7 +115,7 @@ def end_of_entries(listed: str) -> int:
     last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
     length, dated = 0, False
     for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
-        length, dated = length + len(above.text), dated or is_dated(above.text)
+        length, dated = length + len(above.text), dated or has_year_or_link(above.text)
         is_title = len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
         is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
@@ -131,7 +131,7 @@ def _follows(title: str) -> bool:
 
 def _begins_dated(line: str, ahead: str) -> bool:
     """Return whether a line begins an entry with a date, or a record, whose abstract is part of it."""
-    return is_record(line) or (begins_entry(line) and is_dated(ahead) and not is_prose(line))
+    return is_record(line) or (begins_entry(line) and has_year_or_link(ahead) and not is_prose(line))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -172,7 +172,7 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line
     if certainty == "certain" and is_marked:
         return True
     shown = [line.text for line in following if not _FENCE.match(line.text)][:12]
-    return any(begins_entry(line) for line in shown[:2]) or is_dated(" ".join(shown[:3]))
+    return any(begins_entry(line) for line in shown[:2]) or has_year_or_link(" ".join(shown[:3]))
 
 
 def _end(
@@ -280,11 +280,11 @@ def _entry_range(starts: Sequence[int], lines: Sequence[_Line], stop: int) -> tu
     ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), rest.stop)]
     entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
     entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
-    while entries and not is_dated(entries[-1]):
+    while entries and not has_year_or_link(entries[-1]):
         entries.pop()
     if len(entries) < _FEWEST:
         return None
-    dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY and not is_prose(entry) for entry in entries)
+    dated = sum(has_year_or_link(entry) and len(entry) <= _LONGEST_ENTRY and not is_prose(entry) for entry in entries)
     named = sum(begins_with_names(without_mark(entry)) or reads_like_entry(entry) for entry in entries)
     published = sum(map(is_published, entries))
     enough = dated >= _MIN_DATED_SHARE * len(entries) and min(named, published) >= _MIN_NAMED_SHARE * len(entries)

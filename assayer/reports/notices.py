@@ -48,7 +48,7 @@ def literature_notices(
         )
         yield Notice(kind="no_llm", text=text)
     beyond = run.journal.remote_sources_searched(backends.literature.source)
-    yield from _corpus_fit(fit, beyond, run.journal.near_remote_papers, on_subject)
+    yield from _coverage_notice(fit, beyond, run.journal.near_remote_papers, on_subject)
     yield from _budget(run)
     yield from _retraction(parts, references)
     yield from _unchecked_retractions(run)
@@ -108,11 +108,11 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
         yield Notice(kind="long_idea", text=text)
 
 
-def _corpus_fit(
+def _coverage_notice(
     fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
-    """Yield the notice about incomplete corpus coverage. Searches in remote sources cannot replace a complete corpus:
-    they are rate-limited, cover only titles and abstracts, and return only what was queried."""
+    """Yield the notice about incomplete corpus coverage. Searching remote sources is no substitute for a complete
+    corpus: the searches are rate-limited, cover only titles and abstracts, and find only what the queries match."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"

@@ -62,7 +62,7 @@ def prepare_file(path: Path, option: str = "--out") -> None:
             f"{path} cannot be written: {error.strerror}.", f"Choose a different file with {option}."
         ) from None
     if path.is_dir():
-        raise InputError(f"{path} is a folder.", f"Pass the name of a file with {option}.")
+        raise InputError(f"{path} is a folder.", f"Pass a file name to {option}, not a folder.")
     if not is_stream:
         make_folder(path.parent, "The results", option)
 

@@ -94,7 +94,7 @@ class IndexReplica(Replica):
         return os.getpid()
 
     def record_routing_stats(self) -> dict[str, Any]:
-        """Return routing statistics for `ShardRouter`."""
+        """Return the routing statistics that `ShardRouter` uses. Ray Serve calls this hook."""
         return {OPEN_SHARDS: self._opened()}
 
     async def check_health(self) -> None:

@@ -70,9 +70,9 @@ class PoolClient(Generic[T]):
         except RayTaskError as error:
             raise _original_error(error) from None
         except BackPressureError:
-            raise PoolFull(f"The queue of {self._name} is full.") from None
+            raise PoolFull(f"The queue of the {self._name} pool is full.") from None
         except (RayError, RayServeException) as error:  # also if the answer was lost with its node
-            raise ReplicaLost(f"A process of the {self._name} died: {type(error).__name__}.") from None
+            raise ReplicaLost(f"A process in the {self._name} pool died ({type(error).__name__}).") from None
 
     def _send(self, name: str, *args: Any, **kwargs: Any) -> Any:
         if is_urgent():

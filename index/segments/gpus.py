@@ -24,7 +24,7 @@ MAX_SELECTED = 2_048
 """Maximum number of results per query that a GPU can select."""
 _ROWS_AT_ONCE = 65_536
 """Number of rows copied to a GPU at a time; they are read from disk as they are copied."""
-_ON_THE_CPU = "or set ASSAYER_CORPUS__DEVICE=cpu."
+_CPU_HINT = "To use the CPU instead, set ASSAYER_CORPUS__DEVICE=cpu."
 
 
 class GpuMatches(NamedTuple):
@@ -62,7 +62,7 @@ def open_gpus(device: Device) -> Gpus | None:
         return None
     faiss = load_faiss()
     installed = faiss_packages()
-    instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]', {_ON_THE_CPU}"
+    instead = f"Run: pip uninstall {' '.join(installed)}; then pip install 'assayer-research[gpu]'. {_CPU_HINT}"
     if len(installed) > 1:
         raise ConfigurationError(
             f"{' and '.join(installed)} are both installed, but they provide the same module.",
@@ -83,19 +83,19 @@ class FaissGpus:
         if not self.count:
             raise ConfigurationError(
                 "CUDA finds no GPU: there is no card or driver, or the process is not allowed to see it.",
-                f"Check nvidia-smi and CUDA_VISIBLE_DEVICES, {_ON_THE_CPU}",
+                f"Check nvidia-smi and CUDA_VISIBLE_DEVICES. {_CPU_HINT}",
             )
         try:
             import torch
         except ImportError:
             raise ConfigurationError(
                 "Loading vectors into GPU memory requires torch, which is not installed.",
-                f"Run: pip install 'assayer-research[gpu]', {_ON_THE_CPU}",
+                f"Install it with: pip install 'assayer-research[gpu]'. {_CPU_HINT}",
             ) from None
         if torch.cuda.device_count() < self.count:
             raise ConfigurationError(
                 f"FAISS finds {self.count} GPUs, but torch {torch.__version__} finds {torch.cuda.device_count()}.",
-                f"Install a build of torch with CUDA, {_ON_THE_CPU}",
+                f"Install a build of torch with CUDA. {_CPU_HINT}",
             )
         self._faiss, self._torch = faiss, torch
         self._resources = [faiss.StandardGpuResources() for _ in range(self.count)]

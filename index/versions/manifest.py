@@ -193,7 +193,10 @@ def read_sealed(directory: Path, kind: type[OfKind]) -> OfKind:
     if not _is_sealed(directory, written):
         raise CorpusError(f"The corpus is damaged: {path} has changed since it was written.", REBUILD_HINT)
     if manifest.version != directory.name:
-        raise CorpusError(f"The corpus is damaged: {path} belongs to version {manifest.version}.", REBUILD_HINT)
+        raise CorpusError(
+            f"The corpus is damaged: {path} is from version {manifest.version}, but its folder is {directory.name}.",
+            REBUILD_HINT,
+        )
     return manifest
 
 

@@ -46,7 +46,7 @@ class WaitingJob(NamedTuple):
 
 @dataclass(frozen=True)
 class TenantQueue:
-    """A tenant with waiting jobs."""
+    """The jobs that a tenant has waiting, with its weight and limits."""
 
     tenant: TenantId
     weight: float

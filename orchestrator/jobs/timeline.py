@@ -15,8 +15,10 @@ ENDS_ATTEMPT = frozenset({"retried", "succeeded", "failed", "cancelled"})
 def timeline_of(job: Job, events: Sequence[JobEvent], rows: Sequence[LedgerRow], now: dt.datetime) -> Timeline:
     """Return the timeline of a job from its `events`, in order, and the ledger `rows` of its run."""
     end = job.finished_at or now
-    calls = [_call_span(row) for row in ledger_rows_of_job(job, events, rows, end)]
-    spans = sorted((*_waits(job, events, end), *_stages(events, end), *calls), key=lambda span: (span.start, span.end))
+    calls = [_request_span(row) for row in ledger_rows_of_job(job, events, rows, end)]
+    spans = sorted(
+        (*_waits(job, events, end), *_stage_spans(events, end), *calls), key=lambda span: (span.start, span.end)
+    )
     return Timeline(id=job.id, title=job.subject, state=job.state, start=job.created_at, end=end, spans=tuple(spans))
 
 
@@ -57,8 +59,9 @@ class _Stage:
         return Span(name=name, kind="stage", start=self.since, end=until, outcome=outcome, detail=detail)
 
 
-def _stages(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
-    """Yield a span for each stage of each attempt, from the progress events, which list all stages and their start."""
+def _stage_spans(events: Sequence[JobEvent], end: dt.datetime) -> Iterator[Span]:
+    """Yield a span for each stage of each attempt, built from the progress events. They record when each stage
+    started."""
     stages: dict[str, _Stage] = {}
     for event in events:
         if event.kind == "progress":
@@ -78,8 +81,9 @@ def _update_stage(stages: dict[str, _Stage], progress: Mapping[str, Any], at: dt
         stage.done, stage.total, stage.until = done, total, at
 
 
-def _call_span(row: LedgerRow) -> Span:
-    """Return the span of a request, which the ledger records when it ends."""
+def _request_span(row: LedgerRow) -> Span:
+    """Return a request's span. The ledger records a request when it ends, so the start is calculated from the
+    latency."""
     record = row.record
     if record.cached:
         return Span(name=record.task, kind="call", start=row.at, end=row.at, outcome="cached", detail=record.model)

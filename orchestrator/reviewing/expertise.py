@@ -115,8 +115,8 @@ _BEST = 99.0
 
 
 def assignment_values(similarity: NDArray[np.float32], bids: Mapping[tuple[int, int], str]) -> NDArray[np.float64]:
-    """Return the value of assigning each proposal (row) to each reviewer (column), from similarities and from bids by
-    row and column."""
+    """Return the value of assigning each proposal (row) to each reviewer (column), computed from the similarities
+    and from `bids`, whose keys are (row, column)."""
     positive = similarity[similarity > 0]
     best = float(np.percentile(positive, _BEST)) if positive.size else 1.0
     values = np.clip(similarity.astype(np.float64) / best, 0.0, 1.0)

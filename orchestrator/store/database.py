@@ -365,8 +365,8 @@ def _log_timeout(query: LoggedQuery) -> None:
 
 
 def _is_closed(connection: Connection) -> bool:
-    """Return whether a connection is closed. A connection lost during a transaction leaves the pool and raises an error
-    here, which also counts as closed."""
+    """Return whether a connection is closed. Checking a connection that was lost during a transaction raises an
+    error, because it is no longer in the pool; this counts as closed."""
     try:
         return connection.is_closed()
     except asyncpg.InterfaceError:

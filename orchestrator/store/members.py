@@ -218,7 +218,7 @@ class PgMembers(LoggedStore):
         people = {row["id"]: from_row(Member, row) for row in await connection.fetch(_LOCK, tenant, [id, actor.id])}
         acting, found = people.get(MemberId(actor.id)), people.get(id)
         if acting is not None and (acting.removed_at is not None or not may(acting.role, "invite people")):
-            raise ReviewRefused("Your role has changed, so you can no longer change members.")
+            raise ReviewRefused("Your role has changed, so you can no longer manage members.")
         if found is None or found.removed_at is not None:
             return None
         role = (actor if acting is None else acting).role

@@ -113,7 +113,7 @@ async def test_manifest_of_another_version_is_rejected(directory: Path) -> None:
     await update(directory, record(30))
     for name in ("manifest.json", "manifest.json.sha256"):
         shutil.copy(before / name, versions.current_path() / name)
-    with pytest.raises(CorpusError, match=rf"manifest\.json belongs to version {before.name}"):
+    with pytest.raises(CorpusError, match=rf"manifest\.json is from version {before.name}"):
         Corpus.open(directory, EMBEDDER)
 
 

@@ -105,7 +105,7 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("endless", DownloadRefused, "more than 3 MB"),
         ("five-gigabytes", DownloadRefused, "is 5,000.0 MB in size; the limit is 3 MB"),
         ("cut-short", DownloadFailed, "the body was cut off"),
-        ("bomb", DownloadRefused, "more than 3 MB after decompression"),
+        ("bomb", DownloadRefused, "larger than 3 MB after decompression"),
         ("broken-packing", DownloadFailed, "could not be decompressed"),
         ("unasked-packing", DownloadRefused, "has the content encoding 'gzip, gzip'"),
         ("picture", DownloadRefused, "is served as 'image/png', not as a PDF"),

@@ -127,7 +127,8 @@ def folder_with_heads(name: str) -> Path:
     missing = [head for head in _HEADS if not (folder / head).is_file()]
     if missing:
         raise ConfigurationError(
-            f"{name!r} is not bge-m3 or a model fine-tuned from it: {folder} has no {' and no '.join(missing)}.",
-            "Choose such a model, or set ASSAYER_EMBEDDER__LIBRARY=sentence-transformers for vectors only.",
+            f"{name!r} is neither bge-m3 nor fine-tuned from it: {folder} lacks {' and '.join(missing)}.",
+            "Choose bge-m3 or a model fine-tuned from it, or set ASSAYER_EMBEDDER__LIBRARY=sentence-transformers to "
+            "use dense vectors without token weights.",
         )
     return folder

@@ -63,7 +63,7 @@ async def receive_body(
     while piece := await _next_piece(response, where, limits):
         size += len(piece)
         if size > limits.bytes:
-            raise DownloadRefused(f"{where} has more than {limits.bytes / 1e6:g} MB after decompression.")
+            raise DownloadRefused(f"{where} is larger than {limits.bytes / 1e6:g} MB after decompression.")
         if throughput.is_too_slow(clock.monotonic(), len(piece)):
             raise _too_slow(where, limits)
         digest.update(piece)

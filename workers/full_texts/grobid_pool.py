@@ -286,7 +286,7 @@ def _tei(outcome: GrobidTei | GrobidEmpty | GrobidRefused, source: str) -> bytes
         return outcome.body
     if isinstance(outcome, GrobidEmpty):
         raise Unreadable(f"GROBID found no text in {source}.", "It may be a scan.", "no_text")
-    raise Unreadable(f"GROBID refused {source}: {outcome.detail}.", "", outcome.cause)
+    raise Unreadable(f"GROBID could not process {source}: {outcome.detail}.", "", outcome.cause)
 
 
 def _too_many_failures(source: str, times: int, last: GrobidBroken) -> Unreadable:

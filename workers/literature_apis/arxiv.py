@@ -180,7 +180,7 @@ def _parse_xml(body: bytes) -> etree._Element:
     if len(body) > MAX_XML_BYTES:
         raise malformed_response(
             SOURCE,
-            f"The response from {SOURCE} has {len(body):,} bytes.",
+            f"The response from {SOURCE} is too large: {len(body):,} bytes.",
             f"The maximum is {MAX_XML_BYTES:,} bytes.",
         )
     parser = etree.XMLParser(
@@ -204,7 +204,9 @@ def _parse_xml(body: bytes) -> etree._Element:
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise malformed_response(
-            SOURCE, f"The response from {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
+            SOURCE,
+            f"The response from {SOURCE} is not an Atom feed: it contains a DOCTYPE declaration.",
+            _BASE_URL_HINT,
         )
     return root
 

@@ -56,18 +56,18 @@ def watch_all(client: "Client", ids: Sequence[str]) -> bool:
 def _watch_one(client: "Client", text: str) -> bool:
     kind = kind_of(text, *KINDS)
     if kind == "batch":
-        return _batch(client, text)
+        return _watch_batch(client, text)
     jobs = job_operations(client, kind)
-    succeeded = _job(text, lambda: jobs.get(text), jobs.events(text))
+    succeeded = _watch_job(text, lambda: jobs.get(text), jobs.events(text))
     if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
         reason = f": {scores.reason}" if scores.score is None and scores.reason else "."
         remark(f"Score: {score_in_words(scores)}{reason}")
     return succeeded
 
 
-def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
-    """Show a job's progress until it ends; return whether it succeeded. The last of `events` is the outcome, even if
-    the job had already ended."""
+def _watch_job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
+    """Show a job's progress until it ends; return whether it succeeded. The last event is always the
+    outcome, even if the job had ended before watching began."""
     title = shortened(look().title, _LONGEST_TITLE)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)
@@ -95,7 +95,7 @@ def _show(progress: Progress, whole: TaskID, title: str, stages: dict[str, TaskI
         progress.update(stages[name], completed=stage["done"], total=stage["total"])
 
 
-def _batch(client: "Client", batch: str) -> bool:
+def _watch_batch(client: "Client", batch: str) -> bool:
     shown_tenth, waits = -1, ""
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         bar = progress.add_task(batch, total=None)

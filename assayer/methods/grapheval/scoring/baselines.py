@@ -107,7 +107,7 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     if not len(known):
         raise InputError(
             f"None of the other {len(graph.ideas) - len(rows):,} ideas in the graph has a label.",
-            "Add ideas with labels: a verdict is learned from ideas whose outcome is known.",
+            "Add labelled ideas: verdicts are predicted from ideas whose outcome is known.",
         )
     return known
 
@@ -119,6 +119,6 @@ def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
     if len(present) < 2:
         raise InputError(
             f"The {len(known):,} labelled ideas all have the label {graph.classes[present[0]]!r}.",
-            "Add ideas with a different label: a verdict is learned from at least two outcomes.",
+            "Add ideas with a different label: verdicts are predicted from ideas with at least two outcomes.",
         )
     return known
