@@ -161,7 +161,7 @@ async def test_unreadable_repository_is_absent_and_others_are_read(code: CodeAda
 @pytest.mark.parametrize(
     ("limits", "error", "says"),
     [
-        ({"download": DownloadLimits(bytes=500)}, DownloadRefused, "more than 0.0005 MB|has 0.0 MB"),
+        ({"download": DownloadLimits(bytes=500)}, DownloadRefused, "more than 0.0005 MB|is 0.0 MB"),
         ({"memory_bytes": 3_000_000}, Unreadable, "cannot be read"),
         ({"wall_seconds": 0.001}, Unreadable, "cannot be read"),
     ],

@@ -111,7 +111,7 @@ async def test_conflicting_update_is_rejected_and_published_version_survives(fir
     await _update(first, 40)
     newer = await _update(second, 41)
     theirs.publish()
-    with pytest.raises(PublicationConflict, match="Nothing there was changed"):
+    with pytest.raises(PublicationConflict, match="Nothing was changed"):
         ours.publish()
     assert _published(first) == newer
     with pytest.raises(CorpusError, match="was built here and never published"):

@@ -245,7 +245,7 @@ async def test_path_too_long_for_any_socket_is_rejected_with_hint(home: Path, mo
 
 @pytest.mark.parametrize("folder", [Path(__file__) / "postgres", Path("/proc/assayer")], ids=["below_a_file", "proc"])
 async def test_unusable_directory_is_rejected_with_hint(folder: Path) -> None:
-    with pytest.raises(ConfigurationError, match="cannot be used: ") as caught:
+    with pytest.raises(ConfigurationError, match="is not usable: ") as caught:
         await EmbeddedPostgres(folder).ensure()
 
     assert "ASSAYER_HOME" in caught.value.hint

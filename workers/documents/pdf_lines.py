@@ -1,5 +1,5 @@
-"""Lines of a PDF with their style, and removal of what is not part of the text: numbers in the margin, running heads and
-page numbers."""
+"""Lines of a PDF with their style, and removal of what is not part of the text: numbers in the margin, running heads
+and page numbers."""
 
 import re
 from collections import Counter, defaultdict
@@ -86,15 +86,25 @@ def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bo
 def without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
-    edges = [{running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
-    # The text of pages that are all the same is not a running head.
-    different = {tuple(map(running_key, page)): edge for page, edge in zip(pages, edges, strict=True)}
-    seen = Counter(key for edge in different.values() for key in edge)
-    running = {key for key, count in seen.items() if count >= max(3, len(different) // 3)}
-    running |= _numbered_heads(pages)
+    # If all pages are the same, so are their texts, which are then no running heads.
+    return _without_running(pages, pages) or _without_running(pages, [*{_keys(page): page for page in pages}.values()])
+
+
+def _keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
+    return tuple(running_key(line) for line in page)
+
+
+def _edge(page: Sequence[PdfLine]) -> set[str]:
+    return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
+
+
+def _without_running(pages: Sequence[Sequence[PdfLine]], counted: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
+    """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted` pages."""
+    seen = Counter(key for page in counted for key in _edge(page))
+    running = {key for key, count in seen.items() if count >= max(3, len(counted) // 3)} | _numbered_heads(pages)
     return [
         line
-        for page, edge in zip(pages, edges, strict=True)
+        for page, edge in ((page, _edge(page)) for page in pages)
         for line in page
         if line.style.upright
         and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)

@@ -134,7 +134,7 @@ async def test_command_errors_are_a_single_line_with_exit_code_2(program: Progra
         (("batch", "submit", "ideas/none.txt"), {}, "not a file or folder"),
         (("batch", "submit", "ideas/bad.pdf"), {}, "not a PDF"),
         (("batch", "watch", "ev_00000000000000000000000000"), {}, "404"),
-        (("batch", "cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "no API key"),
+        (("batch", "cancel", "ev_1"), {"ASSAYER_API_KEY": ""}, "No API key"),
         (("batch", "cancel", "zz_1"), {}, "not an id"),
         (("batch", "cancel", "ev_1"), {"ASSAYER_API_URL": "nowhere"}, "not a valid service URL"),
     ]

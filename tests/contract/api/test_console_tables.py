@@ -136,7 +136,7 @@ async def test_officer_completes_a_call_workflow_in_the_browser(service: Service
         assert await page.locator("a:focus").inner_text() == TITLES[0], "the first proposal is three keys away"
         await page.get_by_role("button", name="Retry 1 without a report").click()
         await page.get_by_role("link", name="Cancel …").click()
-        await page.get_by_role("button", name="Cancel 1 proposal").click()
+        await page.get_by_role("button", name="Cancel 1 evaluation").click()
         await page.locator(".mark.cancelled").first.wait_for()
 
 

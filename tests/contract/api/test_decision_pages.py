@@ -100,7 +100,7 @@ async def test_panel_shows_comments_beside_the_scores(service: Service) -> None:
     owner = await person(service, "owner", "Olga Owner")
     async with at_the_console(service, owner.key, Look(PHONE, "dark")) as (page, url):
         await page.goto(f"{url}/console/calls/{batch}/panel")
-        await page.get_by_label("Comments of Ada Byron").press("Enter")
+        await page.get_by_label("Comments by Ada Byron").press("Enter")
         await page.get_by_text("Sound, <b>cheap</b>.").wait_for()
         await look_over(page, "panel-comments", Look(PHONE, "dark"))
 

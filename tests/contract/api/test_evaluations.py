@@ -73,7 +73,10 @@ async def test_board_size_is_accepted_only_for_innoeval_within_limits(service: S
     drawn = check_problem(beyond, 422, "invalid-request").errors
     assert drawn is not None
     assert drawn[0].pointer == "/board"
-    assert drawn[0].detail == "A board of 13 was requested, but there are only 12 personas. Request at most that many."
+    assert (
+        drawn[0].detail
+        == "A board of 13 reviewers was requested, but there are only 12 personas. Request at most that many."
+    )
     too_large = check_problem(large, 422, "invalid-request").errors
     assert too_large is not None
     assert too_large[0].pointer == "/board"

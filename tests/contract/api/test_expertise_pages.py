@@ -42,7 +42,7 @@ async def test_officer_enters_expertise_reviewer_bids_and_officer_assigns(
         await page.get_by_text("shown only by its number until it has been evaluated").wait_for()
         await page.get_by_role("group", name="Proposal 2").get_by_label("Eager").check()
         await page.get_by_role("button", name="Save bids").click()
-        await page.get_by_text("1 of 2 answered.").wait_for()
+        await page.get_by_text("You have bid on 1 of 2.").wait_for()
         await look_over(page, "bids", look)
     async with at_the_console(service, officer.key, look) as (page, url):
         await page.goto(f"{url}{here}")

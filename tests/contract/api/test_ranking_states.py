@@ -65,7 +65,7 @@ async def test_unranked_proposals_are_listed_with_reasons(service: Service) -> N
     assert "Not ranked: 2" in page
     assert "It cannot be read: Send it as PDF." in page
     assert "It has a report now, but was not included in this ranking." in page
-    assert f"1 of the {ENTRANTS - 1} ranked proposals is not in this call, or was deleted since." in page
+    assert f"1 of the {ENTRANTS - 1} ranked proposals is not in this call, or has since been deleted." in page
 
 
 async def test_deleted_proposals_keep_their_ranks_without_links(service: Service) -> None:
@@ -76,7 +76,7 @@ async def test_deleted_proposals_keep_their_ranks_without_links(service: Service
     for item in ids[-2:]:
         assert (await service.machine.delete(f"/v1/evaluations/{item}", params={"erase": True})).status_code == 204
     page = await page_of(service, f"/console/calls/{call}/rankings/{ranking}")
-    assert f"2 of the {ENTRANTS} ranked proposals are not in this call, or were deleted since." in page
+    assert f"2 of the {ENTRANTS} ranked proposals are not in this call, or have since been deleted." in page
     assert page.count("not in this call, or since deleted<") == 2
     assert not any(item in page for item in ids[-2:])
     assert ids[0] in page

@@ -35,7 +35,7 @@ async def test_forbidden_action_is_explained_for_the_role(service: Service) -> N
     async with signed_in(service, (await person(service, "reviewer")).key) as browser:
         page = _is_page(await browser.get("/console/members", headers=BROWSER), 403)
     assert "You are not allowed to do this" in page
-    assert "A reviewer may not see people" in page
+    assert "A reviewer cannot see people" in page
     assert "Your queue" in page
 
 
