@@ -23,7 +23,7 @@ _QUESTION = (
     "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "
     "whether shade helps seedlings through a dry summer; plots are drawn by lot, survival is counted weekly."
 )
-_MOST_TOKENS = 4_000
+_MAX_TOKENS = 4_000
 _FORMS: dict[StructuredMode, str] = {
     "json_schema": "JSON mode with a schema",
     "json_object": "JSON mode without a schema; the schema is in the prompt",
@@ -67,7 +67,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
         messages=(question,),
         repair_messages=(),
         schema=schema,
-        max_tokens=_MOST_TOKENS,
+        max_tokens=_MAX_TOKENS,
         temperature=settings.temperature,
         seed=settings.seed,
     )

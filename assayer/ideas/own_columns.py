@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from assayer.ideas.record_fields import known_part, normal_name, plain_words, title_field, why_unread
 from assayer.ideas.record_vocabulary import TEXTS
 
-_MOST_COLUMNS = 60
-_LONGEST_NAME = 80
-_LONGEST_VALUE = 1_000
+_MAX_COLUMNS = 60
+_MAX_NAME_CHARS = 80
+_MAX_VALUE_CHARS = 1_000
 _READ_ELSEWHERE = ("id", "cutoff")
 _NAMES = (
     *("applicant", "applicant_name", "name_of_applicant", "applicants", "pi", "pi_name", "principal_investigator"),
@@ -46,11 +46,11 @@ def applicant_of(record: Any) -> ApplicantRecord:
     has_text = any(normal_name(name) in TEXTS and plain_words(value) for name, value in fields.items())
     title = title_field(fields)
     own = {
-        name.strip()[:_LONGEST_NAME]: " ".join(str(value).split())[:_LONGEST_VALUE]
+        name.strip()[:_MAX_NAME_CHARS]: " ".join(str(value).split())[:_MAX_VALUE_CHARS]
         for name, value in fields.items()
         if name != title and value is not None and _is_own(name, value, has_text=has_text) and str(value).strip()
     }
-    columns = dict(list(own.items())[:_MOST_COLUMNS])
+    columns = dict(list(own.items())[:_MAX_COLUMNS])
     named = {_CURRENCY.sub("", normal_name(name)): value for name, value in reversed(columns.items())}
     return ApplicantRecord(
         next((named[name] for name in _NAMES if name in named), ""),

@@ -23,8 +23,8 @@ from assayer.text.sentences import sentences
 from assayer.text.tex import looks_like_tex
 
 MIN_WORDS = 20
-MOST_CHARACTERS = 400_000
-LONGEST_TITLE = 200
+MAX_CHARACTERS = 400_000
+MAX_TITLE_CHARS = 200
 UNTITLED = "Overview"
 """Name of a section without its own heading."""
 
@@ -59,9 +59,9 @@ _NAMES_PEOPLE = re.compile(
 
 def check_length(text: str, source: str) -> None:
     """Raise InputError if the text is too long for an idea."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise InputError(
-            f"{source} has {len(text):,} characters; an idea can have at most {MOST_CHARACTERS:,}.",
+            f"{source} has {len(text):,} characters; an idea can have at most {MAX_CHARACTERS:,}.",
             "Shorten it, or split it into one file per idea.",
         )
 
@@ -92,11 +92,11 @@ def _check_word_count(text: str, source: str) -> None:
 
 
 def _short(title: str) -> str:
-    """Return the title on one line, at most LONGEST_TITLE characters, cut between words."""
+    """Return the title on one line, at most MAX_TITLE_CHARS characters, cut between words."""
     line = " ".join(_EMPHASIS.sub("", title).split())
-    if len(line) <= LONGEST_TITLE:
+    if len(line) <= MAX_TITLE_CHARS:
         return line
-    return line[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+    return line[: MAX_TITLE_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
 def idea_id(title: str, text: str) -> IdeaId:
@@ -119,7 +119,7 @@ def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
 def _opening_line(text: str) -> str:
     """Return the first line if it stands alone and is not a sentence."""
     line, _, rest = text.strip().partition("\n")
-    alone = rest.startswith("\n") and len(line) <= LONGEST_TITLE and not line.rstrip().endswith((".", ":", ";", ","))
+    alone = rest.startswith("\n") and len(line) <= MAX_TITLE_CHARS and not line.rstrip().endswith((".", ":", ";", ","))
     return line if alone else ""
 
 

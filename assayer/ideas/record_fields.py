@@ -30,7 +30,7 @@ from assayer.text.scripts import words_of
 
 PEOPLE_NAMED = "names of people"
 _ORDER = {name: number for number, name in enumerate(PARTS)}
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _TEXT_WORDS = 6
 """Minimum number of words for the value of an unknown field to count as prose."""
 _LONG_TEXT_WORDS = 25
@@ -148,10 +148,10 @@ def plain_words(value: Any, depth: int = 0) -> str:
         return _without_markup(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value) if depth else ""
-    if depth < _DEEPEST and isinstance(value, list):
+    if depth < _MAX_DEPTH and isinstance(value, list):
         items = [words for item in value if (words := plain_words(item, depth + 1))]
         return "\n".join(f"- {item}" for item in items)
-    if depth < _DEEPEST and isinstance(value, Mapping):
+    if depth < _MAX_DEPTH and isinstance(value, Mapping):
         parts = {name: words for name, item in value.items() if (words := plain_words(item, depth + 1))}
         return "\n\n".join(f"**{name}**: {words}" for name, words in parts.items())
     return ""

@@ -7,7 +7,7 @@ from typing import Any
 from assayer.ideas.record_fields import is_generic_text, is_text_field, normal_name, title_field, why_unread
 from assayer.text.scripts import words_of
 
-_DEEPEST = 5
+_MAX_DEPTH = 5
 _CONTENT = "content"
 """Field of an OpenReview note that holds the fields of its submission form."""
 _WRAPPERS = frozenset({"idea", "data", "proposal", "text"})
@@ -44,7 +44,7 @@ def _is_wrapper(item: Any) -> bool:
 def _levels(content: Mapping[Any, Any]) -> Iterator[list[Any]]:
     """Yield the records on each level of nesting, the outermost first."""
     level: list[Mapping[Any, Any]] = [content]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         below: list[Mapping[Any, Any]] = []
         found: list[Any] = []
         for parent in level:

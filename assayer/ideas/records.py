@@ -25,7 +25,7 @@ from assayer.models import CitedWork, Document, FrontMatterField, Idea, LeftOut,
 from assayer.reference_lists.bibliography_files import object_entries
 from assayer.reference_lists.list_titles import list_title
 
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*)\n\s*```\s*", re.DOTALL)
 _READ_ELSEWHERE = ("id", "cutoff")
 
@@ -122,7 +122,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
 
 
 def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) -> InputError:
-    named = ", ".join(map(repr, list(record)[:_MOST_NAMED])) or "none"
+    named = ", ".join(map(repr, list(record)[:_MAX_NAMED])) or "none"
     if is_review(fields):
         return InputError(
             f"{source} looks like a review or decision, not a proposal; its fields are: {named}.",

@@ -11,7 +11,7 @@ _NAMES = (
     *(f"{thing}_{number}" for number in ("number", "id", "no", "nr", "reference") for thing in _THINGS),
 )
 """Normal names of such columns, in order of preference."""
-_LONGEST = 80
+_MAX_CHARS = 80
 
 
 def reference_column(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
@@ -25,7 +25,7 @@ def reference_column(names: Sequence[str], rows: Iterable[Mapping[str, str]]) ->
     for fields in rows:
         for column in list(seen):
             value = fields.get(column, "").strip()
-            if not value or len(value) > _LONGEST or shown_reference(value) in seen[column]:
+            if not value or len(value) > _MAX_CHARS or shown_reference(value) in seen[column]:
                 del seen[column]
             else:
                 seen[column].add(shown_reference(value))

@@ -12,8 +12,8 @@ from assayer.run.concurrency import Failed, as_result
 from assayer.run.run import Run
 from assayer.text.content_words import is_grammar
 
-_MOST_NAMES = 30
-_MOST_WORDS = 6
+_MAX_NAMES = 30
+_MAX_WORDS = 6
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -39,9 +39,9 @@ def _standing(names: Sequence[str], text: str) -> Iterator[str]:
     from assayer.blinding.names import PARTICLES
 
     small = frozenset(SMALL_WORD.findall(text))
-    for name in dict.fromkeys(" ".join(name.strip(" ,;:*_").split()) for name in names[:_MOST_NAMES]):
+    for name in dict.fromkeys(" ".join(name.strip(" ,;:*_").split()) for name in names[:_MAX_NAMES]):
         words = _WORD.findall(name)
         ordinary = all(word.lower() in small or is_grammar(word.lower()) for word in words)
         is_name = all(not word[0].islower() or word in PARTICLES for word in words)
-        if len(name) > 1 and 0 < len(words) <= _MOST_WORDS and is_name and not ordinary and name in text:
+        if len(name) > 1 and 0 < len(words) <= _MAX_WORDS and is_name and not ordinary and name in text:
             yield name

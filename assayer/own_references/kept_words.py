@@ -9,7 +9,7 @@ from assayer.models import Idea
 MaskedNames: TypeAlias = Set[tuple[str, ...]]
 """Set of names, each split into words without punctuation: `Roe, J.` is `("Roe", "J")`."""
 _WORD = re.compile(r"\w+")
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 
 
 class KeptWords(NamedTuple):
@@ -44,7 +44,7 @@ def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
     tokens = list(_WORD.finditer(words)) if names else []
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):
-        most = min(_MOST_WORDS, len(tokens) - number)
+        most = min(_MAX_WORDS, len(tokens) - number)
         length = next(
             (
                 n

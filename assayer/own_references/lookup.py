@@ -15,7 +15,7 @@ from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from assayer.text.scripts import unspaced_letters
 
-_FEWEST_UNSPACED = 4
+_MIN_UNSPACED_LETTERS = 4
 """Minimum number of letters for a title in a script without spaces to be searched; this is about two words in other
 scripts."""
 
@@ -65,7 +65,7 @@ class ReferenceSearch:
             words = without_names(self.work.title, self._masked_names, fewest=2)
         else:
             words = without_names(without_identifiers(self.work.raw), self._masked_names)
-        return words if len(words.split()) > 1 or unspaced_letters(words) >= _FEWEST_UNSPACED else ""
+        return words if len(words.split()) > 1 or unspaced_letters(words) >= _MIN_UNSPACED_LETTERS else ""
 
     def add(self, source: str, records: Sequence[Paper]) -> None:
         self.asked[source] = None

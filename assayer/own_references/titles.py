@@ -17,7 +17,7 @@ _ALIKE = 90.0
 """Ratio (0 to 100) at or above which two titles may be the same title with a misprint."""
 _UNLIKE = 60.0
 """Ratio (0 to 100) below which the record behind an identifier counts as having a different title."""
-_MOST_OF_IT = 0.6
+_MIN_SHARE_OF_TITLE = 0.6
 """Minimum length of a record's title, as a share of the entry's title, for it to be searched for within the entry."""
 _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
@@ -51,7 +51,7 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     if ours == theirs or (ours and _written_out(work.title) == _written_out(title)):
         return "same"
     more = has_more_subtitle(work, title)
-    whole = len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) or (ours and theirs.startswith(ours))
+    whole = len(theirs) >= max(TELLING, _MIN_SHARE_OF_TITLE * len(ours)) or (ours and theirs.startswith(ours))
     end = _end_in(work.raw, theirs) if whole else None
     if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
         end = rest if (rest := _end_in(work.title, theirs)) and _VENUE.match(rest) else None

@@ -35,7 +35,7 @@ _XML_EXPORTS = {
     "<records": ("EndNote XML", "In EndNote, export with the output style RefMan (RIS) Export or BibTeX Export."),
 }
 _ZOTERO_COLUMNS = {"Item Type", "Title", "Author"}
-_LONGEST_HEADER = 100_000
+_MAX_HEADER_CHARS = 100_000
 """Most characters in which a header of Zotero's CSV is looked for; a field of the csv module has at most 131,072."""
 
 
@@ -74,7 +74,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         read = read_bibtex(amsrefs_as_bibtex(text))
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
         unread = read.unread
-    elif set(next(csv.reader([start[:_LONGEST_HEADER].partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
+    elif set(next(csv.reader([start[:_MAX_HEADER_CHARS].partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
         entries = list(_zotero_entries(start))
     elif start.startswith("<"):
         export, remedy = next((item for mark, item in _XML_EXPORTS.items() if mark in start[:4_000]), ("XML", _REMEDY))

@@ -26,7 +26,7 @@ _AND = re.compile(r"\s+and\s+(?![^{]*\})", re.IGNORECASE)
 VENUES = ("journal", "journaltitle", "booktitle", "publisher")
 """Fields that name the venue in which a work appeared."""
 _OTHERS = ("others", "et al", "et al.")
-_LONGEST = 5_000_000
+_MAX_CHARS = 5_000_000
 _SHOWN = 80
 
 
@@ -64,7 +64,7 @@ def read_bibtex(text: str) -> BibtexEntries:
     works: dict[str, CitedWork] = {}
     fields: dict[str, Mapping[str, str]] = {}
     unread: list[str] = []
-    for number, entry in enumerate(_entries(text[:_LONGEST]), 1):
+    for number, entry in enumerate(_entries(text[:_MAX_CHARS]), 1):
         if isinstance(entry, str):
             unread.append(" ".join(entry.split())[:_SHOWN])
             continue

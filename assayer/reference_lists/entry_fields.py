@@ -7,8 +7,8 @@ from typing import NamedTuple
 from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR, is_published
 from assayer.reference_lists.identifiers import ADDRESS
 
-_SHORTEST_TITLE = 8
-_LONGEST_TITLE = 300
+_MIN_TITLE_CHARS = 8
+_MAX_TITLE_CHARS = 300
 _REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))")
 """Initial with a comma or a family name after it: the end of a list of names, not a title."""
 _YEAR = re.compile(
@@ -49,7 +49,7 @@ _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5
 _IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
-_FEWEST_WORDS = 2
+_MIN_WORDS = 2
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _SENTENCE_END = re.compile(
     r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
@@ -88,7 +88,7 @@ _TITLE_BEFORE_COMMA = re.compile(
     r"[.?!](?:\s|$)|, (?=(?:in|volume|vol|no|pages|pp|page|p|edition)\b|\d)", re.IGNORECASE
 )
 _LOWER_WORDS = re.compile(r"(?:^|\s)(?!(?:and|et|al|van|von|der|den|de|del|di|da|dos|la|le|el)\b)[a-z]{2,}(?:\s|$)")
-_FEWEST_TITLE_WORDS, _MOST_FAMILY_WORDS = 3, 2
+_MIN_TITLE_WORDS, _MAX_FAMILY_WORDS = 3, 2
 _ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
 """Capitalised words that end in an initial, which are names rather than a title."""
 _SHORT_NAME = re.compile(rf"\s{UPPER}\w?$")
@@ -237,8 +237,8 @@ def _begins_with_more_names(rest: str) -> bool:
         return True
     following = _SENTENCE_END.split("".join(after), maxsplit=1)[0]
     return (
-        len(names.split()) <= _MOST_FAMILY_WORDS
-        and len(following.split()) > _FEWEST_TITLE_WORDS
+        len(names.split()) <= _MAX_FAMILY_WORDS
+        and len(following.split()) > _MIN_TITLE_WORDS
         and not is_published(following)
     )
 
@@ -268,7 +268,7 @@ def _without_authors(entry: str) -> EntryFields | None:
     title = _SENTENCE_END.split(entry, maxsplit=1)[0]
     rest = entry[len(title) :]
     begins_sentence = (
-        _UNNAMED_TITLE.fullmatch(title) and not _INITIAL_INSIDE.match(title) and len(title.split()) > _FEWEST_WORDS
+        _UNNAMED_TITLE.fullmatch(title) and not _INITIAL_INSIDE.match(title) and len(title.split()) > _MIN_WORDS
     )
     is_title = rest.strip() and (begins_sentence or rest.lstrip(" .").startswith("[Online]"))
     return EntryFields((), title) if is_title and _may_be_title(title) else None
@@ -282,8 +282,8 @@ def _titled(names: str, rest: str) -> EntryFields | None:
 
 def _may_be_title(title: str) -> bool:
     unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
-    shortest = _SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE
-    return shortest <= len(title) <= _LONGEST_TITLE and not (
+    shortest = _MIN_TITLE_CHARS // 2 if unspaced else _MIN_TITLE_CHARS
+    return shortest <= len(title) <= _MAX_TITLE_CHARS and not (
         _REST_OF_NAMES.match(title) or _ENDS_IN_INITIAL.match(title)
     )
 

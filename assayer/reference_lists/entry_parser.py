@@ -10,12 +10,12 @@ from assayer.reference_lists.entry_splitting import split_entries
 from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, mended_identifiers
 from assayer.text.sanitise import clean_text
 
-_MOST = 2_000
-_LONGEST_LIST = 400_000
+_MAX_ENTRIES = 2_000
+_MAX_LIST_CHARS = 400_000
 """Maximum characters that are parsed."""
-_LONGEST = 1_500
+_MAX_ENTRY_CHARS = 1_500
 """Maximum characters of an entry; a longer entry was not split correctly, and only its identifiers are kept."""
-_MOST_READ = 4_000
+_MAX_READ_CHARS = 4_000
 """Maximum characters of an entry in which identifiers are looked for."""
 _LINK = re.compile(
     r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80})?)>?\)"
@@ -32,15 +32,17 @@ _SAME_NAMES = re.compile(r"^[—―–_-]{2,}[.,]?\s*")
 def parse_references(text: str) -> tuple[CitedWork, ...]:
     """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other fields
     are filled if they are recognised."""
-    text = text[:_LONGEST_LIST]
+    text = text[:_MAX_LIST_CHARS]
     if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
         return works
     if holds_tagged(text) and (works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)):
         return works
     found: list[CitedWork] = []
-    for entry in split_entries(text)[:_MOST]:
+    for entry in split_entries(text)[:_MAX_ENTRIES]:
         above = found[-1].authors if found else ()
-        work = _work(mended_identifiers(entry.text[:_MOST_READ]), above).model_copy(update={"number": entry.number})
+        work = _work(mended_identifiers(entry.text[:_MAX_READ_CHARS]), above).model_copy(
+            update={"number": entry.number}
+        )
         if work.raw:
             found.append(work)
     return tuple(found)
@@ -55,7 +57,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
     named = entry[same.end() :] if same else entry
     plain = ADDRESS.sub("", _ARXIV_AND_YEAR.sub("", named))
     fields = EntryFields()
-    if len(entry) <= _LONGEST:
+    if len(entry) <= _MAX_ENTRY_CHARS:
         fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
     if same:
         fields = fields._replace(authors=_with_above(plain, above, fields.authors))
@@ -67,7 +69,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
         year=year_of(entry),
         doi=next(dois_in(entry), ""),
         arxiv=next(arxiv_ids_in(entry), ""),
-        raw=clean_text(entry[:_LONGEST]),
+        raw=clean_text(entry[:_MAX_ENTRY_CHARS]),
     )
 
 

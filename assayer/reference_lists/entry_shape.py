@@ -107,7 +107,7 @@ _PUBLISHED = re.compile(
 )
 """Pattern for what only works have: volume, issue and pages, an identifier, proceedings, place and publisher, or a year
 in brackets after initials."""
-_FEWEST_WORDS, _LOWER, _MOST_MARKS = 12, 0.6, 0.3
+_MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 """Minimum number of words of prose, minimum share of words in lower case, and maximum of punctuation per word."""
 
 
@@ -116,9 +116,9 @@ def is_prose(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)
     marks = len(re.findall(r"[^\w\s'’-]|\d+", text))
     return (
-        len(words) >= _FEWEST_WORDS
+        len(words) >= _MIN_WORDS
         and sum(word.islower() for word in words) >= _LOWER * len(words)
-        and marks <= _MOST_MARKS * len(words)
+        and marks <= _MAX_MARKS_PER_WORD * len(words)
     )
 
 

@@ -24,18 +24,18 @@ from assayer.text.section_titles import is_known_title, number_of, part_of, with
 _MARKDOWN_LEVELS = 6
 _PLAIN = 7
 """Level assigned to a heading without a Markdown mark."""
-_FEWEST = 3
+_MIN_ENTRIES = 3
 """Minimum number of entries in a list without a heading."""
 _MIN_DATED_SHARE = 0.7
 """Minimum share of entries with a year or an identifier in a list without a heading."""
 _MIN_NAMED_SHARE = 0.6
 """Minimum share of entries that begin with names, and that say where they appeared, in a list without a heading."""
-_LONGEST_ENTRY = 900
-_LONGEST_TITLE = 60
+_MAX_ENTRY_CHARS = 900
+_MAX_TITLE_CHARS = 60
 """Maximum characters of a line that is the title of a section below a list."""
-_SHORTEST_ENTRY, _AHEAD = 45, 300
+_MIN_ENTRY_CHARS, _AHEAD = 45, 300
 """Minimum characters of an entry before prose, and number of characters that show whether prose follows."""
-_MOST_LINES = 6
+_MAX_LINES = 6
 """Maximum lines of an entry in a list without a heading."""
 _MAX_LAST_LINES = 60
 """Maximum lines after the beginning of the last entry in which its end is looked for."""
@@ -107,18 +107,21 @@ def end_of_entries(listed: str) -> int:
     ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
     for place, line in enumerate(lines):
         # An appendix cites works too.
-        if line.stands_alone and len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip()):
+        if line.stands_alone and len(line.text) <= _MAX_TITLE_CHARS and _follows(line.text.strip()):
             earlier = zip(lines[:place], ahead, strict=False)
-            if len(list(islice((1 for it, shown in earlier if _begins_dated(it.text, shown)), _FEWEST))) == _FEWEST:
+            if (
+                len(list(islice((1 for it, shown in earlier if _begins_dated(it.text, shown)), _MIN_ENTRIES)))
+                == _MIN_ENTRIES
+            ):
                 return line.start
             break
     last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
     length, dated = 0, False
     for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
         length, dated = length + len(above.text), dated or is_dated(above.text)
-        is_title = len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip())
+        is_title = len(line.text) <= _MAX_TITLE_CHARS and _follows(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
-        is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
+        is_complete = dated and length >= _MIN_ENTRY_CHARS and _ENDED.search(above.text)
         if is_complete and (prose or is_title or _CAPTION.match(line.text)):
             return line.start
     return len(listed)
@@ -263,7 +266,7 @@ def _named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
         if apart and (begins_with_names(without_mark(line.text)) or reads_like_entry(whole)):
             run.append(place)
         elif run and (
-            place - run[-1] > _MOST_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
+            place - run[-1] > _MAX_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
         ):
             yield from filter(None, [_entry_range(run, lines, len(lines))])
             run = []
@@ -274,7 +277,7 @@ def _entry_range(starts: Sequence[int], lines: Sequence[_Line], stop: int) -> tu
     """Return the first and last line of the entries that begin at these lines, of which the last ends before line
     `stop`; None unless most of them have dates, begin with names, and say where they appeared. Steps of a plan and
     items of a budget have dates too."""
-    if len(starts) < _FEWEST:
+    if len(starts) < _MIN_ENTRIES:
         return None
     rest = range(starts[-1] + 1, min(starts[-1] + _MAX_LAST_LINES, stop))
     ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), rest.stop)]
@@ -282,9 +285,9 @@ def _entry_range(starts: Sequence[int], lines: Sequence[_Line], stop: int) -> tu
     entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
     while entries and not is_dated(entries[-1]):
         entries.pop()
-    if len(entries) < _FEWEST:
+    if len(entries) < _MIN_ENTRIES:
         return None
-    dated = sum(is_dated(entry) and len(entry) <= _LONGEST_ENTRY and not is_prose(entry) for entry in entries)
+    dated = sum(is_dated(entry) and len(entry) <= _MAX_ENTRY_CHARS and not is_prose(entry) for entry in entries)
     named = sum(begins_with_names(without_mark(entry)) or reads_like_entry(entry) for entry in entries)
     published = sum(map(is_published, entries))
     enough = dated >= _MIN_DATED_SHARE * len(entries) and min(named, published) >= _MIN_NAMED_SHARE * len(entries)

@@ -65,7 +65,7 @@ _BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
     ("certain", _titles(_CERTAIN)),
     ("possible", _titles(_POSSIBLE)),
 )
-_LONGEST = 120
+_MAX_LINE_CHARS = 120
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
@@ -79,7 +79,7 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    return _list_title(line) if len(line) <= _LONGEST else None
+    return _list_title(line) if len(line) <= _MAX_LINE_CHARS else None
 
 
 @lru_cache(maxsize=4_096)

@@ -35,7 +35,7 @@ _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,}~\}")
 """Pattern for Chinese text in the HZ encoding, which writes each character as two ASCII characters."""
 _UTF_7 = re.compile(rb"\+A[A-Za-z0-9+/]{2,}-")
 """Pattern for Latin letters in UTF-7: `+AOk-`."""
-_FEWEST_UTF_7 = 2
+_MIN_UTF_7 = 2
 _LATIN = re.compile("[\u00a1-\u024f]+")
 """Pattern for special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""
 _PIECE = 1 << 20
@@ -83,7 +83,7 @@ def _seven_bits(data: bytes) -> str | None:
     if _HZ.search(data):
         return _strictly(data, "hz")
     words = _UTF_7.findall(data)
-    text = _strictly(data, "utf-7") if len(words) >= _FEWEST_UTF_7 else None
+    text = _strictly(data, "utf-7") if len(words) >= _MIN_UTF_7 else None
     return text if text and all(_LATIN.fullmatch(word.decode("utf-7")) for word in words) else None
 
 

@@ -17,7 +17,7 @@ _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
 _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NAMES_ROT13 = re.compile(r"\brot[ -]?13\b|\bcaesar (?:cipher|shift)\b", re.IGNORECASE)
-_MOST = 50
+_MAX_TEXTS = 50
 """Maximum number of encoded texts of each kind."""
 
 
@@ -36,7 +36,7 @@ def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
         (lengths.count(1) >= 15, _SPACED, _of_spaced),
     )
     for pattern, decode in ((pattern, decode) for possible, pattern, decode in forms if possible):
-        for match in islice(pattern.finditer(text), _MOST):
+        for match in islice(pattern.finditer(text), _MAX_TEXTS):
             if decoded := decode(match[0]):
                 yield match.start(), decoded
     if named := _NAMES_ROT13.search(text):

@@ -23,7 +23,7 @@ from assayer.text.hidden_markup import hidden_spans, without_tags
 from assayer.text.injections import find_instructions
 from assayer.text.lookalikes import LOOKALIKES
 
-MOST_FLAGS = 20
+MAX_FLAGS = 20
 """Maximum number of flags kept of each kind; more would be of no use to a reader."""
 EXCERPT = 160
 _KEPT_CHARS = 4_000
@@ -238,7 +238,7 @@ def _first_of_each_kind(marks: list[_Mark]) -> Iterator[_Mark]:
     seen: Counter[FlagKind] = Counter()
     for mark in marks:
         seen[mark.kind] += 1
-        if seen[mark.kind] <= MOST_FLAGS:
+        if seen[mark.kind] <= MAX_FLAGS:
             yield mark
 
 
@@ -288,6 +288,6 @@ def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
         )
         for kind in (kind for kind, present in found if present):
             seen[kind] += 1
-            if seen[kind] <= MOST_FLAGS:
+            if seen[kind] <= MAX_FLAGS:
                 flags.append(TextFlag(kind=kind, excerpt=f"{place}: {clean}"[:EXCERPT], offset=0))
     return tuple(flags)

@@ -182,7 +182,7 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
     ("abstract", _words("abstract")),
 )
 """Words within a title that identify its part, in order of precedence."""
-_LONGEST = 9
+_MAX_WORDS = 9
 """Maximum number of words in a title for a single word to decide its part; a longer title states a finding."""
 
 
@@ -200,7 +200,7 @@ def part_of(title: str) -> PaperPart | None:
     """Return the part that a title belongs to; None if the title names its subject rather than its part."""
     whole = opens_part(title)
     plain = _plain(title)
-    if whole or len(plain.split()) > _LONGEST:
+    if whole or len(plain.split()) > _MAX_WORDS:
         return whole
     return next((part for part, words in _WITHIN if words.search(plain)), None)
 

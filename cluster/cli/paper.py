@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workers.full_texts.tei_reader import TeiFormat
 
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 _HEAD = 1_024
 """Number of bytes at the start of a file within which the PDF signature must occur."""
 
@@ -131,7 +131,7 @@ async def _read_or_fetch(
 
 def _read(path: Path) -> bytes:
     """Read a PDF or TEI file. Raises InputError if its content is not what its name says."""
-    content = read_whole(path, _MOST_BYTES)
+    content = read_whole(path, _MAX_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
         raise InputError(f"{path} is named as a PDF file but is not one.", "Pass a PDF or TEI file.")
     return content

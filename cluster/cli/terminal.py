@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Out = TypeVar("Out")
 
-_WIDEST = 10_000
+_MAX_COLUMNS = 10_000
 """Maximum table width in columns. A table takes only the width that it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -98,7 +98,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
         table.add_column(heading, overflow="fold", no_wrap=place == 0, justify=side)
     for row in rows:
         table.add_row(*map(escape, row))
-    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
+    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _MAX_COLUMNS).print(table)
 
 
 def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from assayer.text.decoding import decode_text
 from cluster.whole_files import read_whole, whole_file
 from index.records.paper_record import PaperRecord, first_problem
 
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 
 
 def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
@@ -34,7 +34,7 @@ def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
 
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:
-    read = read_bibliography(decode_text(read_whole(file, _MOST_BYTES), str(file)), str(file))
+    read = read_bibliography(decode_text(read_whole(file, _MAX_BYTES), str(file)), str(file))
     yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in read.unread)
     for entry in read.entries:
         try:

@@ -14,14 +14,14 @@ from assayer_client.references import SuggestedReferences
 from assayer_client.reports import Report
 from assayer_client.resources import Absent, JobResource, JobState
 
-_MOST_POINTS = 5
+_MAX_POINTS = 5
 _WAYS = {
     "dense": "near the idea's words",
     "reference": "cited by “{}”",
     "citing": "cites “{}”",
     "co-cited": "cited together with “{}”",
 }
-_LONGEST = 600
+_MAX_CHARS = 600
 """Maximum length of a sentence from a report, in characters. The report itself contains the full text."""
 
 
@@ -228,7 +228,7 @@ def _score(part: str, score: Score | Absent) -> PartScore:
 
 
 def _points(points: Sequence[Point]) -> tuple[str, ...]:
-    return tuple(shortened(point.text) for point in points[:_MOST_POINTS])
+    return tuple(shortened(point.text) for point in points[:_MAX_POINTS])
 
 
 def _injection_suspected(report: Report) -> bool:
@@ -253,4 +253,4 @@ def job_fields(job: JobResource, status: str, done: str) -> dict[str, Any]:
 
 
 def shortened(text: str) -> str:
-    return escaping.shortened(text, _LONGEST)
+    return escaping.shortened(text, _MAX_CHARS)

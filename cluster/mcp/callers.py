@@ -24,7 +24,7 @@ _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
 _SCHEME = "bearer"
 _UNAUTHENTICATED = 401
 _ACCEPTED_SECONDS = 60.0
-_MOST_ACCEPTED = 10_000
+_MAX_CACHED_KEYS = 10_000
 
 
 def bearer_key(header: str | None) -> str | None:
@@ -80,7 +80,7 @@ class AcceptedKeys:
             return True
         self._until[digest] = now + _ACCEPTED_SECONDS
         self._until.move_to_end(digest)
-        if len(self._until) > _MOST_ACCEPTED:
+        if len(self._until) > _MAX_CACHED_KEYS:
             self._until.popitem(last=False)
         return True
 

@@ -13,7 +13,7 @@ from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
-_MOST_ITEMS = 50
+_MAX_ITEMS = 50
 
 
 class RewardQuestion(BaseModel):
@@ -55,7 +55,7 @@ class RewardTools:
         context: ToolContext,
         items: Annotated[
             tuple[RewardQuestion, ...],
-            Field(min_length=1, max_length=_MOST_ITEMS, description="Ideas, each with its reference."),
+            Field(min_length=1, max_length=_MAX_ITEMS, description="Ideas, each with its reference."),
         ],
         judge: Annotated[
             str | None,

@@ -27,7 +27,7 @@ from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
-_PIECE, _LONGEST_PIECE = 20_000, 60_000
+_PIECE, _MAX_PIECE_CHARS = 20_000, 60_000
 
 IdeaText = Annotated[
     str,
@@ -125,7 +125,7 @@ class AssayerTools:
             ),
         ] = None,
         max_characters: Annotated[
-            int, Field(ge=1_000, le=_LONGEST_PIECE, description="Maximum length of the piece.")
+            int, Field(ge=1_000, le=_MAX_PIECE_CHARS, description="Maximum length of the piece.")
         ] = _PIECE,
     ) -> ReportPiece:
         """Read the report of a finished evaluation: reviews, quotes and whether they were found in their source,

@@ -18,7 +18,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+_FIRST_PAUSE, _MAX_PAUSE_SECONDS = 0.2, 5.0
 
 
 class ReplicaLost(ComponentUnavailable):
@@ -51,7 +51,7 @@ class PoolClient(Generic[T]):
         fail."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
-            wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
+            wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_MAX_PAUSE_SECONDS),
             stop=stop_after_delay(self.patience),
             reraise=True,
         )

@@ -11,7 +11,7 @@ import pytest
 from assayer.models import Idea, TextFlag
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
+from assayer.reports.head_to_head import MAX_IDEAS, head_to_head_tables
 from assayer.reports.json_and_csv import as_csv, as_json, json_schema
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
@@ -129,7 +129,7 @@ async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None
 
 
 async def test_head_to_head_tables_are_shown_only_for_small_groups() -> None:
-    small, large = await _ranked(MOST_IDEAS), await _ranked(MOST_IDEAS + 1)
+    small, large = await _ranked(MAX_IDEAS), await _ranked(MAX_IDEAS + 1)
     assert [item.dimension for item in head_to_head_tables(small.ranking, small.comparisons)] == [
         "overall",
         "novelty",

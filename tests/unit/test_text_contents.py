@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, Mention, contents_of, text_with_title
+from assayer.text.contents import MAX_CLAIMS, MAX_NAMES, Mention, contents_of, text_with_title
 from assayer.text.names import normalised_name
 
 TITLE = "HedgeNet: Graph Neural Networks for Counting Wild Bees"
@@ -53,8 +53,8 @@ def test_text_without_names_yields_no_mentions(title: str, abstract: str) -> Non
 
 def test_names_and_claims_of_a_long_text_are_bounded() -> None:
     found = contents_of("Names", " ".join(f"We show that METHOD{number} finds bees." for number in range(5_000)))
-    assert len(found.mentions) == MOST_NAMES
-    assert len(found.claims) == MOST_CLAIMS
+    assert len(found.mentions) == MAX_NAMES
+    assert len(found.claims) == MAX_CLAIMS
 
 
 @settings(max_examples=60, deadline=None)

@@ -27,8 +27,8 @@ from workers.literature_apis.record_fields import (
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
-_LONGEST_QUERY = 300
-_MOST = 100
+_MAX_QUERY_CHARS = 300
+_MAX_RECORDS = 100
 """Maximum number of records per page."""
 
 
@@ -84,7 +84,7 @@ class DataCite:
     name: ClassVar[str] = "datacite"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        words = plain_query(query, _LONGEST_QUERY)
+        words = plain_query(query, _MAX_QUERY_CHARS)
         if not words or limit <= 0:
             return []
         params = (
@@ -92,7 +92,7 @@ class DataCite:
             ("resource-type-id", "dataset"),
             ("sort", "relevance"),
             ("disable-facets", "true"),
-            ("page[size]", str(min(limit, _MOST))),
+            ("page[size]", str(min(limit, _MAX_RECORDS))),
         )
         request = SourceRequest(self.name, "datasets", "dois", params)
         records = await fetch_parsed(

@@ -26,7 +26,7 @@ from workers.literature_apis.record_fields import (
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
 _PAGE = 20
-_LONGEST_QUERY = 200
+_MAX_QUERY_CHARS = 200
 
 
 class _Found(ApiObject):
@@ -54,7 +54,7 @@ class Kaggle:
     name: ClassVar[str] = "kaggle"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        words = plain_query(query, _LONGEST_QUERY)
+        words = plain_query(query, _MAX_QUERY_CHARS)
         found: dict[str, Dataset] = {}
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
             params = (("search", words), ("page", str(page)))

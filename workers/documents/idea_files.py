@@ -34,7 +34,7 @@ IDEA_FILE_SUFFIXES = (
     ".ndjson", ".csv", ".tsv", _TABLE,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
-_MOST_BIBLIOGRAPHY_BYTES = 20_000_000
+_MAX_BIBLIOGRAPHY_BYTES = 20_000_000
 
 
 class RejectedInput(Frozen):
@@ -250,7 +250,7 @@ def _with_bibliography(text: str, path: Path) -> Document:
     for name in filter(None, (part.strip() for part in named.split(";"))):
         try:
             file = _beside(path, name)
-            read = read_bibliography(decode_text(_bytes(file, _MOST_BIBLIOGRAPHY_BYTES), name), name)
+            read = read_bibliography(decode_text(_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
         except (InputError, OSError) as error:
             left_out.append(LeftOut(part=f"the bibliography {name}", why=str(error)))
             continue

@@ -26,8 +26,8 @@ _CAPTION = re.compile(
     r"(?P<text>.?)",
     re.IGNORECASE,
 )
-_MOST_LINES = 25
-_MOST_TABLE_LINES = 4
+_MAX_LINES = 25
+_MAX_TABLE_LINES = 4
 """Maximum lines of a table caption; later lines in the same size belong to the table itself."""
 
 
@@ -55,7 +55,7 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
         return 0
     if match["mark"] != ":" and match["text"] and not match["text"].isupper():
         return 0
-    most = _MOST_LINES if match["figure"] else _MOST_TABLE_LINES
+    most = _MAX_LINES if match["figure"] else _MAX_TABLE_LINES
     for length, line in enumerate(lines[place + 1 : place + most], 1):
         ended = not match["figure"] and lines[place + length - 1].text.endswith(".")
         changed = line.page != first.page or abs(line.style.size - first.style.size) >= 0.4
@@ -94,7 +94,7 @@ class _Heading(NamedTuple):
     """True if the heading is not printed."""
 
 
-_MOST_HEADS = 12
+_MAX_HEADS = 12
 _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
@@ -235,7 +235,7 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
     )
 
 
-_SAME_EDGE, _LEAST_INDENT, _MOST_INDENT = 1.5, 3, 45
+_SAME_EDGE, _MIN_INDENT, _MAX_INDENT = 1.5, 3, 45
 """Maximum difference in points of two lines with one left edge, and limits of the indentation below it."""
 _INDENT = "  "
 
@@ -252,7 +252,7 @@ def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
 
     def is_inside(line: PdfLine) -> bool:
         on_page = edges.get(line.page, {line.left})
-        return line.left not in on_page or any(_LEAST_INDENT <= line.left - edge <= _MOST_INDENT for edge in on_page)
+        return line.left not in on_page or any(_MIN_INDENT <= line.left - edge <= _MAX_INDENT for edge in on_page)
 
     inside = [line for line in printed if is_inside(line)]
     begins_inside = inside[:1] == printed[:1] and _begin_share(inside) > _begin_share(set(printed).difference(inside))
@@ -323,4 +323,4 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     found = tuple(
         Section(title=name.translate(_LIGATURES), text=text.translate(_LIGATURES)) for name, text in texts if text
     )
-    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions, rotated)
+    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MAX_HEADS], captions, rotated)

@@ -1,5 +1,4 @@
-"""Lines of a PDF with their style, and removal of what is not part of the text: numbers in the margin, running heads and
-page numbers."""
+"""Lines of a PDF with their style, and removal of line numbers in the margin, running heads and page numbers."""
 
 import re
 from collections import Counter, defaultdict
@@ -29,17 +28,17 @@ class PdfLine(NamedTuple):
 
 
 _EDGE = 3
-_FEWEST_HEADS = 3
+_MIN_HEADS = 3
 _NUMBERED_HEAD = re.compile(
     r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
 )
 """Words and the page number beside them: `Bibliography 97`, `98 Bibliography`."""
-_LONGEST_PAGE_NUMBER = 4
+_MAX_NUMBER_DIGITS = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_FEWEST_NUMBERED, _LARGEST_STEP, _FIFTH = 20, 4, 5
+_MIN_NUMBERED, _MAX_STEP, _FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
-_NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
+_NUMBERED_LINES, _NUMBERED_PAGES, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
 _ANY_NUMBER = re.compile(r"\d+")
 
@@ -53,16 +52,16 @@ def without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
     fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _rising(marks, range(1, _LARGEST_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
+    rising, by_fifths = _rising(marks, range(1, _MAX_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
     step = 1
-    if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
+    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
         rising, step = by_fifths, _FIFTH
-    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 4 / step):
+    if len(rising) < max(_MIN_NUMBERED, len(lines) / 4 / step):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, following in pairwise(sorted(rising)):
         first, last = (int(rising[item]["number"]) for item in (place, following))
-        for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
+        for number in range(first + step, min(last, first + _MAX_STEP * step), step):  # in a word that was joined
             for inside in range(place, min(following, place + 2 * step)):
                 texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
                 texts[inside] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[inside], count=1)
@@ -80,7 +79,7 @@ def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bo
     all_lines = Counter(line.page for line in lines)
     with_number = Counter(lines[place].page for place in numbered)
     pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
-    return pages >= max(_FEWEST_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
+    return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
 
 def without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
@@ -97,7 +96,7 @@ def without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
         for page, edge in zip(pages, edges, strict=True)
         for line in page
         if line.style.upright
-        and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)
+        and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
         and (running_key(line) not in running or running_key(line) not in edge)
     ]
 
@@ -110,4 +109,4 @@ def _numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
                 beside[words, number - line.page].add(f"{line.page} {running_key(line)}")
-    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _FEWEST_HEADS for item in found}
+    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _MIN_HEADS for item in found}

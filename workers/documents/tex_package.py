@@ -20,8 +20,8 @@ _NAMED = re.compile(
 )
 _SUFFIXES = ("", ".tex", ".bib", ".ltx")
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
-_MOST_FILES = 500
-_MOST_BYTES = 50_000_000
+_MAX_FILES = 500
+_MAX_BYTES = 50_000_000
 
 
 def is_tex_archive(data: bytes) -> bool:
@@ -57,7 +57,7 @@ def _is_document(file: Path) -> bool:
 
 def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
     try:
-        files = _document_files(main, _MOST_BYTES)
+        files = _document_files(main, _MAX_BYTES)
     except InputError:
         return frozenset()
     source = b"\n".join(files.values())
@@ -96,7 +96,7 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     waiting = [main.name]
     total = 0
-    while waiting and len(files) < _MOST_FILES:
+    while waiting and len(files) < _MAX_FILES:
         name = waiting.pop(0)
         if name in files:
             continue

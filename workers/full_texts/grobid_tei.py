@@ -101,7 +101,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
 TEI_PARSER_VERSION = "3"
 """Version of this parser. A new version causes stored TEI to be parsed again."""
 MAX_TEI_BYTES = 30_000_000
-_MOST_REFERENCES = 5_000
+_MAX_REFERENCES = 5_000
 
 _TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 _TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
@@ -217,7 +217,7 @@ def _references(root: etree._Element) -> Iterator[CitedWork]:
 
 
 def _entries(root: etree._Element) -> list[etree._Element]:
-    return list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))[:_MOST_REFERENCES]
+    return list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))[:_MAX_REFERENCES]
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:

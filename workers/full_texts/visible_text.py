@@ -19,10 +19,10 @@ _LOG = logging.getLogger(__name__)
 _WINDOW = 12
 """Number of consecutive letters that are looked up in the pages' text."""
 _STEP = 4
-_LEAST = 30
+_MIN_LETTERS = 30
 """Minimum number of consecutive letters that no page shows for text to be removed. Shorter runs are usually formulas
 and symbols that GROBID represents differently."""
-_LEAST_HIDDEN = 6
+_MIN_HIDDEN_LETTERS = 6
 """Minimum number of consecutive letters known to be hidden for text to be removed."""
 _SHOWN = 0.5
 """Minimum share of GROBID's letters that the pages must show for the two texts to be comparable."""
@@ -59,10 +59,10 @@ class _Pages:
             end = at + 1
             while end < len(places) and covered[end] == covered[at]:
                 end += 1
-            if not covered[at] and end - at >= _LEAST_HIDDEN:
+            if not covered[at] and end - at >= _MIN_HIDDEN_LETTERS:
                 first, last = self._trimmed(letters, at, end)
-                hidden = last - first >= _LEAST_HIDDEN and letters[first:last] in self._hidden
-                if hidden or last - first >= _LEAST:
+                hidden = last - first >= _MIN_HIDDEN_LETTERS and letters[first:last] in self._hidden
+                if hidden or last - first >= _MIN_LETTERS:
                     yield _Stretch(places[first][0], places[last - 1][0] + 1, hidden)
             at = end
 

@@ -36,8 +36,8 @@ from workers.outbound.source_requests import (
 )
 
 _PAGE = 200
-_DEEPEST = 2_000
-_MOST_WORDS = 24
+_MAX_OFFSET = 2_000
+_MAX_WORDS = 24
 _WORD = re.compile(r"[a-z0-9]{2,}")
 _FIRST, _LAST = dt.date(1991, 1, 1), dt.date(2999, 12, 31)
 _STOP_WORD_LIST = """
@@ -57,7 +57,7 @@ def search_query(text: str, window: Window) -> str:
     words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
         return ""
-    wanted = " OR ".join(f"all:{word}" for word in words[:_MOST_WORDS])
+    wanted = " OR ".join(f"all:{word}" for word in words[:_MAX_WORDS])
     if window == OPEN:
         return wanted
     first, last = window.after or _FIRST, window.before or _LAST
@@ -83,7 +83,7 @@ class Arxiv:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search title, abstract, authors and comments, for at most 2,000 results."""
-        asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _DEEPEST)
+        asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _MAX_OFFSET)
         while asked and start < wanted:
             size = min(_PAGE, wanted - start)
             params = (("search_query", asked), ("sortBy", "relevance"), ("sortOrder", "descending"))
@@ -141,7 +141,7 @@ def _arxiv_id_of(paper: Identifiers) -> str:
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 _SEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _ERRORS = "/api/errors"
 _VERSION = re.compile(r"v([1-9]\d{0,3})$", re.ASCII)
 _QUOTED_CHARACTERS = 200
@@ -212,7 +212,7 @@ def _parse_xml(body: bytes) -> etree._Element:
 def _number(text: str) -> int:
     """Return the number, or 0 if the text is not a number."""
     text = text.strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
 @dataclass(frozen=True)

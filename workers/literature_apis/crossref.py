@@ -48,11 +48,11 @@ from workers.outbound.source_requests import (
     parse_json,
 )
 
-_MOST_ROWS = 1000
+_MAX_ROWS = 1000
 _BATCH = 50
 """Maximum number of DOIs per list request. More would make responses slower, and URLs longer than some proxies
 accept."""
-_LONGEST_FILTER = 3000
+_MAX_FILTER_CHARS = 3000
 _TYPES = (
     "journal-article",
     "proceedings-article",
@@ -147,7 +147,7 @@ class Crossref:
         params = (
             ("query.bibliographic", words),
             ("filter", ",".join(conditions)),
-            ("rows", str(min(limit, _MOST_ROWS))),
+            ("rows", str(min(limit, _MAX_ROWS))),
             ("select", FIELDS),
         )
         works = await self._list_works("search", params, context)
@@ -171,7 +171,7 @@ class Crossref:
         retraction notices."""
         asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
         found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
-        for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _LONGEST_FILTER):
+        for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _MAX_FILTER_CHARS):
             if len(batch) == 1:
                 single += batch
                 continue

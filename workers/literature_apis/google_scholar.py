@@ -28,7 +28,7 @@ from workers.literature_apis.record_fields import (
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _PAGE = 10
-_LONGEST_QUERY = 250
+_MAX_QUERY_CHARS = 250
 _DASH = re.compile(r"\s[-–]\s")
 _YEAR_BEHIND = re.compile(r",?\s*\b(?:19|20)\d\d$")
 
@@ -56,7 +56,7 @@ class GoogleScholar:
     name: ClassVar[str] = "google_scholar"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        words, found = plain_query(query, _LONGEST_QUERY), list[Paper]()
+        words, found = plain_query(query, _MAX_QUERY_CHARS), list[Paper]()
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
             organic = await fetch_json(self.remote, _request(words, page, window), context, _Answer)
             entries = organic.organic if organic else ()

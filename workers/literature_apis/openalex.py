@@ -49,8 +49,8 @@ from workers.outbound.source_requests import (
 )
 
 _PAGE = 100
-_DEEPEST = 10_000
-_LONGEST_FILTER = 3000
+_MAX_OFFSET = 10_000
+_MAX_FILTER_CHARS = 3000
 _FEW = 3
 """Minimum number of works that contain every word. If there are fewer, a second search for any of the words follows."""
 
@@ -223,7 +223,7 @@ class OpenAlex:
             listed, single = list[_WorkKey](), list[_WorkKey]()
             for key in group:
                 (listed if kind != "doi" or allowed_in_filter(key.value) else single).append(key)
-            for batch in url_batches([key.value for key in listed], _PAGE, _LONGEST_FILTER):
+            for batch in url_batches([key.value for key in listed], _PAGE, _MAX_FILTER_CHARS):
                 if len(batch) == 1:
                     single.append(_WorkKey(kind, batch[0]))
                     continue
@@ -245,7 +245,7 @@ class OpenAlex:
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
         """Return the first works in a list, read page by page. Adds the parameters for fields and paging."""
-        works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
+        works, wanted = list[OpenAlexWork](), min(limit, _MAX_OFFSET)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
             page = await self._fetch_page((*params, *paging), operation, context)

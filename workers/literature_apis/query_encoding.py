@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR", "TO"})
-_LONGEST = 1500
+_MAX_CHARS = 1500
 
 
-def plain_query(text: str, max_chars: int = _LONGEST) -> str:
+def plain_query(text: str, max_chars: int = _MAX_CHARS) -> str:
     """Strip a text to its words, keeping as many as fit into `max_chars` URL-encoded characters; empty if there are
     none.
 

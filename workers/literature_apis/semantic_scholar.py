@@ -47,9 +47,9 @@ from workers.outbound.source_requests import (
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
-_MOST_CITING_PAGES = 3
+_MAX_CITING_PAGES = 3
 """Maximum number of pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
-_MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
+_MAX_SNIPPETS, _MAX_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
 """Id of the paper about Semantic Scholar itself, from its documentation, which is added to every batch. A batch without
@@ -89,7 +89,7 @@ class SemanticScholar:
         words = plain_query(query)
         if not words:
             return []
-        params = (("query", words), ("limit", str(min(limit, _MOST_SNIPPETS))), *_date_params(window))
+        params = (("query", words), ("limit", str(min(limit, _MAX_SNIPPETS))), *_date_params(window))
         page = await self._get("snippets", f"{_GRAPH}/snippet/search", params, SnippetPage, context)
         matches = page.data if page else ()
         numbers = dict.fromkeys(
@@ -127,7 +127,7 @@ class SemanticScholar:
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Return citing papers among the first few thousand listed, because the API cannot filter this list by date."""
         name, found, offset = request_id(paper), list[Paper](), 0
-        for _ in range(_MOST_CITING_PAGES if name else 0):
+        for _ in range(_MAX_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
             path = f"{_GRAPH}/paper/{path_segment(name, ':')}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
@@ -176,7 +176,7 @@ class SemanticScholar:
         that yields nothing, or for several papers, Semantic Scholar chooses the pool."""
         if not names:
             return None
-        params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
+        params = (("limit", str(min(limit + len(names), _MAX_RECOMMENDED))), ("fields", FIELDS))
         if len(names) == 1:
             path = f"{_RECOMMENDATIONS}/papers/forpaper/{path_segment(names[0], ':')}"
             for_one = await self._get("neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context)

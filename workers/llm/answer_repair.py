@@ -49,8 +49,8 @@ Out = TypeVar("Out", bound=BaseModel)
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
 """Number of recent answers to a task, of which the longest is the estimate for the next answer."""
-_LEAST_MEASURED = 8
-LONGEST_QUOTED = 12_000
+_MIN_MEASURED = 8
+MAX_QUOTED_CHARS = 12_000
 """Maximum number of characters of an unusable answer that are sent back with its errors."""
 _QUOTED_RUN_ON = 500
 """Maximum number of characters quoted from an answer that repeats itself, because a longer quote would invite more
@@ -77,7 +77,7 @@ class AnswerLengths:
         """Return the tokens to reserve in the budget: the length of the longest recent answer or, until there are
         enough answers, the maximum."""
         latest = self._latest[request.task, request.model]
-        return min(request.max_tokens, max(latest)) if len(latest) >= _LEAST_MEASURED else request.max_tokens
+        return min(request.max_tokens, max(latest)) if len(latest) >= _MIN_MEASURED else request.max_tokens
 
 
 @dataclass
@@ -301,7 +301,7 @@ def build_repair_request(
 ) -> ChatRequest:
     """Return a request that asks again, with the validator's error messages. Only the last unusable answer is included,
     so that the prompt does not keep growing."""
-    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), LONGEST_QUOTED, request.max_tokens
+    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), MAX_QUOTED_CHARS, request.max_tokens
     if parsed.fault is not None and parsed.fault.kind == "truncated":
         complaint = prompt_template("shorter").substitute()
         if _repeats_itself(answer):

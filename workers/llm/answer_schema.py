@@ -40,11 +40,11 @@ _BOUNDED = "$comment"
 _STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
 _CHARS_A_WORD = 9
 """Characters per word, including a space, for converting a text's limit from words to characters."""
-_MOST_CHARS = 1_000
+_MAX_CHARS = 1_000
 """Maximum length in characters of a text in a bounded answer, if the field's description states no number of words."""
-_MOST_REPEATED = 2_000
+_MAX_COUNTED_CHARS = 2_000
 """Maximum number of characters that llama.cpp's grammars can count. Longer texts are limited only by tokens."""
-_MOST_ENTRIES = 20
+_MAX_ENTRIES = 20
 """Maximum number of entries in a bounded answer's list that has no maximum of its own."""
 
 
@@ -96,7 +96,7 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         _bound(part, field, bounds)
     if node.get("type") == "array":
         _bound(node["items"], name, bounds)
-        most = min(bounds.entries.get(name, _MOST_ENTRIES), node.get("maxItems", _MOST_ENTRIES))
+        most = min(bounds.entries.get(name, _MAX_ENTRIES), node.get("maxItems", _MAX_ENTRIES))
         node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
         if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
             node["minItems"] = least
@@ -107,8 +107,8 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
             node["enum"] = list(labels)
         else:
             stated = map(int, _STATED_WORDS.findall(node.get("description", "")))
-            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MOST_CHARS
-            if most <= _MOST_REPEATED:
+            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MAX_CHARS
+            if most <= _MAX_COUNTED_CHARS:
                 node["maxLength"] = most
 
 

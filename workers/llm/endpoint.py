@@ -50,7 +50,7 @@ _LOG = logging.getLogger(__name__)
 REACH_SECONDS = 15.0
 PROBE_SECONDS = 20.0
 _PROBE_TOKENS = 16
-_SHORTEST_SECRET = 8
+_MIN_SECRET_CHARS = 8
 MAX_BYTES = 16 * 2**20
 """Maximum size of a response in bytes, far more than any model's longest answer."""
 
@@ -272,6 +272,6 @@ class LlmEndpoint:
 
     def _failure(self, response: HttpResponse) -> TransientLlmFailure | PermanentLlmFailure:
         parsed = parse_error_body(read_json(response.body))
-        secret = self._secret if len(self._secret) >= _SHORTEST_SECRET else ""  # a short key is a placeholder
+        secret = self._secret if len(self._secret) >= _MIN_SECRET_CHARS else ""  # a short key is a placeholder
         body = parsed._replace(message=redacted(parsed.message, secret))
         return failure_from_status(response.status, body, retry_after(response.headers, self._clock.now()))

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 from assayer.errors import LlmError, LlmRejected, RequestRefused
 from assayer.models import Fault, FaultKind
 
-_MOST_KEPT = 2_000
+_MAX_SEARCHED_CHARS = 2_000
 """Maximum number of characters of an endpoint's message that are searched for words and numbers."""
-_MOST_QUOTED = 300
+_MAX_QUOTED_CHARS = 300
 """Maximum number of characters of an endpoint's message that an error quotes."""
 
 
@@ -126,7 +126,7 @@ class ErrorBody(NamedTuple):
 
     @property
     def quoted(self) -> str:
-        return clipped_line(self.message, _MOST_QUOTED) or "no reason given"
+        return clipped_line(self.message, _MAX_QUOTED_CHARS) or "no reason given"
 
 
 class ReadTokens(NamedTuple):
@@ -187,14 +187,16 @@ def parse_error_body(body: object) -> ErrorBody:
         else:
             break
     if not isinstance(body, dict):
-        return ErrorBody(clipped_line(_TAG.sub(" ", body), _MOST_KEPT) if isinstance(body, str) else "", "", "")
+        return ErrorBody(
+            clipped_line(_TAG.sub(" ", body), _MAX_SEARCHED_CHARS) if isinstance(body, str) else "", "", ""
+        )
     message = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), "")
     codes = [str(body[name]) for name in ("code", "type", "status") if body.get(name)]
     size = body.get("n_ctx")
     with suppress(RecursionError):  # a message that is a deeply nested list
         text = " ".join(filter(None, (str(message), _provider_message(body))))
         return ErrorBody(
-            clipped_line(text, _MOST_KEPT),
+            clipped_line(text, _MAX_SEARCHED_CHARS),
             " ".join(codes),
             str(body.get("param") or ""),
             size if isinstance(size, int) and size > 0 else None,
@@ -227,7 +229,7 @@ _WINDOWS = tuple(
     )
 )
 """Patterns for how endpoints state their context window, most reliable first."""
-_LEAST_WINDOW = 512
+_MIN_WINDOW = 512
 
 
 def context_tokens_named(body: ErrorBody) -> int | None:
@@ -238,7 +240,7 @@ def context_tokens_named(body: ErrorBody) -> int | None:
     for pattern in _WINDOWS:
         for match in pattern.finditer(text):
             tokens = int(re.sub(r"\D", "", match[1]))
-            if tokens >= _LEAST_WINDOW:
+            if tokens >= _MIN_WINDOW:
                 return tokens
     return None
 
@@ -260,7 +262,7 @@ def failure_from_status(
     reason = _permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
-    detail = clipped_line(f"HTTP {status} {body.message}".strip(), _MOST_QUOTED)
+    detail = clipped_line(f"HTTP {status} {body.message}".strip(), _MAX_QUOTED_CHARS)
     return TransientLlmFailure(
         Fault(kind=_FAULTS.get(status, "server_error"), detail=detail), status in _OVERLOADED, retry_after
     )

@@ -37,7 +37,7 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
-_MOST_CUTS = 5
+_MAX_CUTS = 5
 """Maximum number of times a question is sent if the endpoint keeps refusing it as too long."""
 
 
@@ -122,7 +122,7 @@ class LlmGateway:
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
-        cuts_left = _MOST_CUTS
+        cuts_left = _MAX_CUTS
         while True:
             cuts_left -= 1
             question = fit_question(task, data, self._windows.of(model), self._settings.max_answer_tokens)

@@ -26,7 +26,7 @@ _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOT
 """Matches the start of a JSON object: `{` and a key, `{}`, or `{` at the end of the text. A brace in prose does not
 match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
-MOST_OBJECTS = 20
+MAX_OBJECTS = 20
 """Maximum number of different objects in one text. A text with more is rejected as an answer."""
 _TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _THOUGHT_BEGINS = re.compile(
@@ -101,8 +101,8 @@ def _distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, A
     for start, end, value in _decoded(text, decoder):
         if all(value != other for _, other in found):
             found.append((text[start:end], value))
-        if len(found) > MOST_OBJECTS:
-            raise _BrokenObject(f"there are more than {MOST_OBJECTS} objects")
+        if len(found) > MAX_OBJECTS:
+            raise _BrokenObject(f"there are more than {MAX_OBJECTS} objects")
     return found
 
 

@@ -30,7 +30,7 @@ _PASSED_ON = (
 passed."""
 _LOAD_SECONDS = 600.0
 _END_SECONDS = 5.0
-_LONGEST_ANSWER_SECONDS = 7_200
+_MAX_ANSWER_SECONDS = 7_200
 _PR_SET_PDEATHSIG = 1
 
 
@@ -147,7 +147,7 @@ def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
         "--ctx-size": options.slots * options.context_tokens,
         "--parallel": options.slots,
         "--threads": threads or 1,
-        "--timeout": _LONGEST_ANSWER_SECONDS,
+        "--timeout": _MAX_ANSWER_SECONDS,
         # Small models repeat the same sentence over and over at temperature 0. Quotes of text further back in the
         # prompt are not affected.
         "--dry-multiplier": 0.8,

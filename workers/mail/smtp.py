@@ -20,7 +20,7 @@ from assayer.errors import MailError, MailPostponed, MailRefused, MailServerUnav
 from workers.mail.settings import MailServerSettings
 
 _QUIT_SECONDS = 2.0
-_MOST_CHARS = 300
+_MAX_CHARS = 300
 """Maximum number of characters of a server's response that are kept."""
 
 
@@ -162,4 +162,4 @@ def _hint(error: Exception) -> str:
 
 def _short(text: str) -> str:
     line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"

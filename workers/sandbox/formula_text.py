@@ -8,7 +8,7 @@ from lxml import etree
 
 from workers.sandbox.office_package import attribute, children, named
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _DELETED = ("del", "moveFrom")
 ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u0308": "ddot",
@@ -29,7 +29,7 @@ class _Formula:
         self._sees = sees
 
     def text(self, element: etree._Element | None, depth: int) -> str:
-        if element is None or depth > _DEEPEST:
+        if element is None or depth > _MAX_DEPTH:
             return ""
         return "".join(self._part(child, depth + 1) for child in element.iterchildren("*"))
 

@@ -27,10 +27,10 @@ _TINY = 2.0
 """Size, in points, below which text is too small to read."""
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
-_LEAST = 3
+_MIN_LETTERS = 3
 """Minimum number of letters missing from the rendered page for text to count as hidden. Fewer are usually formula
 symbols whose positions pdfium gets wrong."""
-_LEAST_SQUEEZED = 6
+_MIN_SQUEEZED_LETTERS = 6
 """Minimum number of letters in a text object of zero width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
@@ -76,7 +76,7 @@ def _find_unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[i
         for word in _words(text, indices):
             if not any(picture.shows(boxes[index]) for index in word):
                 hidden.update(dict.fromkeys(word, _find_reason(text, word[0], boxes[word[0]], picture)))
-    if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _LEAST:
+    if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _MIN_LETTERS:
         hidden.clear()
     return hidden
 
@@ -113,7 +113,7 @@ def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding
 
 
 def _is_squeezed(letters: Sequence[Box]) -> bool:
-    return len(letters) >= _LEAST_SQUEEZED and all(
+    return len(letters) >= _MIN_SQUEEZED_LETTERS and all(
         min(box.right - box.left, box.top - box.bottom) < _NO_WIDTH for box in letters
     )
 

@@ -14,7 +14,7 @@ from workers.sandbox.office_package import children, named
 from workers.sandbox.office_text import BODY, OfficeParagraphs
 from workers.sandbox.refusal import Refused
 
-_DEEPEST = 60
+_MAX_DEPTH = 60
 _UNREAD = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
 _PARAGRAPHS = frozenset(("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code"))
 _NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
@@ -57,7 +57,7 @@ def _parse(data: bytes) -> etree._Element:
 
 def _blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
     """Add the sections, paragraphs, tables and captions inside an element. Footnotes follow the text."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise Refused("nested")
     for child in parent.iterchildren("*"):
         name = named(child)

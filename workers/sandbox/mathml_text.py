@@ -8,7 +8,7 @@ from lxml import etree
 
 from workers.sandbox.formula_text import ACCENTS, grouped
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _UNREAD = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
 _SUMS = frozenset("∑∏∫∬∮⋃⋂∐")
 
@@ -19,7 +19,7 @@ def mathml_text(formula: etree._Element) -> str:
 
 
 def _inside(element: etree._Element, depth: int) -> str:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return ""
     return "".join(_part(child, depth + 1) for child in element.iterchildren("*"))
 
@@ -32,12 +32,12 @@ def _part(item: etree._Element, depth: int) -> str:
         return " ".join("".join(map(str, item.itertext())).split()) or (" " if name == "mtext" else "")
     if name == "mspace":
         return " "
-    if len(item) < _FEWEST.get(name, len(item) + 1) or depth > _DEEPEST:
+    if len(item) < _PART_COUNTS.get(name, len(item) + 1) or depth > _MAX_DEPTH:
         return _inside(item, depth)
     return _joined(name, [_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
 
 
-_FEWEST = {
+_PART_COUNTS = {
     "mfrac": 2, "msqrt": 1, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3,
     "mtable": 1, "mtr": 1, "mfenced": 1,
 }  # fmt: skip

@@ -16,7 +16,7 @@ _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of Microsoft's older container format, which also wraps encrypted documents."""
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1
-_MOST_PARTS = 5_000
+_MAX_PARTS = 5_000
 _MACROS = ("vbaproject.bin", "vbadata.xml")
 _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _ODF_MANIFEST = "META-INF/manifest.xml"
@@ -39,7 +39,7 @@ class OfficePackage:
     def _check(self, most_bytes: int) -> None:
         """Check the sizes stated in the archive, which also limit what zipfile decompresses."""
         entries = self._entries.values()
-        if len(self._archive.infolist()) > _MOST_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
+        if len(self._archive.infolist()) > _MAX_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & _ENCRYPTED for entry in entries) or self._is_encrypted_open_document():
             raise Refused("encrypted")

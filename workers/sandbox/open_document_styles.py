@@ -10,7 +10,7 @@ from lxml import etree
 from workers.sandbox.office_package import attribute, named
 from workers.sandbox.office_text import Look
 
-_MOST_BASED = 20
+_MAX_STYLE_CHAIN = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
 _USUAL = 12.0
 """Size in points to which percentages refer."""
@@ -64,7 +64,7 @@ class OpenDocumentStyles:
         return any(style.is_collapsed for style in self._chain(family, name))
 
     def _chain(self, family: str, name: str | None) -> Iterator[_Style]:
-        for _ in range(_MOST_BASED):
+        for _ in range(_MAX_STYLE_CHAIN):
             style = self._styles.get((family, name or ""))
             if style is None:
                 return

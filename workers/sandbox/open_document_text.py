@@ -19,8 +19,8 @@ _NOT_TEXT = (
     "note-citation", "event-listeners", "soft-page-break",
 )  # fmt: skip
 _HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
-_MOST_SPACES = 100
-_MOST_HEADING = 10
+_MAX_SPACES = 100
+_MAX_HEADING_LEVEL = 10
 
 
 def is_open_document(package: OfficePackage) -> bool:
@@ -188,7 +188,7 @@ class _OpenDocumentReader:
 def _level(paragraph: etree._Element) -> int:
     if named(paragraph) == "p":
         return BODY
-    return min(_count(attribute(paragraph, "outline-level")), _MOST_HEADING)
+    return min(_count(attribute(paragraph, "outline-level")), _MAX_HEADING_LEVEL)
 
 
 def _is_hidden(section: etree._Element) -> bool:
@@ -197,8 +197,8 @@ def _is_hidden(section: etree._Element) -> bool:
 
 
 def _count(number: str | None) -> int:
-    """Return a repetition count, at most `_MOST_SPACES`; 1 if it is missing or invalid."""
-    return min(int(number), _MOST_SPACES) if number and number.isascii() and number.isdigit() else 1
+    """Return a repetition count, at most `_MAX_SPACES`; 1 if it is missing or invalid."""
+    return min(int(number), _MAX_SPACES) if number and number.isascii() and number.isdigit() else 1
 
 
 def _words(element: etree._Element) -> str:

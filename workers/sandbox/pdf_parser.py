@@ -12,7 +12,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
-from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
+from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
 from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import remove_false_replacements
 
@@ -162,7 +162,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
     return {
         "pages": len(document), "unreadable": unreadable, "unlooked": unlooked,
         "title": title[:500], "author": author[:500],
-        "styles": list(styles), "lines": joined_words(lines), "hidden": unseen[:MOST_HIDDEN],
+        "styles": list(styles), "lines": joined_words(lines), "hidden": unseen[:MAX_HIDDEN],
     }  # fmt: skip
 
 

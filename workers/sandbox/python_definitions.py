@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-_MOST = 2_000
-_MOST_CALLS = 40
+_MAX_DEFINITIONS = 2_000
+_MAX_CALLS = 40
 _DOC = 400
 
 FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]]
@@ -39,7 +39,7 @@ def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
 
 def _calls(function: ast.AST) -> tuple[str, ...]:
     names = (_dotted(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
-    return tuple(dict.fromkeys(name for name in names if name))[:_MOST_CALLS]
+    return tuple(dict.fromkeys(name for name in names if name))[:_MAX_CALLS]
 
 
 def _dotted(node: ast.expr) -> str:
@@ -61,4 +61,4 @@ def read_definitions(sources: Mapping[str, str]) -> tuple[list[FoundDefinition],
             definitions += find_definitions(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             unparsed.append(path)
-    return definitions[:_MOST], unparsed
+    return definitions[:_MAX_DEFINITIONS], unparsed

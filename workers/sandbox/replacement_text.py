@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.page_picture import objects_of
 
-_LONGEST = 4_000
+_MAX_BYTES = 4_000
 """Maximum number of bytes read from one replacement text."""
 _SHORT = 3
 """Maximum number of letters in a replacement text that may differ from the drawn text."""
@@ -76,7 +76,7 @@ def _replacement_of(item: Any) -> str:
     for mark in _marks(item):
         length = ctypes.c_ulong()
         pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
-        if 0 < length.value <= _LONGEST:
+        if 0 < length.value <= _MAX_BYTES:
             raw = (ctypes.c_ubyte * length.value)()
             pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", raw, length.value, length)
             return _decode(bytes(raw))

@@ -15,7 +15,7 @@ from workers.sandbox.refusal import Refused
 
 _README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
-_MOST_LEFT_OUT = 200
+_MAX_LEFT_OUT = 200
 
 
 class ArchivedFile(NamedTuple):
@@ -60,7 +60,7 @@ def read_repository(
         "readme": texts.get(choice.readme.path, "") if choice.readme else "",
         "sources": code,
         "definitions": found,
-        "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MOST_LEFT_OUT],
+        "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MAX_LEFT_OUT],
     }
 
 

@@ -23,7 +23,7 @@ _AUTHOR = re.compile(r"\{\\author ([^{}]{1,400})\}")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _HEAD = re.compile(r"\{\\(?:header|footer)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_LONGEST_HEAD = 20_000
+_MAX_HEAD_CHARS = 20_000
 """Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
 _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
@@ -83,7 +83,7 @@ def _heads(source: str) -> Iterator[str]:
         if head.start() < done:
             continue
         depth, done = 1, head.end()
-        for brace in _BRACE.finditer(source, head.end(), head.end() + _LONGEST_HEAD):
+        for brace in _BRACE.finditer(source, head.end(), head.end() + _MAX_HEAD_CHARS):
             depth += 1 if brace[0] == "{" else -1 if brace[0] == "}" else 0
             if not depth:
                 done = brace.end()

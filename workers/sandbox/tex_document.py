@@ -23,7 +23,7 @@ from workers.sandbox.tex_source import find_file, join_source, main_file
 from workers.sandbox.tex_text import read_tex
 
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
-_MOST_FILES = 5_000
+_MAX_FILES = 5_000
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|addglobalbib)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
@@ -55,7 +55,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = [entry for entry in archive.infolist() if _is_read(entry.filename)]
-        if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > most_bytes:
+        if len(entries) > _MAX_FILES or sum(entry.file_size for entry in entries) > most_bytes:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & 1 for entry in entries):
             raise Refused("encrypted")

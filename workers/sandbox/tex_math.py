@@ -32,7 +32,7 @@ _SPACES = {
 }  # fmt: skip
 _UNPRINTED = ("label", "tag", "hspace", "vspace", "phantom", "hphantom", "vphantom", "color")
 _MATRICES = ("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array")
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
 @cache
@@ -53,7 +53,7 @@ def math_text(nodes: Sequence[Any]) -> str:
 
 
 def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
-    if nodes is None or depth > _DEEPEST:
+    if nodes is None or depth > _MAX_DEPTH:
         return ""
     pieces: list[str] = []
     waiting = ""

@@ -29,9 +29,9 @@ _DEFINITION = re.compile(
     r"|\\DeclareMathOperator\*?\s*\{?\s*\\(?P<operator>[a-zA-Z@]+)\s*\}?\s*(?=\{)"
 )
 _DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
-_DEEPEST = 20
-_MOST_EXPANSIONS = 200_000
-_MOST_CHARACTERS = 5_000_000
+_MAX_DEPTH = 20
+_MAX_EXPANSIONS = 200_000
+_MAX_CHARACTERS = 5_000_000
 _RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
 _LINE_ENDS = "\r\n"
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -90,7 +90,7 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
 
 def _join(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
     """Return a file with the files that it includes inserted in place. A file cannot include itself."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         missing.append(name)
         return ""
     text = _strip_comments(files[name])
@@ -197,12 +197,12 @@ def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
         return text
     names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))
     pattern = re.compile(rf"\\({names})(?![a-zA-Z@])[ \t]*")
-    left = _MOST_EXPANSIONS
-    for _ in range(_DEEPEST):
+    left = _MAX_EXPANSIONS
+    for _ in range(_MAX_DEPTH):
         pieces: list[str] = []
         done = size = 0
         for match in pattern.finditer(text):
-            if match.start() < done or left <= 0 or size > _MOST_CHARACTERS:
+            if match.start() < done or left <= 0 or size > _MAX_CHARACTERS:
                 continue
             left -= 1
             meaning, end = _replacement(text, match, macros[match[1]])

@@ -11,7 +11,7 @@ from workers.sandbox.office_package import attribute, children, named
 from workers.sandbox.office_text import BODY, Look
 
 TITLE_LEVEL = -1
-_MOST_BASED = 20
+_MAX_STYLE_CHAIN = 20
 """Maximum length of a chain of styles, each based on the next."""
 _HEADING = re.compile(r"heading\s?([1-9])")
 _CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
@@ -107,7 +107,7 @@ class WordStyles:
     def _chain(self, name: str | None) -> list[etree._Element]:
         """Return the style, followed by the styles on which it is based."""
         chain: list[etree._Element] = []
-        while name in self._styles and len(chain) < _MOST_BASED:
+        while name in self._styles and len(chain) < _MAX_STYLE_CHAIN:
             chain.append(self._styles[name])
             name = attribute(next(children(chain[-1], "basedOn"), None), "val")
         return chain

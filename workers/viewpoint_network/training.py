@@ -28,7 +28,7 @@ class EpochProgress(NamedTuple):
     """Lowest validation loss so far."""
 
 
-FEWEST_IDEAS = 20
+MIN_IDEAS = 20
 _NO_IDEAS = np.empty(0, np.int32)
 
 
@@ -43,9 +43,9 @@ def train_network(
 
     The same graph and settings yield the same weights on the same machine with the same number of threads."""
     known = labelled_rows_of_two_classes(graph, _NO_IDEAS)
-    if len(known) < FEWEST_IDEAS:
+    if len(known) < MIN_IDEAS:
         raise InputError(
-            f"Training a network needs at least {FEWEST_IDEAS} labelled ideas; this graph has {len(known)}.",
+            f"Training a network needs at least {MIN_IDEAS} labelled ideas; this graph has {len(known)}.",
             "Label propagation needs no training and works with fewer ideas.",
         )
     torch = import_torch_geometric(settings.threads)

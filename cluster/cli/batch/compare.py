@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assayer_client.reports import Report
 
 _MIN_EVALUATIONS, _MAX_EVALUATIONS = 2, 4
-_LONGEST = 30
+_MAX_CHARS = 30
 
 
 def compare(
@@ -42,7 +42,7 @@ def compare(
         )
     with service() as client:
         reports = [client.evaluations.report(item) for item in chosen]
-        titles = [shortened(report.idea.title, _LONGEST) for report in reports]
+        titles = [shortened(report.idea.title, _MAX_CHARS) for report in reports]
         rows = _rows(reports)
         result = _request_verdict(client, chosen) if judge else None
     if as_json:

@@ -11,7 +11,7 @@ from cluster.cli.output import safe_name
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """Pattern of file names that Windows treats as devices, with any suffix."""
-_LONGEST = 120
+_MAX_CHARS = 120
 """Maximum length of a name in characters, before the row number and the suffix."""
 
 
@@ -37,7 +37,7 @@ def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) 
 
 def _base_name(source: str) -> str:
     named = reference_of_row(source)
-    name = safe_name(_ENDING.sub("", source) if named is None else named)[:_LONGEST].rstrip("._")
+    name = safe_name(_ENDING.sub("", source) if named is None else named)[:_MAX_CHARS].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
 
-_LONGEST, _PAGE = 60, 500
+_MAX_NAME_CHARS, _PAGE = 60, 500
 
 
 def list(
@@ -62,7 +62,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
     rows = [
         (
             batch.id,
-            " ".join([shortened(batch.name, _LONGEST), *(f"#{tag}" for tag in batch.tags)]),
+            " ".join([shortened(batch.name, _MAX_NAME_CHARS), *(f"#{tag}" for tag in batch.tags)]),
             _progress(batch),
             _cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
@@ -99,7 +99,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> N
 
 
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
-    title = shortened(evaluation.title, _LONGEST)
+    title = shortened(evaluation.title, _MAX_NAME_CHARS)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
@@ -109,7 +109,7 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     return (
         evaluation.id,
         f"{evaluation.row}. {title}" if evaluation.row else title,
-        shortened(evaluation.source, _LONGEST),
+        shortened(evaluation.source, _MAX_NAME_CHARS),
         state,
         score,
         cost,

@@ -24,7 +24,7 @@ _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20
 """Maximum number of rows named for each state after a batch has ended."""
-_LONGEST_TITLE = 60
+_MAX_TITLE_CHARS = 60
 
 
 def watch(
@@ -68,7 +68,7 @@ def _watch_one(client: "Client", text: str) -> bool:
 def _job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
     """Show a job's progress until it ends; return whether it succeeded. The last of `events` is the outcome, even if
     the job had already ended."""
-    title = shortened(look().title, _LONGEST_TITLE)
+    title = shortened(look().title, _MAX_TITLE_CHARS)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
@@ -137,7 +137,9 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({shortened(job.title, _LONGEST_TITLE)}, {job.id}) {standing_in_words(state)}{why}")
+            remark(
+                f"Row {job.row} ({shortened(job.title, _MAX_TITLE_CHARS)}, {job.id}) {standing_in_words(state)}{why}"
+            )
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state}"
             remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")

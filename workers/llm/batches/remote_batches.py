@@ -17,7 +17,7 @@ _MARK = "assayer-batch"
 _SECONDS = 20.0
 """Timeout in seconds for a request without a file."""
 _TRANSFER_SECONDS = 600.0
-_MOST_PAGES = 50
+_MAX_PAGES = 50
 _PAGE = 100
 
 RemoteStatus = Literal[
@@ -108,7 +108,7 @@ class RemoteBatches:
         """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
         possible creation time, in seconds since 1970, at which the search ends."""
         after = ""
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
             for batch in page.data:
                 if (batch.metadata or {}).get(_MARK) == batch_id:
