@@ -58,7 +58,7 @@ class StructuredAnswer(NamedTuple):
 async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
     """Send the strong-tier model a request with the largest answer schema of all tasks. Raises LlmRejected if the
     endpoint rejects it, LlmUnavailable if the endpoint does not respond."""
-    output = _largest_output()
+    output = _choose_largest_output()
     schema = answer_schema(output).text
     question = ChatMessage("user", _QUESTION)
     request = ChatRequest(
@@ -91,7 +91,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     )
 
 
-def _largest_output() -> type[BaseModel]:
+def _choose_largest_output() -> type[BaseModel]:
     outputs: list[type[BaseModel]] = [task.output for method in METHODS.values() for task in method.tasks]
     return max(outputs, key=_schema_length)
 

@@ -80,7 +80,7 @@ class ChosenModel:
 
 
 @contextmanager
-def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
+def start_chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
     """Yield the settings with the chosen model. A local model is started and its speed measured; it stops when the
     context ends.
 

@@ -51,7 +51,7 @@ def _yaml(block: str) -> object:
     return yaml.load(block, Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes strings only
 
 
-def _lines(block: str) -> Mapping[str, object]:
+def _read_field_lines(block: str) -> Mapping[str, object]:
     return {match["name"]: match["value"] for match in _FIELD.finditer(block)}
 
 
@@ -62,7 +62,13 @@ def _percent(block: str) -> Mapping[str, object]:
     return {name: value for name, value in named.items() if value}
 
 
-_FORMS = ((_YAML, _yaml), (_TOML, tomllib.loads), (_LINES, _lines), (_ORG, _lines), (_PERCENT, _percent))
+_FORMS = (
+    (_YAML, _yaml),
+    (_TOML, tomllib.loads),
+    (_LINES, _read_field_lines),
+    (_ORG, _read_field_lines),
+    (_PERCENT, _percent),
+)
 
 
 def _value(item: object) -> str:

@@ -19,7 +19,7 @@ class KeptWords(NamedTuple):
     masked_names: MaskedNames
 
 
-def kept_words(idea: Idea) -> KeptWords:
+def keep_words(idea: Idea) -> KeptWords:
     """Return the words kept for reading references. For an idea judged as submitted, these are the whole text, with no
     masked names."""
     if idea.unblinded is None:
@@ -38,7 +38,7 @@ def kept_words(idea: Idea) -> KeptWords:
     return KeptWords(apply(text, [span for span in spans if span.cut]), found)
 
 
-def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
+def remove_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
     """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname can
     be a word in a title."""
     tokens = list(_WORD.finditer(words)) if names else []

@@ -143,15 +143,15 @@ def fields_of(entry: str) -> EntryFields:
     entry = _DOUBLE_STOP.sub(".", entry)
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _family_first_comma,
-        _after_et_al,
-        _title_before_names, _surnames_first, _second_sentence, _without_authors,
+        _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
+        _family_first_comma, _parse_after_et_al,
+        _title_before_names, _surnames_first, _parse_second_sentence, _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
-    return fields._replace(title=_bare_title(fields.title))
+    return fields._replace(title=_strip_title(fields.title))
 
 
-def _bare_title(title: str) -> str:
+def _strip_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
     for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
@@ -160,7 +160,7 @@ def _bare_title(title: str) -> str:
     return bare
 
 
-def _quoted(entry: str) -> EntryFields | None:
+def _parse_quoted_title(entry: str) -> EntryFields | None:
     quoted = _QUOTED.search(entry)
     if quoted is None:
         return None
@@ -185,7 +185,7 @@ def _date_first(entry: str) -> EntryFields | None:
 def _semicolons(entry: str) -> EntryFields | None:
     """Parse an entry of the form `Ann J Lee; Bo Chen. A title. A journal.`"""
     names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
-    return _titled(names, rest[0]) if rest and ";" in names and ":" not in names else None
+    return _split_names_and_title(names, rest[0]) if rest and ";" in names and ":" not in names else None
 
 
 def _initials_first(entry: str) -> EntryFields | None:
@@ -243,27 +243,27 @@ def _begins_with_more_names(rest: str) -> bool:
     )
 
 
-def _after_date(entry: str) -> EntryFields | None:
+def _parse_after_date(entry: str) -> EntryFields | None:
     dated = _AFTER_DATE.search(entry)
-    return _titled(entry[: dated.start()], entry[dated.end() :]) if dated else None
+    return _split_names_and_title(entry[: dated.start()], entry[dated.end() :]) if dated else None
 
 
-def _after_et_al(entry: str) -> EntryFields | None:
+def _parse_after_et_al(entry: str) -> EntryFields | None:
     others = _ET_AL.search(entry)
-    return _titled(entry[: others.start()], entry[others.end() :]) if others else None
+    return _split_names_and_title(entry[: others.start()], entry[others.end() :]) if others else None
 
 
-def _second_sentence(entry: str) -> EntryFields | None:
+def _parse_second_sentence(entry: str) -> EntryFields | None:
     names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
     if (
         rest and "," in names and _SHORT_NAME.search(names) and _begins_with_more_names(rest[0])
     ):  # `Ann Lee, Bo Ya. Chen, and Cy Dale. A title`
         more, *rest = _SENTENCE_END.split(rest[0], maxsplit=1)
         names = f"{names}. {more}"
-    return _titled(names, rest[0]) if rest else None
+    return _split_names_and_title(names, rest[0]) if rest else None
 
 
-def _without_authors(entry: str) -> EntryFields | None:
+def _parse_without_authors(entry: str) -> EntryFields | None:
     """Parse an entry that begins with its title: `A title. [Online]. Available: …`, `A title. A journal 2019;3:1`."""
     title = _SENTENCE_END.split(entry, maxsplit=1)[0]
     rest = entry[len(title) :]
@@ -274,7 +274,7 @@ def _without_authors(entry: str) -> EntryFields | None:
     return EntryFields((), title) if is_title and _may_be_title(title) else None
 
 
-def _titled(names: str, rest: str) -> EntryFields | None:
+def _split_names_and_title(names: str, rest: str) -> EntryFields | None:
     """Return the names and, as the title, the sentence after them; otherwise None."""
     people, title = authors_in(names), _SENTENCE_END.split(rest, maxsplit=1)[0]
     return EntryFields(people, title.rstrip(" .,")) if people and _may_be_title(title) else None
@@ -321,7 +321,7 @@ def authors_in(text: str) -> tuple[str, ...]:
     if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]|\w{3}\. ", text):
         return tuple(part.strip() for part in text.split(", and ") if part.strip())
     parts = [part.strip(" .,") for part in _AND.split(text) if part.strip(" .,")]
-    names = list(_inverted(parts) if _is_inverted(parts) else _joined(parts))
+    names = list(_parse_inverted_names(parts) if _is_inverted(parts) else _join_initials(parts))
     return tuple(names) if all(map(_reads_like_name, names)) else ()
 
 
@@ -346,7 +346,7 @@ def _is_inverted(parts: list[str]) -> bool:
     return len(given) == 1 and len(parts) == 2 and len(parts[0].split()) <= 3
 
 
-def _inverted(parts: list[str]) -> Iterator[str]:
+def _parse_inverted_names(parts: list[str]) -> Iterator[str]:
     """Yield the names of a list in which the first name is inverted; the others are inverted too if all parts are
     single words."""
     yield f"{parts[0]}, {parts[1]}"
@@ -357,7 +357,7 @@ def _inverted(parts: list[str]) -> Iterator[str]:
         yield from rest
 
 
-def _joined(parts: list[str]) -> Iterator[str]:
+def _join_initials(parts: list[str]) -> Iterator[str]:
     """Yield the names, each surname such as `Lee` joined with the initials that follow it."""
     name = ""
     for part in parts:

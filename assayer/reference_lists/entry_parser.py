@@ -3,11 +3,11 @@
 import re
 
 from assayer.models import CitedWork
-from assayer.reference_lists.bibliography_files import holds_tagged, read_bibliography
-from assayer.reference_lists.bibtex import holds_bibtex, read_bibtex
+from assayer.reference_lists.bibliography_files import has_tagged_entries, read_bibliography
+from assayer.reference_lists.bibtex import has_bibtex_entry, read_bibtex
 from assayer.reference_lists.entry_fields import EntryFields, authors_in, fields_of, year_of
 from assayer.reference_lists.entry_splitting import split_entries
-from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, mended_identifiers
+from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, rejoin_identifiers
 from assayer.text.sanitise import clean_text
 
 _MAX_ENTRIES = 2_000
@@ -33,14 +33,16 @@ def parse_references(text: str) -> tuple[CitedWork, ...]:
     """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other fields
     are filled if they are recognised."""
     text = text[:_MAX_LIST_CHARS]
-    if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
+    if has_bibtex_entry(text) and (works := tuple(read_bibtex(text).works.values())):
         return works
-    if holds_tagged(text) and (works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)):
+    if has_tagged_entries(text) and (
+        works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)
+    ):
         return works
     found: list[CitedWork] = []
     for entry in split_entries(text)[:_MAX_ENTRIES]:
         above = found[-1].authors if found else ()
-        work = _work(mended_identifiers(entry.text[:_MAX_READ_CHARS]), above).model_copy(
+        work = _work(rejoin_identifiers(entry.text[:_MAX_READ_CHARS]), above).model_copy(
             update={"number": entry.number}
         )
         if work.raw:
@@ -60,7 +62,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
     if len(entry) <= _MAX_ENTRY_CHARS:
         fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
     if same:
-        fields = fields._replace(authors=_with_above(plain, above, fields.authors))
+        fields = fields._replace(authors=_resolve_dashes(plain, above, fields.authors))
     if linked and len(linked["words"].split()) >= _LINKED_WORDS:
         fields = fields._replace(title=_EMPHASIS.sub("", linked["words"]).strip(" .,"))
     return CitedWork(
@@ -73,7 +75,7 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
     )
 
 
-def _with_above(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
+def _resolve_dashes(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
     """Return the authors of an entry that begins with dashes. If the entry adds authors, these are the previous entry's
     first author and the added ones; otherwise they are all authors of the previous entry."""
     added = re.match(r"(?:and|&) (?P<names>[^\d]{3,200}?)[.,] \(?(?:1[5-9]|20)\d\d", entry)

@@ -133,7 +133,7 @@ def begins_with_names(line: str) -> bool:
     return bool(_SAME.match(text) or (_NAMES.match(text) and not _NO_AUTHOR.match(text)))
 
 
-def without_mark(line: str) -> str:
+def strip_mark(line: str) -> str:
     """Return a line without the number, bullet or key before its entry."""
     for mark in (_NUMBER_MARK, ITEM_MARK):
         if match := mark.match(line):
@@ -164,7 +164,7 @@ def is_web_page(entry: str) -> bool:
     return bool(_ADDRESS.search(entry) and _VISITED.search(entry))
 
 
-def is_dated(entry: str) -> bool:
+def has_year_or_link(entry: str) -> bool:
     """Return whether an entry has a year, an identifier or an address."""
     return bool(_DATED.search(entry))
 
@@ -172,7 +172,7 @@ def is_dated(entry: str) -> bool:
 def reads_like_entry(line: str) -> bool:
     """Return whether a line begins with names followed by a date, which is typical of entries and rare in other
     lines."""
-    text = without_mark(line).strip()[:600]
+    text = strip_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
     if any(shape.match(text) for shape in (_DATED_TITLE, _MAKERS, _ONLINE)):
@@ -188,7 +188,7 @@ def reads_like_entry(line: str) -> bool:
     return people or _ORGANISATION.match(names) is not None
 
 
-def is_dated_names(piece: str) -> bool:
+def is_names_and_date(piece: str) -> bool:
     """Return whether a piece of an entry is only its names and the date after them."""
     match = _BRACKETED_DATE.match(piece)
     return match is not None and not piece[match.end() :].strip(" .,:") and _holds_only_names(match["names"])

@@ -11,10 +11,10 @@ from assayer.reference_lists.entry_shape import (
     ITEM_MARK,
     begins_with_names,
     entry_number,
-    is_dated,
-    is_dated_names,
+    has_year_or_link,
+    is_names_and_date,
     reads_like_entry,
-    without_mark,
+    strip_mark,
 )
 
 _MIN_INLINE = 3
@@ -65,15 +65,15 @@ def split_entries(text: str) -> list[PrintedEntry]:
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
-    lines = _without_table([line.rstrip() for line in plain.split("\n")])
-    entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
+    lines = _convert_table_rows([line.rstrip() for line in plain.split("\n")])
+    entries = _split_numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
     if not entries:
-        entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
+        entries = [PrintedEntry(entry) for entry in _split_unmarked(lines)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
 
 
-def _without_table(lines: Sequence[str]) -> Sequence[str]:
+def _convert_table_rows(lines: Sequence[str]) -> Sequence[str]:
     """Return the rows of a table as lines, a number in the first cell as the number of the entry; other lines
     unchanged."""
     rows = [line for line in lines if line.strip()]
@@ -88,10 +88,10 @@ def _without_table(lines: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
+def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the entries in lines that begin with increasing numbers of one style; empty if the first line has no
     number."""
-    lines = _without_note(lines)
+    lines = _remove_note(lines)
     first = next((line for line in lines if line.strip()), "")
     mark = entry_number(first)
     if mark is None:
@@ -102,20 +102,22 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         found = entry_number(line)
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
-        repeated = step == 0 and style == "bracket" and entries and is_dated("\n".join(entries[-1][1]))
+        repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
         if found and (repeated or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
             last = found[1]
-            entries.append((last, [without_mark(line)]))
+            entries.append((last, [strip_mark(line)]))
         elif entries:
             entries[-1][1].append(line)
     if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
         return []
     return [
-        PrintedEntry(text, number) for number, part in entries for text, number in _with_inline(number, "\n".join(part))
+        PrintedEntry(text, number)
+        for number, part in entries
+        for text, number in _split_inline_entries(number, "\n".join(part))
     ]
 
 
-def _without_note(lines: Sequence[str]) -> Sequence[str]:
+def _remove_note(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines without a note on the list above its first number, if at least three entries are numbered from
     1."""
     places = [place for place, line in enumerate(lines) if entry_number(line)]
@@ -126,13 +128,13 @@ def _without_note(lines: Sequence[str]) -> Sequence[str]:
         not consecutive
         or len(above) > _MAX_NOTE_LINES
         or any(map(reads_like_entry, above))
-        or is_dated(" ".join(above))
+        or has_year_or_link(" ".join(above))
     ):
         return lines
     return lines[places[0] :]
 
 
-def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
+def _split_inline_entries(number: int, text: str) -> Iterator[tuple[str, int]]:
     """Yield an entry and the entries that follow it on the same line, if they have the next numbers."""
     while True:
         following = next(
@@ -141,7 +143,7 @@ def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
         # The number must follow the end of an entry, unlike the 3 in `p. 3. Lee`.
         if (
             following is None
-            or not is_dated(text[: following.start()])
+            or not has_year_or_link(text[: following.start()])
             or not begins_with_names(text[following.end() :])
         ):
             yield text, number
@@ -183,7 +185,7 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
     items: list[PrintedEntry] = []
     for part in entries:
         # Word may show its own numbers as bullets, and the text has the numbers of entries that share an item.
-        found = list(_with_inline(len(items) + 1, "\n".join(part)))
+        found = list(_split_inline_entries(len(items) + 1, "\n".join(part)))
         items += [PrintedEntry(text, number if len(found) > 1 else None) for text, number in found]
     return items
 
@@ -193,7 +195,7 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     begin with names."""
     texts = [line for line in lines if line.strip()]
     apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
-    named, dated = sum(map(begins_with_names, texts)), sum(map(is_dated, texts))
+    named, dated = sum(map(begins_with_names, texts)), sum(map(has_year_or_link, texts))
     if (
         not apart
         or len(texts) < _MIN_INLINE
@@ -204,19 +206,23 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     entries: list[str] = []
     for text in texts:
         begins = reads_like_entry(text) or _is_whole_entry(text)
-        if not entries or begins or (begins_with_names(text) and (is_dated(text) or len(text) >= _MIN_UNDATED_CHARS)):
+        if (
+            not entries
+            or begins
+            or (begins_with_names(text) and (has_year_or_link(text) or len(text) >= _MIN_UNDATED_CHARS))
+        ):
             entries.append(text)
         else:
             entries[-1] += f"\n{text}"
     return [PrintedEntry(part) for entry in entries for part in _run_on(entry)]
 
 
-def _unmarked(lines: Sequence[str]) -> Iterator[str]:
+def _split_unmarked(lines: Sequence[str]) -> Iterator[str]:
     """Yield the entries of a list without marks. A piece without a date is joined to the entry before it."""
     pending: list[str] = []
     complete = False
     for piece in _pieces(lines):
-        dated = is_dated(piece)
+        dated = has_year_or_link(piece)
         if complete and dated:
             yield "\n".join(pending)
             pending = []
@@ -232,17 +238,17 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
     indented = [bool(_INDENTED.match(lines[place])) for place in places]
     if any(indented) and not all(indented) and not indented[0]:
         starts = [place for place, inside in zip(places, indented, strict=True) if not inside]
-        pieces = list(_between(lines, starts))
+        pieces = list(_slice_between(lines, starts))
         # An appendix may follow, whose lines begin at the same edge.
         last = max((place for place, piece in enumerate(pieces, 1) if reads_like_entry(piece)), default=len(pieces))
-        if sum(map(is_dated, pieces[:last])) >= _MIN_NAMED_SHARE * last:
+        if sum(map(has_year_or_link, pieces[:last])) >= _MIN_NAMED_SHARE * last:
             yield from pieces
             return
     if places:
-        yield from _between(lines, list(_starts(lines, places)))
+        yield from _slice_between(lines, list(_starts(lines, places)))
 
 
-def _between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
+def _slice_between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield from _run_on("\n".join(lines[start:end]))
 
@@ -255,7 +261,7 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     by_date = len(dated) >= _MIN_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
     # The rest of an entry in a paragraph of its own has no date before the next paragraph.
-    dated = [place for place in dated if is_dated(lines[place]) or place + 2 not in paragraphs]
+    dated = [place for place in dated if has_year_or_link(lines[place]) or place + 2 not in paragraphs]
     apart = _are_entries_apart(paragraphs, set(dated), lines)
     all_entries = len(places) > 1 and all(_is_whole_entry(lines[place]) for place in places)
     above = ""
@@ -278,12 +284,12 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
         is_rest_of_address = _ENDS_IN_ADDRESS.search(above) and len(lines[place].split()) == 1
         above = lines[place]
         ended = bool(is_rest_of_address or _ENDED.search(above))
-        complete = complete or is_dated(above)
+        complete = complete or has_year_or_link(above)
 
 
 def _is_whole_entry(line: str) -> bool:
     begins = not line[0].isspace() and (not line[0].islower() or begins_with_names(line))
-    return begins and len(line) >= 30 and is_dated(line) and bool(_ENDED.search(line[-500:]))
+    return begins and len(line) >= 30 and has_year_or_link(line) and bool(_ENDED.search(line[-500:]))
 
 
 def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines: Sequence[str]) -> bool:
@@ -295,7 +301,7 @@ def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines:
         and set(dated) <= set(paragraphs)
         and all(
             len([line for line in text if line.strip()]) <= _MAX_NOTE_LINES
-            and is_dated("\n".join(text))
+            and has_year_or_link("\n".join(text))
             and not text[0][0].islower()
             for text in texts
         )
@@ -324,7 +330,7 @@ def _run_on(piece: str) -> Iterator[str]:
         yield piece
         return
     for cut in cuts:
-        if is_dated(flat[start:cut]) and not is_dated_names(flat[start:cut]):
+        if has_year_or_link(flat[start:cut]) and not is_names_and_date(flat[start:cut]):
             yield flat[start:cut]
             start = cut
     yield flat[start:]

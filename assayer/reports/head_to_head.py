@@ -79,7 +79,7 @@ class HeadToHeadTable:
         return {frozenset((encounter.idea.id, encounter.other.id)): encounter for encounter in self.encounters}
 
 
-def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
+def build_head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
     """Return a table for each dimension, beginning with the dimension that orders the ranking. Returns an empty tuple
     if there are more than MAX_IDEAS ideas."""
     if len(ranking.ideas) > MAX_IDEAS:

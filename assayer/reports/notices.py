@@ -48,7 +48,7 @@ def literature_notices(
         )
         yield Notice(kind="no_llm", text=text)
     beyond = run.journal.remote_sources_searched(backends.literature.source)
-    yield from _corpus_fit(fit, beyond, run.journal.near_remote_papers, on_subject)
+    yield from _coverage_notice(fit, beyond, run.journal.near_remote_papers, on_subject)
     yield from _budget(run)
     yield from _retraction(parts, references)
     yield from _unchecked_retractions(run)
@@ -108,7 +108,7 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
         yield Notice(kind="long_idea", text=text)
 
 
-def _corpus_fit(
+def _coverage_notice(
     fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
     """Yield the notice about incomplete corpus coverage. Searches in remote sources cannot replace a complete corpus:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assayer.models import ContentKind
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from assayer.text.sentences import sentence_spans
 
 MAX_NAMES = 16
@@ -140,7 +140,7 @@ class _Names:
         builds, introduces = _ends(_BUILDS_ON, part_text), _ends(_INTRODUCES, part_text)
         for phrase in _phrases(part_text):
             kind = _kind(phrase.name)
-            normalised = normalised_name(phrase.name)
+            normalised = normalise_name(phrase.name)
             if not normalised or normalised in _NOT_NAMES or len(phrase.name) > _MAX_NAME_CHARS:
                 continue
             key = (kind, normalised)
@@ -200,7 +200,7 @@ def _is_acronym(word: str) -> bool:
 
 def _kind(name: str) -> ContentKind:
     """Return the kind of a name, determined from the name alone so that it is the same in all papers."""
-    last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
+    last = normalise_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
     return "method" if _is_acronym(name) or last in _METHOD_NOUNS else "concept"
 
 

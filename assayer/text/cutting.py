@@ -4,7 +4,7 @@ _MAX_WORD_CHARS = 40
 """Maximum characters of a word. A longer run without a space is text in Chinese, Japanese, Thai or a similar script."""
 
 
-def first_words(text: str, most: int) -> str:
+def keep_beginning(text: str, most: int) -> str:
     """Return the text; if it is longer than `most` characters, only its beginning."""
     if len(text) <= most:
         return text
@@ -14,6 +14,6 @@ def first_words(text: str, most: int) -> str:
     )
 
 
-def last_words(text: str, most: int) -> str:
+def keep_end(text: str, most: int) -> str:
     """Return the text; if it is longer than `most` characters, only its end."""
-    return first_words(text[::-1], most)[::-1]
+    return keep_beginning(text[::-1], most)[::-1]

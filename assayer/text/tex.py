@@ -41,7 +41,7 @@ def _converter() -> "LatexNodes2Text":
     return LatexNodes2Text(math_mode="text", keep_comments=False, strict_latex_spaces=False)
 
 
-def plain_tex(text: str) -> str:
+def strip_tex(text: str) -> str:
     """Return the text on one line, without TeX. Parts that cannot be parsed as TeX are kept, without their braces."""
     if _TEX.search(text):
         try:

@@ -70,7 +70,7 @@ EXTRAS = {
 """The package extra that installs each optional module."""
 
 
-def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
+def find_missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     """Return an error that says what to install; None if no extra provides the module."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
@@ -176,7 +176,7 @@ def main() -> None:
         _print_error(error)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        lacking = missing_extra(error)
+        lacking = find_missing_extra(error)
         if lacking is None:
             raise
         _print_error(lacking)

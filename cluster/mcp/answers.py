@@ -212,9 +212,9 @@ def _summary(report: Report) -> EvaluationSummary:
         release=report.release.state if report.release else "not stated",
         corpus_fit=f"unknown: {fit.reason}" if isinstance(fit, Absent) else fit.level,
         papers_cited=report.coverage.papers_cited,
-        strengths=_points(report.summary.strengths),
-        weaknesses=_points(report.summary.weaknesses),
-        suggestions=_points(report.summary.suggestions),
+        strengths=_format_points(report.summary.strengths),
+        weaknesses=_format_points(report.summary.weaknesses),
+        suggestions=_format_points(report.summary.suggestions),
         warnings=report_warnings(report),
         injection_suspected=_injection_suspected(report),
     )
@@ -227,7 +227,7 @@ def _score(part: str, score: Score | Absent) -> PartScore:
     return PartScore(part=part, score=round(score.value, 2), scale=scale, basis=score.basis)
 
 
-def _points(points: Sequence[Point]) -> tuple[str, ...]:
+def _format_points(points: Sequence[Point]) -> tuple[str, ...]:
     return tuple(shortened(point.text) for point in points[:_MAX_POINTS])
 
 

@@ -33,7 +33,9 @@ def bearer_key(header: str | None) -> str | None:
     return key.strip() or None if scheme.lower() == _SCHEME else None
 
 
-def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> ClientOpener:
+def make_opener_with_own_key(
+    url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None
+) -> ClientOpener:
     """Return a client opener for stdio that uses the key of the user who started this process. Pass `transport` to
     connect to a service in this process."""
 
@@ -43,7 +45,7 @@ def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport
     return opened
 
 
-def with_callers_key(url: str | None) -> ClientOpener:
+def make_opener_with_callers_key(url: str | None) -> ClientOpener:
     """Return a client opener for HTTP that uses the API key of the request that contains the tool call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:

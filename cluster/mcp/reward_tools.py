@@ -95,12 +95,12 @@ class RewardTools:
 def _answer(rewards: RewardsResource) -> RewardsAnswer:
     return RewardsAnswer(
         **job_fields(rewards, "reward_status", "It has ended."),
-        judged=tuple(_of_item(item) for item in rewards.items or ()),
+        judged=tuple(_build_item_answer(item) for item in rewards.items or ()),
         asked=rewards.asked,
     )
 
 
-def _of_item(outcome: RewardOutcome) -> RewardOfItem:
+def _build_item_answer(outcome: RewardOutcome) -> RewardOfItem:
     value, leakage = None, False
     reason = outcome.problem.detail if outcome.problem else "It has no outcome."
     if (reward := outcome.reward) is not None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assayer.text.contents import MAX_CLAIMS, MAX_NAMES, Mention, contents_of, text_with_title
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 
 TITLE = "HedgeNet: Graph Neural Networks for Counting Wild Bees"
 ABSTRACT = (
@@ -63,5 +63,5 @@ def test_mentions_and_claims_point_to_positions_in_text(title: str, abstract: st
     found, text = contents_of(title, abstract), text_with_title(title, abstract)
     for mention in found.mentions:
         assert mention.name in text[mention.sentence.start : mention.sentence.end]
-        assert mention.normalised == normalised_name(mention.name)
+        assert mention.normalised == normalise_name(mention.name)
     assert all(0 <= claim.start < claim.end <= len(text) for claim in found.claims)

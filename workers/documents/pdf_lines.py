@@ -43,16 +43,16 @@ _NUMBERED_LINES, _NUMBERED_PAGES, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
 _ANY_NUMBER = re.compile(r"\d+")
 
 
-def running_key(line: PdfLine) -> str:
+def build_running_key(line: PdfLine) -> str:
     """Return the line's text with all numbers replaced, so that a running head is the same on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
 
 
-def without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
+def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
     fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _rising(marks, range(1, _MAX_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
+    rising, by_fifths = _keep_rising(marks, range(1, _MAX_STEP + 1)), _keep_rising(fifths, (_FIFTH, 2 * _FIFTH))
     step = 1
     if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
         rising, step = by_fifths, _FIFTH
@@ -68,7 +68,7 @@ def without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
-def _rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+def _keep_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
     """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
     pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
     return {place: mark for pair in pairs for place, mark in pair}
@@ -82,31 +82,31 @@ def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bo
     return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
 
-def without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
+def remove_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
-    edges = [{running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
+    edges = [{build_running_key(line) for line in (*page[:_EDGE], *page[-_EDGE:])} for page in pages]
     # The text of pages that are all the same is not a running head.
-    different = {tuple(map(running_key, page)): edge for page, edge in zip(pages, edges, strict=True)}
+    different = {tuple(map(build_running_key, page)): edge for page, edge in zip(pages, edges, strict=True)}
     seen = Counter(key for edge in different.values() for key in edge)
     running = {key for key, count in seen.items() if count >= max(3, len(different) // 3)}
-    running |= _numbered_heads(pages)
+    running |= _find_numbered_heads(pages)
     return [
         line
         for page, edge in zip(pages, edges, strict=True)
         for line in page
         if line.style.upright
         and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
-        and (running_key(line) not in running or running_key(line) not in edge)
+        and (build_running_key(line) not in running or build_running_key(line) not in edge)
     ]
 
 
-def _numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
+def _find_numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
     """Return the keys of the heads of chapters: words beside a page number, on pages that it numbers."""
     beside: dict[tuple[str, int], set[str]] = defaultdict(set)
     for page in pages:
         for line in (*page[:1], *page[-1:]):
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
-                beside[words, number - line.page].add(f"{line.page} {running_key(line)}")
+                beside[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
     return {item.partition(" ")[2] for found in beside.values() if len(found) >= _MIN_HEADS for item in found}

@@ -40,11 +40,11 @@ def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note
     kept: list[L] = []
     notes: list[Note] = []
     for _, page in groupby(lines[:end], lambda line: line.page):
-        kept += _without_notes(list(page), body_size, notes)
+        kept += _separate_notes(list(page), body_size, notes)
     return [*kept, *lines[end:]], notes
 
 
-def _without_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
+def _separate_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
     """Yield the lines of a page that are not notes, and add its notes to `notes`."""
     place = 0
     while place < len(page):

@@ -104,7 +104,7 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
         total += len(files[name])
         if total > most_bytes:
             raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
-        waiting += _included(files[name], name, folder)
+        waiting += _find_included_files(files[name], name, folder)
         waiting += _list_of(main, folder) if name == main.name else []
     return files
 
@@ -122,7 +122,7 @@ def _list_of(main: Path, folder: Path) -> list[str]:
     return [name] if _is_inside(folder / name, folder) else []
 
 
-def _included(source: bytes, name: str, folder: Path) -> Iterator[str]:
+def _find_included_files(source: bytes, name: str, folder: Path) -> Iterator[str]:
     """Yield the names, relative to the folder, of existing files that a file includes."""
     for match in _NAMED.finditer(source):
         braced, bare, first, second = (

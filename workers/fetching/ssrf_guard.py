@@ -90,7 +90,7 @@ class AddressPolicy:
         host, port = url.raw_host, url.port
         if not host or not port:
             raise AddressRefused(f"{loggable_url(url)} has no host or no valid port.")
-        literal = _literal(host)
+        literal = _parse_literal(host)
         if literal is not None:
             self.check_address(literal, port, loggable_url(url))
         elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
@@ -99,7 +99,7 @@ class AddressPolicy:
 
     def is_allowed_network(self, host: str) -> bool:
         """Return whether the host is an IP address in a network that the operator allows."""
-        literal = _literal(host)
+        literal = _parse_literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, where: str) -> None:
@@ -122,7 +122,7 @@ class AddressPolicy:
             )
 
 
-def _literal(host: str) -> Address | None:
+def _parse_literal(host: str) -> Address | None:
     try:
         return ip_address(host)
     except ValueError:

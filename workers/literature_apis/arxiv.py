@@ -14,7 +14,7 @@ from lxml import etree
 
 from assayer.cutoff import papers_within
 from assayer.errors import SourceRefused
-from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
 from workers.literature_apis.record_fields import (
@@ -31,8 +31,8 @@ from workers.outbound.source_requests import (
     RequestContext,
     SourceFetcher,
     SourceRequest,
+    build_malformed_error,
     fetch_parsed,
-    malformed_response,
 )
 
 _PAGE = 200
@@ -134,7 +134,7 @@ class Arxiv:
 def _arxiv_id_of(paper: Identifiers) -> str:
     """Return the paper's arXiv id; empty if it has no valid one, because one malformed id makes a whole request
     fail."""
-    name = arxiv_id(with_arxiv(paper).arxiv)
+    name = arxiv_id(add_arxiv_id(paper).arxiv)
     return name if name.isascii() else ""
 
 
@@ -153,7 +153,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     empty, and SourceRefused with arXiv's message if the feed reports an error."""
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE, f"The response from {SOURCE} is not an Atom feed.", "Check that its base URL is that of the API."
         )
     entries = [_Entry(node) for node in root.iterchildren(f"{_ATOM}entry")]
@@ -162,7 +162,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     PARSE_FAILURES.labels(SOURCE, "record").inc(sum(paper is None for paper in papers))
     total = _number(root.findtext(f"{_SEARCH}totalResults") or "")
     if not entries and total > start:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"{SOURCE} reported {total:,} results, but none of those after result {start:,}.",
             "This happens occasionally; try again later.",
@@ -178,7 +178,7 @@ def _parse_xml(body: bytes) -> etree._Element:
     """Parse XML without DTD, entities or network access, and return the root element. Raises SourceMalformed if it is
     not well-formed or has a DTD."""
     if len(body) > MAX_XML_BYTES:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"The response from {SOURCE} has {len(body):,} bytes.",
             f"The maximum is {MAX_XML_BYTES:,} bytes.",
@@ -197,13 +197,13 @@ def _parse_xml(body: bytes) -> etree._Element:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         # The parser's message quotes the document.
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"The response from {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.",
             _BASE_URL_HINT,
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE, f"The response from {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
         )
     return root

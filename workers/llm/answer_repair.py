@@ -35,7 +35,7 @@ from workers.llm.chat_completion import (
     prompt_template,
 )
 from workers.llm.context_window import FittedQuestion
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clipped_line, rejection_error
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clip_line, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
 from workers.llm.structured_output import ParsedAnswer, parse_answer
@@ -119,7 +119,7 @@ class Conversation(Generic[In, Out]):
         self, asking: Asking, task: Task[In, Out], question: FittedQuestion[In], run: Run, usage: CallUsage
     ) -> None:
         self._asking, self._task, self._question, self._run, self._usage = asking, task, question, run, usage
-        self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
+        self._request = build_first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
         """Return the first valid answer.
@@ -182,7 +182,7 @@ class Conversation(Generic[In, Out]):
         complaints = [_INVISIBLE] if value is None else self._task.complaints(self._question.data, value)
         if not complaints:
             return parsed._replace(value=value)
-        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(complaints)))
+        fault = Fault(kind="failed_check", detail=clip_line("; ".join(complaints)))
         return ParsedAnswer(None, fault, tuple(complaints))
 
     def _apply_advice(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
@@ -194,7 +194,7 @@ class Conversation(Generic[In, Out]):
         advice = list(self._task.advice(self._question.data, value))
         if not advice:
             return parsed, None
-        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(advice)))
+        fault = Fault(kind="failed_check", detail=clip_line("; ".join(advice)))
         return ParsedAnswer(None, fault, tuple(advice)), value
 
     def _without_unknown_citations(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
@@ -272,7 +272,7 @@ class Conversation(Generic[In, Out]):
             _LOG.warning("%s does not report usage; tokens and costs are estimates", self._asking.transport.address)
 
 
-def first_request(
+def build_first_request(
     task: Task[Any, Any], model: str, question: FittedQuestion[Any], settings: LlmSettings, answers_of: str = ""
 ) -> ChatRequest:
     output: type[BaseModel] = task.output

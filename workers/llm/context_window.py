@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from assayer.errors import RequestRefused
 from assayer.llm import Task
 from assayer.models import Message
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 from workers.llm.answer_schema import answer_schema
 from workers.llm.chat_completion import estimated_tokens
 
@@ -68,7 +68,7 @@ class ContextWindows:
         return True
 
 
-def listed_windows(models: object) -> dict[str, int]:
+def parse_listed_windows(models: object) -> dict[str, int]:
     """Return the context windows that a response to `GET /models` states, by model."""
     entries = models.get("data", models.get("models")) if isinstance(models, dict) else None
     windows: dict[str, int] = {}
@@ -135,7 +135,7 @@ def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: 
     idea = getattr(question, "idea", None)
     if tokens > cutter.max_tokens and isinstance(idea, str):
         sizes = range(_MIN_IDEA_CHARS, len(idea), _STEP_CHARS)
-        question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: first_words(text, size.stop))
+        question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: keep_beginning(text, size.stop))
         unread = len(idea) - len(getattr(question, "idea"))  # noqa: B009 - a field that not every question has
     answer = min(max_tokens, max(_MIN_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
     return FittedQuestion(question, task.messages(question), answer, window, tokens, tuple(dropped), unread)

@@ -65,7 +65,7 @@ class LlmGateway:
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
-        self._transport = _own_endpoint(settings, clock) if transport is None else transport
+        self._transport = _build_own_endpoint(settings, clock) if transport is None else transport
         self._asking = Asking(settings, self._transport, batches)
         self._batches = batches
         self._windows = ContextWindows(settings.context_tokens)
@@ -262,7 +262,7 @@ class LlmGateway:
         }
 
 
-def _own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
+def _build_own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
     # Imported here, so that a gateway with another transport does not load the HTTP client.
     from workers.llm.endpoint import LlmEndpoint
 

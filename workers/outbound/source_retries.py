@@ -28,7 +28,7 @@ from workers.outbound.http import (
     HttpRequest,
     HttpResponse,
     classify_response,
-    redacted,
+    redact_secrets,
     retry_after,
 )
 from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
@@ -100,7 +100,7 @@ class SourceAddress:
 
     def redacted(self, text: str) -> str:
         """Return the text without the key and the email address."""
-        return redacted(text, self._secret, self._settings.email)
+        return redact_secrets(text, self._secret, self._settings.email)
 
     def _params(self) -> list[tuple[str, str]]:
         place, email = self._settings.key_place, self._settings.email

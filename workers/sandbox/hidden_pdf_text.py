@@ -36,7 +36,7 @@ _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_C
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
 
-def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
+def find_hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
     """Return the invisible characters, as indices into the text page, each with the reason.
 
     Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
@@ -52,8 +52,8 @@ def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfH
     hidden: dict[int, PdfHiding] = {}
     drawn: list[list[int]] = []
     for indices in objects.values():
-        reason = _plainly_hidden(text, indices[0], boxes[indices[0]], scanned)
-        if not reason and _is_squeezed([boxes[index] for index in _inked(text, indices)]):
+        reason = _find_plain_hiding(text, indices[0], boxes[indices[0]], scanned)
+        if not reason and _is_squeezed([boxes[index] for index in _keep_inked(text, indices)]):
             reason = "tiny"
         if reason:
             hidden.update(dict.fromkeys(indices, reason))
@@ -73,7 +73,7 @@ def _find_unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[i
     picture = TextPicture(page, items)
     hidden: dict[int, PdfHiding] = {}
     for indices in drawn:
-        for word in _words(text, indices):
+        for word in _split_words(text, indices):
             if not any(picture.shows(boxes[index]) for index in word):
                 hidden.update(dict.fromkeys(word, _find_reason(text, word[0], boxes[word[0]], picture)))
     if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _MIN_LETTERS:
@@ -87,7 +87,7 @@ def _find_reason(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHi
     return "in the background colour" if alike else "covered, cut off or switched off"
 
 
-def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
+def _split_words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
     word: list[int] = []
     for index in indices:
         if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace():
@@ -99,7 +99,7 @@ def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
         yield word
 
 
-def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
+def _find_plain_hiding(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
     mode = _mode(text, index)
     if mode in _UNPAINTED and not scanned:
         return "invisible"
@@ -118,7 +118,7 @@ def _is_squeezed(letters: Sequence[Box]) -> bool:
     )
 
 
-def _inked(text: Any, indices: Iterable[int]) -> list[int]:
+def _keep_inked(text: Any, indices: Iterable[int]) -> list[int]:
     return [index for index in indices if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace()]
 
 

@@ -73,12 +73,12 @@ class Look(NamedTuple):
             return "off the page"
         if (self.points is not None and self.points <= _TINY) or (self.width is not None and self.width < _SQUEEZED):
             return "tiny"
-        if self.colour and _alike(self.colour, self.behind or _WHITE):
+        if self.colour and _look_alike(self.colour, self.behind or _WHITE):
             return "in the background colour"
         return None
 
 
-def _alike(first: str, second: str) -> bool:
+def _look_alike(first: str, second: str) -> bool:
     return all(abs(a - b) < _ALIKE for a, b in zip(_parts(first), _parts(second), strict=True))
 
 
@@ -180,7 +180,7 @@ class OfficeParagraphs:
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
         """End the current paragraph. `mark` is put before its visible text, if any. The first title becomes the
         document's title."""
-        lines = _lines(self._shown)
+        lines = _split_lines(self._shown)
         shown = " ".join(text for text, _ in lines if text)
         if shown and is_title and not self.title:
             self.title = shown
@@ -227,7 +227,7 @@ class OfficeParagraphs:
             self.hidden.append((why, line))
 
 
-def _lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _split_lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Return the lines, each with whether all its letters are bold. Blank lines are not bold."""
     lines: list[list[tuple[str, bool]]] = [[]]
     for text, bold in pieces:

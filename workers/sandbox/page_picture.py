@@ -40,14 +40,14 @@ class Box(NamedTuple):
 def objects_of(page: Any) -> Iterator[Any]:
     """Yield everything drawn on the page, including inside forms, in drawing order."""
     for place in range(pdfium.FPDFPage_CountObjects(page)):
-        yield from _inside(pdfium.FPDFPage_GetObject(page, place), _MAX_DEPTH)
+        yield from _walk_objects(pdfium.FPDFPage_GetObject(page, place), _MAX_DEPTH)
 
 
-def _inside(item: Any, depth: int) -> Iterator[Any]:
+def _walk_objects(item: Any, depth: int) -> Iterator[Any]:
     yield item
     if depth and pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_FORM:
         for place in range(pdfium.FPDFFormObj_CountObjects(item)):
-            yield from _inside(pdfium.FPDFFormObj_GetObject(item, place), depth - 1)
+            yield from _walk_objects(pdfium.FPDFFormObj_GetObject(item, place), depth - 1)
 
 
 class TextPicture:

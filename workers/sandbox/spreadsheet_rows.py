@@ -69,7 +69,7 @@ def _has_content(sheet: Any) -> bool:
 def _rows(sheet: Any) -> Iterator[SheetRow]:
     if sheet.max_row * sheet.max_column > _MAX_CELLS:
         raise Refused("too_much_text")
-    unseen = _hidden_columns(sheet)
+    unseen = _find_hidden_columns(sheet)
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells: list[str] = []
         hidden: list[str] = []
@@ -83,7 +83,7 @@ def _rows(sheet: Any) -> Iterator[SheetRow]:
         yield SheetRow(number, cells, hidden)
 
 
-def _hidden_columns(sheet: Any) -> set[int]:
+def _find_hidden_columns(sheet: Any) -> set[int]:
     unseen: set[int] = set()
     for dimension in sheet.column_dimensions.values():
         if dimension.hidden:

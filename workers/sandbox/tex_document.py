@@ -49,7 +49,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     """Return a document's files: a single file, or the files in a ZIP or `.tar.gz` archive that may belong to a TeX
     document. Raises Refused if they cannot be read."""
     if data.startswith(_GZIP):
-        return _unpacked_folder(data, most_bytes)
+        return _unpack_folder(data, most_bytes)
     if not data.startswith(_ZIP):
         return TexFiles({"main.tex": data}, "main.tex")
     try:
@@ -67,7 +67,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     return TexFiles(files, main if main in files else "")
 
 
-def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
+def _unpack_folder(data: bytes, most_bytes: int) -> TexFiles:
     """Return the files in a `.tar.gz` archive, or a single file compressed with gzip. arXiv provides both."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:

@@ -166,7 +166,7 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     pieces: list[str] = []
     done = 0
     while match := _DEFINITION.search(text, done):
-        end = _end_of_group(text, match.end())
+        end = _find_group_end(text, match.end())
         if end is None:
             break
         pieces.append(text[done : match.start()])
@@ -181,7 +181,7 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _end_of_group(text: str, start: int) -> int | None:
+def _find_group_end(text: str, start: int) -> int | None:
     """Return the position after the group that begins at a brace; None if the group is not closed."""
     depth = 0
     for match in _BRACE.finditer(text, start):
@@ -226,7 +226,7 @@ def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, i
     while len(arguments) < macro.arguments:
         found = _SPACES.match(text, place)
         start = found.end() if found else place
-        end = _end_of_group(text, start) if text[start : start + 1] == "{" else start + 1
+        end = _find_group_end(text, start) if text[start : start + 1] == "{" else start + 1
         if end is None or start >= len(text):
             break
         arguments.append(text[start + 1 : end - 1] if text[start] == "{" else text[start])

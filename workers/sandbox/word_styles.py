@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from workers.sandbox.office_package import attribute, children, named
+from workers.sandbox.office_package import attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look
 
 TITLE_LEVEL = -1
@@ -121,13 +121,13 @@ def look_of(properties: etree._Element | None) -> Look:
     points = width = colour = unfilled = marked = away = None
     for item in properties.iterchildren("*"):
         value = attribute(item, "val")
-        match named(item):
+        match get_local_name(item):
             case "vanish" | "specVanish":
                 hidden = bool(hidden) or value not in _OFF
             case "b":
                 bold = value not in _OFF
             case "sz":
-                points = _half_points(value)
+                points = _parse_half_points(value)
             case "w":
                 width = _number(value)
             case "spacing" if (_number(value) or 0) <= _OVERLAID:
@@ -156,7 +156,7 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
     """Return whether the letters are unfilled (None if not stated), and their colour, by default `colour`."""
     for item in fill.iter("*"):
-        match named(item):
+        match get_local_name(item):
             case "noFill":
                 return True, colour
             case "alpha" if (_number(attribute(item, "val")) or 0) >= 90_000:
@@ -192,7 +192,7 @@ def _outline(properties: etree._Element | None) -> int | None:
     return None if value is None else int(value) + 1 if value < 9 else BODY
 
 
-def _half_points(value: str | None) -> float | None:
+def _parse_half_points(value: str | None) -> float | None:
     number = _number(value)
     return None if number is None else number / 2
 
