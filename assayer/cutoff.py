@@ -27,7 +27,7 @@ def admits(window: Window, published: dt.date | None, *, undated: bool | None = 
     return window == OPEN if undated is None else undated
 
 
-def within(
+def keep_within_window(
     results: Iterable[T], window: Window, published: Callable[[T], dt.date | None], *, undated: bool | None = None
 ) -> list[T]:
     """Return the results that lie in the window, in their original order."""
@@ -36,4 +36,4 @@ def within(
 
 def papers_within(papers: Iterable[Paper], window: Window) -> list[Paper]:
     """Return the papers published within the window, in their original order."""
-    return within(papers, window, lambda paper: paper.publication_date)
+    return keep_within_window(papers, window, lambda paper: paper.publication_date)

@@ -10,7 +10,7 @@ from assayer.literature.library import Library
 from assayer.llm import Llm, Task, ask
 from assayer.models import Idea, ReleaseMinima
 from assayer.run.accounting import Started
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.run import Run
 
 Question = TypeVar("Question", bound=BaseModel)
@@ -73,7 +73,7 @@ class EvaluationContext(Generic[Options]):
     async def try_to_ask(self, task: Task[Question, Answer], question: Question, what: str) -> Answer | Failed:
         """Ask the language model. If it gives no answer, record the loss of `what` in the journal and return the
         failure. Raises only errors that would affect every request."""
-        answer = await as_result(self.ask(task, question))
+        answer = await catch_failure(self.ask(task, question))
         if isinstance(answer, Failed):
             self.run.journal.record_failure(what, answer.error)
         return answer

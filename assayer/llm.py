@@ -18,7 +18,7 @@ from assayer.citing.answer_texts import (
     QuestionTexts,
     RedactedAnswer,
     cleaned,
-    foreign_complaints,
+    complain_about_foreign_citations,
     redacted,
 )
 from assayer.errors import AssayerError, LlmError, NoFallback
@@ -139,7 +139,7 @@ class Task(Generic[In, Out]):
     def complaints(self, data: In, answer: Out) -> list[str]:
         """Return all complaints about a cleaned answer: those from `check`, and one for every citation of a paper that
         the prompt did not show."""
-        return [*self.check(data, answer), *foreign_complaints(answer, QuestionTexts(data))]
+        return [*self.check(data, answer), *complain_about_foreign_citations(answer, QuestionTexts(data))]
 
     def redacted(self, data: In, answer: Out) -> RedactedAnswer | None:
         """Return the cleaned answer without the sentences that cite papers the prompt did not show, or None if it has

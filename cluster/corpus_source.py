@@ -10,7 +10,7 @@ from assayer.errors import ConfigurationError, CorpusError
 from assayer.ports import Embedder
 from cluster.settings import Settings
 from index import Corpus, ShardStore, VersionStore, is_sharded, read_manifest
-from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_or_download
 from index.object_storage.exchange_notes import ExchangeNotes
 from index.object_storage.following import BucketOrigin, FollowedBucket
 from index.object_storage.local_copy import LocalCopy, PullSummary
@@ -21,7 +21,7 @@ from index.versions.manifest import CorpusChanges
 from index.versions.verification_cache import VerificationCache
 
 
-def followed_bucket(settings: Settings) -> FollowedBucket | None:
+def get_followed_bucket(settings: Settings) -> FollowedBucket | None:
     """Return the bucket from which new versions are pulled; None if no source is set. Raises ConfigurationError if its
     settings are invalid."""
     source = settings.corpus.source
@@ -36,7 +36,7 @@ def bucket_origin(
 
 def corpus_origin(settings: Settings, verified: VerificationCache) -> CorpusOrigin:
     """Return where the configured corpus comes from. Raises ConfigurationError if its settings are invalid."""
-    bucket = followed_bucket(settings)
+    bucket = get_followed_bucket(settings)
     return FolderOrigin(settings.corpus_path) if bucket is None else bucket_origin(bucket, settings, verified)
 
 
@@ -55,7 +55,7 @@ def open_corpus(settings: Settings, embedder: Embedder) -> Corpus:
     def opened(version: str) -> Corpus:
         return Corpus.open(settings.corpus_path, embedder, version or None, verified)
 
-    return open_from(corpus_origin(settings, verified), "", opened)
+    return open_or_download(corpus_origin(settings, verified), "", opened)
 
 
 class CorpusRelease:

@@ -94,7 +94,7 @@ class CurationJobs:
         `field`."""
 
         def outcome(ending: Ending[Any]) -> Ended:
-            return outcomes(**(_common_fields(ending) | {field: ending.made}))
+            return outcomes(**(_build_common_fields(ending) | {field: ending.made}))
 
         run = await self.curator.begin(stage, progress, run_request)
         work = ItemWork(stage.name, words, lambda item: item.id, stage.work, outcome, _JOB_ERRORS)
@@ -122,7 +122,7 @@ def _proposal(question: ResearchQuestion, made: ProposedCandidates) -> Proposal:
     )
 
 
-def _common_fields(ending: Ending[Any]) -> dict[str, Any]:
+def _build_common_fields(ending: Ending[Any]) -> dict[str, Any]:
     """Return the fields that every outcome has besides its result."""
     calls = ending.journal.calls
     return {

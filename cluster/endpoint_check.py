@@ -23,7 +23,7 @@ _QUESTION = (
     "Fill in the form about this plan, each text in at most ten words, each list with at most one entry: we ask "
     "whether shade helps seedlings through a dry summer; plots are drawn by lot, survival is counted weekly."
 )
-_MOST_TOKENS = 4_000
+_MAX_TOKENS = 4_000
 _FORMS: dict[StructuredMode, str] = {
     "json_schema": "JSON mode with a schema",
     "json_object": "JSON mode without a schema; the schema is in the prompt",
@@ -58,7 +58,7 @@ class StructuredAnswer(NamedTuple):
 async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, clock: Clock) -> StructuredAnswer:
     """Send the strong-tier model a request with the largest answer schema of all tasks. Raises LlmRejected if the
     endpoint rejects it, LlmUnavailable if the endpoint does not respond."""
-    output = _largest_output()
+    output = _choose_largest_output()
     schema = answer_schema(output).text
     question = ChatMessage("user", _QUESTION)
     request = ChatRequest(
@@ -67,7 +67,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
         messages=(question,),
         repair_messages=(),
         schema=schema,
-        max_tokens=_MOST_TOKENS,
+        max_tokens=_MAX_TOKENS,
         temperature=settings.temperature,
         seed=settings.seed,
     )
@@ -91,7 +91,7 @@ async def ask_with_largest_schema(endpoint: LlmEndpoint, settings: LlmSettings, 
     )
 
 
-def _largest_output() -> type[BaseModel]:
+def _choose_largest_output() -> type[BaseModel]:
     outputs: list[type[BaseModel]] = [task.output for method in METHODS.values() for task in method.tasks]
     return max(outputs, key=_schema_length)
 

@@ -18,7 +18,7 @@ from assayer.methods.grapheval.graph.growth import missing_graph_error
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.innoeval.pipeline import no_reviewers_error
 from assayer.models import Absent, Idea
-from assayer.name_reading.reading import without_names_left
+from assayer.name_reading.reading import mask_remaining_names
 from assayer.name_reading.task import NAMES
 from assayer.own_references.check import check_own_references
 from assayer.ports import Embedder, Progress, Reranker
@@ -94,9 +94,9 @@ class Engine:
         entry = METHODS[method]
         self._check_prices(entry, run_request)
         if run_request.blind:
-            from assayer.blinding.blind import blinded
+            from assayer.blinding.blind import blind_idea
 
-            idea = await asyncio.to_thread(blinded, idea)
+            idea = await asyncio.to_thread(blind_idea, idea)
         async with self._slots if run_request.waits_until is None else self._overnight_slots:
             corpus = await self._corpus_of(entry, run_request.corpus)
             request = self._request(idea, method, cutoff, run_request, corpus)
@@ -116,7 +116,7 @@ class Engine:
             self._running[method] += 1
             try:
                 inputs = self._inputs_of(entry, run, corpus)
-                idea = await without_names_left(idea, inputs.backends.llm, run)
+                idea = await mask_remaining_names(idea, inputs.backends.llm, run)
                 evaluation = await self._evaluate(entry, idea, run, inputs)
             except AssayerError:
                 raise

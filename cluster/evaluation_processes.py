@@ -27,7 +27,7 @@ from assayer.ports import Progress, ProgressEvent
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
 from cluster.settings import Settings
-from cluster.side_by_side import FATAL, SideBySide, side_by_side
+from cluster.side_by_side import FATAL, SideBySide, run_side_by_side
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ async def evaluate_in_processes(
     processes = process_count(settings, len(works))
     if processes == 1:
         async with open_engine(settings, methods) as engine:
-            return await side_by_side(
+            return await run_side_by_side(
                 [partial(_run_work, work, engine, progress, ended) for work in works], engine.reach
             )
     done: dict[int, Out | AssayerError] = {}
@@ -77,7 +77,7 @@ async def evaluate_in_processes(
             with contextlib.suppress(BrokenProcessPool):
                 return SideBySide(done, await pool.run(remaining))
     for number in range(len(works)):
-        done.setdefault(number, _died_error())
+        done.setdefault(number, _build_died_error())
     return SideBySide(done)
 
 
@@ -217,7 +217,7 @@ async def _run_share_async(
     try:
         async with open_engine(settings, methods, beside_others=True) as engine:
             tasks = [partial(_run_and_send, number, work, engine, parent) for number, work in works.items()]
-            return (await side_by_side(tasks, engine.reach)).stopped
+            return (await run_side_by_side(tasks, engine.reach)).stopped
     except AssayerError as error:
         return error
 
@@ -238,7 +238,7 @@ async def _run_and_send(number: int, work: EngineWork[Any], engine: Engine, pare
     parent.report(_Ended(number, result))
 
 
-def _died_error() -> Defect:
+def _build_died_error() -> Defect:
     return Defect(
         "The process that evaluated this idea ended unexpectedly, perhaps because it ran out of memory.",
         "Run the same command again: answers so far are stored. ASSAYER_EVALUATION__PROCESSES=1 uses the least memory.",

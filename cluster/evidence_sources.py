@@ -204,9 +204,11 @@ async def open_literature(
                 SourceGateway(on, PgResponseCache(database), PgSharedState(database), clock)
             )
         enabled = {name: make for name, make in RECORD_SOURCES.items() if gateway and name in on}
-        records = {name: _per_run(make, gateway) for name, make in enabled.items() if gateway}
-        own_references = {name: _per_run(make, gateway, "own_references") for name, make in enabled.items() if gateway}
-        locators = [_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
+        records = {name: _make_per_run(make, gateway) for name, make in enabled.items() if gateway}
+        own_references = {
+            name: _make_per_run(make, gateway, "own_references") for name, make in enabled.items() if gateway
+        }
+        locators = [_make_per_run(make, gateway) for name, make in PDF_LOCATORS.items() if gateway and name in on]
         outside = BeyondPapersFactory()
         if gateway and beyond_papers:
             outside = await open_beyond_papers(settings, gateway, clock, stack)
@@ -261,7 +263,7 @@ def document_store_url(settings: Settings) -> str:
     return settings.full_texts.store or str(settings.home / "documents")
 
 
-def _per_run(
+def _make_per_run(
     make: Callable[[SourceFetcher], Made], gateway: SourceFetcher, purpose: Operation | None = None
 ) -> Callable[[Run], Made]:
     return lambda run: make(JournalledFetcher(gateway, run.journal, purpose))

@@ -31,7 +31,7 @@ from cluster.graph_training import Holdout, NetworkEffort, ScorerKind, TrainingR
 from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
 from cluster.language_model import open_models
 from cluster.settings import Settings
-from cluster.viewpoint_graphs import StoredGraph, stored_graph
+from cluster.viewpoint_graphs import StoredGraph, open_stored_graph
 from index.viewpoint_neighbours import FaissNeighbours
 from orchestrator.store import Database
 from workers.documents.idea_reader import read_ideas
@@ -64,7 +64,7 @@ class _GraphResources(NamedTuple):
     llm: Llm
 
     def graph(self, name: str | None) -> StoredGraph:
-        return stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
+        return open_stored_graph(self.settings, self.database, name or self.settings.grapheval.graph)
 
     async def prepare(
         self, ideas: Sequence[LabelledIdea], plan: GraphPlan, report_stage: ReportStage
@@ -162,8 +162,8 @@ async def _check_early(graph: StoredGraph, plan: GraphPlan, ideas: Sequence[Labe
 
 async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
     """Return the plan of a graph that is to be extended. Raises ConfigurationError if its ideas were split neither by
-    the splitter nor by the configured model, and the errors of `_comparable_plan`."""
-    plan = await _comparable_plan(graph, resources, name)
+    the splitter nor by the configured model, and the errors of `_load_comparable_plan`."""
+    plan = await _load_comparable_plan(graph, resources, name)
     if plan.maker != SPLITTER and plan.maker != extractor_name(resources.llm):
         raise ConfigurationError(
             f"The ideas of graph {plan.name!r} were split by {plan.maker}, "
@@ -173,7 +173,7 @@ async def _extensible_plan(graph: StoredGraph, resources: _GraphResources, name:
     return plan
 
 
-async def _comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
+async def _load_comparable_plan(graph: StoredGraph, resources: _GraphResources, name: str | None) -> GraphPlan:
     """Return a graph's plan. Raises an error if the graph does not exist or was built with a different embedder."""
     plan = await graph.plan()
     if plan is None:
@@ -191,7 +191,7 @@ async def train_graph(
     report_stage: ReportStage,
 ) -> TrainingResult:
     async with open_database(settings) as database:
-        graph = stored_graph(settings, database, name or settings.grapheval.graph)
+        graph = open_stored_graph(settings, database, name or settings.grapheval.graph)
         contents = await graph.load()
         folder = await graph.folder()
         return train(contents, folder, scorer, holdout, effort, SystemClock().now(), report_stage)
@@ -214,7 +214,7 @@ async def check_batch(
         names = {IdeaId(f"{idea.source}"): idea.source for idea in ideas}
         graph = resources.graph(name)
         if name is not None or await graph.plan() is not None:
-            plan = await _comparable_plan(graph, resources, name)
+            plan = await _load_comparable_plan(graph, resources, name)
             contents = await graph.load()
             owners = [contents.ideas[row].id for row in contents.arrays.idea_of]
             texts = [viewpoint.text for viewpoint in contents.viewpoints]
@@ -258,7 +258,7 @@ async def _batch_viewpoints(
 
 async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]:
     async with open_database(settings) as database:
-        graph = stored_graph(settings, database, name or settings.grapheval.graph)
+        graph = open_stored_graph(settings, database, name or settings.grapheval.graph)
         judge = await graph.judge()
         used, calibration = judge.graph_used, judge.calibration
         order = ", from worst to best" if used.ordered else ""
@@ -270,12 +270,12 @@ async def describe_graph(settings: Settings, name: str | None) -> dict[str, str]
             "Outcomes": f"{', '.join(used.outcomes)}{order}",
             "Embedding model": used.embedding_model,
             "Scorer": judge.scorer_name,
-            "Held out": _held_out(judge),
+            "Held out": _describe_held_out(judge),
             "Calibration": calibration.reason if isinstance(calibration, Absent) else calibration.name,
         }
 
 
-def _held_out(judge: GraphJudge) -> str:
+def _describe_held_out(judge: GraphJudge) -> str:
     if judge.model is None:
         return "the scorer was not chosen by comparison; run `assayer graph train` to choose one."
     model, held_out = judge.model, judge.model.choice.held_out

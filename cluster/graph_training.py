@@ -23,9 +23,9 @@ from assayer.methods.grapheval.scoring.calibration import (
     cross_fitted_probabilities,
     fit_calibration,
 )
-from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, candidates, describe_choice, titled_text
+from assayer.methods.grapheval.scoring.choice import CHOICE, BestOf, build_titled_text, candidates, describe_choice
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind
-from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import ideas_later_than, score_held_out, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import Estimate, accuracy, auroc, bootstrap, brier, calibration_error
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
@@ -118,7 +118,7 @@ def train(
         name, scores, checkpoint = _network(contents, parts, provenance, effort, progress)
     else:
         propagation = LocalScorer(FEW_EDGES, HOPS)
-        name, scores = propagation.name, _held_out(propagation, arrays, parts, progress)
+        name, scores = propagation.name, _score_held_out(propagation, arrays, parts, progress)
     rows = np.concatenate(parts)
     truth = arrays.labels[rows]
     title = f"{contents.plan.name}, {scorer}"
@@ -179,12 +179,14 @@ def _choose(
     """Choose the scorer. Ideas held out by date are not used for the choice. With folds, all ideas are used, and the
     quality of the choice is measured by repeating it once per fold, without that fold."""
     arrays = contents.arrays
-    possible = candidates({idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas})
+    possible = candidates({idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas})
     choosing = BestOf(CHOICE, possible.choosable, seed=holdout.seed)
     rows = np.concatenate(parts)
-    by_choice = _held_out(choosing, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts))
+    by_choice = _score_held_out(
+        choosing, arrays, parts, lambda _, *counts: report_stage("Choosing within folds", *counts)
+    )
     alone = {
-        yardstick.name: _held_out(
+        yardstick.name: _score_held_out(
             yardstick, arrays, parts, lambda _, *counts, name=yardstick.name: report_stage(name, *counts)
         )
         for yardstick in (*possible.choosable, *possible.yardsticks)
@@ -198,7 +200,7 @@ def _choose(
 def _verdict_model(contents: GraphContents, choice: ScorerChoice, calibration: ProbabilityCalibration) -> VerdictModel:
     """Build the verdict model, fitted on all labelled ideas."""
     kind = _REGRESSIONS.get(choice.chosen)
-    texts = {idea.id: titled_text(idea.title, idea.text) for idea in contents.ideas}
+    texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in contents.ideas}
     days = [idea.date for idea in contents.ideas if idea.label is not None and idea.date is not None]
     return VerdictModel(
         calibration=calibration,
@@ -223,13 +225,13 @@ def _provenance(contents: GraphContents, holdout: Holdout, now: dt.datetime) -> 
     )
 
 
-def _held_out(
+def _score_held_out(
     scorer: Scorer, arrays: GraphArrays, parts: tuple[NDArray[np.int32], ...], report_stage: ReportStage
 ) -> NDArray[np.float64]:
     probabilities = np.full((len(arrays.ideas), len(arrays.classes)), np.nan)
     for done, part in enumerate(parts):
         report_stage("Held-out parts", done, len(parts))
-        probabilities[part] = held_out_scores(scorer, arrays, [part])[part]
+        probabilities[part] = score_held_out(scorer, arrays, [part])[part]
     report_stage("Held-out parts", len(parts), len(parts))
     return probabilities
 
@@ -255,7 +257,7 @@ def _network(
     settings = TrainingSettings(seed=provenance.seed, **chosen)
     if (arrays := contents.arrays).labels.max(initial=UNKNOWN) == UNKNOWN:
         raise InputError("No idea in this graph has a label to learn from.")
-    scores = _held_out(FreshNetwork(settings, provenance), arrays, parts, report_stage)
+    scores = _score_held_out(FreshNetwork(settings, provenance), arrays, parts, report_stage)
     checkpoint = train_network(
         arrays,
         settings,

@@ -16,7 +16,7 @@ from assayer.errors import AssayerError, ConfigurationError
 from assayer.models import Identifiers, Window
 from assayer.version import __version__
 from cluster.clock import SystemClock
-from cluster.corpus_source import followed_bucket
+from cluster.corpus_source import get_followed_bucket
 from cluster.database import open_database
 from cluster.endpoint_check import ask_with_largest_schema
 from cluster.mail import mail_sender
@@ -169,7 +169,7 @@ def _published_corpus(settings: Settings) -> Finding:
     """Check the published corpus from which this machine pulls, without pulling it."""
     verified = VerificationCache(settings.verified_path)
     try:
-        bucket = followed_bucket(settings)
+        bucket = get_followed_bucket(settings)
         if bucket is None:
             return Finding("corpus", "absent", "no source is configured.")
         newest = bucket.look()

@@ -16,8 +16,8 @@ from assayer.methods.innoeval.board.decision import (
     CalibrationConditions,
     DecisionCalibration,
     ScoredIdea,
-    differing_conditions,
     fit_decision,
+    list_differing_conditions,
 )
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
 from assayer.models import BoardRecord, IdeaId, Score
@@ -174,8 +174,8 @@ def _conditions(boards: Mapping[IdeaId, BoardRecord], reports: Path) -> Calibrat
     first, *others = dict.fromkeys(map(CalibrationConditions.of, boards.values()))
     for other in others:
         raise InputError(
-            f"The reports in {reports} were made with different {' and '.join(differing_conditions(first, other))}, "
-            "so no thresholds apply to all of them.",
+            f"The reports in {reports} were made with different "
+            f"{' and '.join(list_differing_conditions(first, other))}, so no thresholds apply to all of them.",
             "Evaluate all labelled ideas with the same settings.",
         )
     return first

@@ -34,7 +34,7 @@ def read_labelled_ideas(paths: Sequence[Path], fields: FieldNames) -> list[Label
     ideas: list[LabelledIdea] = []
     problems: list[str] = []
     for path in paths:
-        for place, line in _lines(path):
+        for place, line in _read_lines(path):
             try:
                 ideas.append(_idea(line, fields, place))
             except InputError as error:
@@ -76,7 +76,7 @@ def outcome_classes(ideas: Sequence[LabelledIdea], names: Sequence[str]) -> tupl
     return tuple(names) or tuple(labels)
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def _read_lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the location (file and line number) and the text of each non-blank line."""
     data = read_whole(path)
     try:
@@ -104,7 +104,7 @@ def _idea(line: str, fields: FieldNames, place: str) -> LabelledIdea:
     digest = hashlib.sha256(f"{title} {text}".encode()).hexdigest()[:16]
     return LabelledIdea(
         id=IdeaId(_text(record, _IDS, place) or digest),
-        title=" ".join(title.split()) or _beginning(text),
+        title=" ".join(title.split()) or _cut_beginning(text),
         text=text,
         label=_text(record, (fields.label,), place) or None,
         date=_date(_text(record, (fields.date, "publication_date", "year"), place), place),
@@ -136,6 +136,6 @@ def _date(text: str, place: str) -> dt.date | None:
         raise InputError(f"{place}: {text!r} is not a date; write YYYY-MM-DD, YYYY-MM or YYYY.") from None
 
 
-def _beginning(text: str) -> str:
+def _cut_beginning(text: str) -> str:
     words = text.split()
     return " ".join(words[:12]) + ("…" if len(words) > 12 else "")

@@ -22,7 +22,7 @@ from workers.local_model.speed import ModelSpeed, measure_speed, tokens_in_progr
 
 _LOOK_SECONDS = 2.0
 _ANSWER_SECONDS = 7_200.0
-_MOST_REVIEW_SECONDS = 300.0
+_MAX_REVIEW_SECONDS = 300.0
 """If a review of the usual size would take longer than this, a smaller one is made."""
 
 
@@ -80,7 +80,7 @@ class ChosenModel:
 
 
 @contextmanager
-def chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
+def start_chosen_model(profile: Profile, model: str | None, path_or_package: str | None) -> Iterator[ChosenModel]:
     """Yield the settings with the chosen model. A local model is started and its speed measured; it stops when the
     context ends.
 
@@ -122,7 +122,7 @@ def fit_settings_to_speed(settings: Settings, local: LocalModel, speed: ModelSpe
         "evaluation": evaluation.model_copy(update={"concurrency": min(evaluation.concurrency, local.options.slots)}),
     }
     usual, size = typical_evaluations(llm)[REVIEW], None
-    if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MOST_REVIEW_SECONDS:
+    if speed.seconds(usual.prompt_tokens, usual.completion_tokens) > _MAX_REVIEW_SECONDS:
         size = SMALL
         changes["review"] = ReviewOptions.model_validate(size.options)
     return ChosenModel(settings.model_copy(update=changes), local, speed, size)

@@ -64,11 +64,11 @@ def _errors(error: BaseException | None) -> Iterator[dict[str, Any]]:
     input that caused the error."""
     while error is not None:
         frames = traceback.extract_tb(error.__traceback__)
-        places = [f"{_shown(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
+        places = [f"{_format_file_name(frame.filename)}:{frame.lineno} {frame.name}" for frame in frames]
         yield {"kind": f"{type(error).__module__}.{type(error).__qualname__}", "places": places}
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
 
 
-def _shown(filename: str) -> str:
+def _format_file_name(filename: str) -> str:
     path = Path(filename)
     return str(path.relative_to(_ROOT)) if path.is_relative_to(_ROOT) else filename

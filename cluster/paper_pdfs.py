@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 from assayer.errors import ConfigurationError, FullTextError, InputError
-from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.models import Identifiers, Paper, PaperId
 from assayer.ports import Clock
 from cluster.settings import Settings
 from workers.fetching.downloader import Downloader
 from workers.full_texts.archive import FullTextArchive
 from workers.full_texts.pdf_fetcher import ArchivingPdfFetcher, arxiv_pacer
-from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, list_known_pdf_locations
 from workers.outbound.claims import InMemoryClaims
 from workers.outbound.store import InMemorySharedState
 
@@ -45,14 +45,14 @@ async def fetch_pdf(
 
 def _pdf_locations(source: str, settings: Settings) -> Sequence[PdfLocation]:
     urls = (source,) if source.startswith(("http://", "https://")) else ()
-    identifiers = Identifiers() if urls else with_arxiv(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
+    identifiers = Identifiers() if urls else add_arxiv_id(Identifiers(doi=doi(source), arxiv=arxiv_id(source)))
     if not urls and identifiers == Identifiers():
         raise InputError(
             f"{source!r} is not a PDF file, a TEI file, a URL, an arXiv id or a DOI.",
             "Files end in .pdf or .xml; an arXiv id looks like 2401.01234.",
         )
     paper = Paper(id=PaperId(source), title=source, abstract="", source="asked", identifiers=identifiers, pdf_urls=urls)
-    found = known_pdf_locations(paper, settings.full_texts.hosts)
+    found = list_known_pdf_locations(paper, settings.full_texts.hosts)
     if not found:
         raise InputError(f"No free copy of {source} is known.", "Pass the URL of its PDF, or the PDF file.")
     return found

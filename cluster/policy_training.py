@@ -65,7 +65,7 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
     from ray.exceptions import RayTaskError, WorkerCrashedError
 
     machine = plan.machine
-    task = ray.remote(num_cpus=machine.cpus, num_gpus=machine.gpus, max_retries=machine.restarts)(_trained)
+    task = ray.remote(num_cpus=machine.cpus, num_gpus=machine.gpus, max_retries=machine.restarts)(_train_policy)
     try:
         return LearningCurve.model_validate_json(ray.get(task.remote(plan.model_dump_json())))
     except RayTaskError as error:
@@ -79,5 +79,5 @@ def train_on_ray(plan: AnyTraining) -> LearningCurve:
         ) from None
 
 
-def _trained(plan: str) -> str:
+def _train_policy(plan: str) -> str:
     return train_here(parse_plan(json.loads(plan))).model_dump_json()

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from assayer.errors import AssayerError, InputError
 from assayer.methods.check import METHOD as CHECK
-from assayer.models import Idea, judged_blind
+from assayer.models import Idea, is_judged_blind
 from assayer.ports import Progress, ProgressEvent
 from assayer.reports.python_ranking import ProposalRanking
 from assayer.reports.python_report import EvaluationReport
 from assayer_client.resources import DEFAULT_METHOD
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import day
-from cluster.cli.output import make_folder, safe_name
+from cluster.cli.output import make_folder, make_safe_name
 from cluster.cli.rank import write_ranking
 from cluster.cli.written_report import write_report
 from cluster.engine import Engine
@@ -111,7 +111,7 @@ async def rank_async(
     ideas = await _read_several([proposals] if isinstance(proposals, str | Path) else proposals, settings)
     if out is not None:
         make_folder(Path(out), "The ranking", "out")
-    run_request = RunRequest(blind=judged_blind(blind, settings.evaluation.blind, several=True))
+    run_request = RunRequest(blind=is_judged_blind(blind, settings.evaluation.blind, several=True))
     async with open_ranker(settings) as ranker:
         ranked = await ranker.rank(RankingInputs(ideas, cut), _Reported(progress), run_request)
     files = write_ranking(ranked, Path(out)) if out is not None else []
@@ -179,7 +179,7 @@ async def _evaluate(
     outcome = done.stopped or done.ended[0]
     if isinstance(outcome, AssayerError):
         raise outcome
-    name = safe_name(Path(idea.source.partition(":")[0]).stem) or "proposal"
+    name = make_safe_name(Path(idea.source.partition(":")[0]).stem) or "proposal"
     return EvaluationReport(outcome, tuple(write_report(Path(out) / name, outcome)) if out is not None else ())
 
 
@@ -187,24 +187,24 @@ async def _read(
     proposal: str | Path, settings: Settings, method: str, cutoff: dt.date | None, blind: bool | None
 ) -> tuple[Idea, RunRequest]:
     """Read a single proposal. Raises InputError if there is not exactly one."""
-    with _as_files([proposal]) as (paths, texts):
+    with _write_files([proposal]) as (paths, texts):
         ideas, rejected, run_request = await read_proposals(paths, settings, method, cutoff, blind)
     _refuse(rejected, texts)
     if len(ideas) != 1:
         raise InputError(f"{proposal} contains {len(ideas)} proposals.", "Evaluate one at a time.")
-    return _named(ideas[0], texts), run_request
+    return _restore_source(ideas[0], texts), run_request
 
 
 async def _read_several(proposals: Iterable[str | Path], settings: Settings) -> list[Idea]:
     """Read all proposals. Raises InputError if any cannot be read."""
-    with _as_files(proposals) as (paths, texts):
+    with _write_files(proposals) as (paths, texts):
         ideas, rejected = await read_idea_inputs(paths, settings)
     _refuse(rejected, texts)
-    return [_named(idea, texts) for idea in ideas]
+    return [_restore_source(idea, texts) for idea in ideas]
 
 
 @contextmanager
-def _as_files(proposals: Iterable[str | Path]) -> Iterator[tuple[list[Path], dict[str, str]]]:
+def _write_files(proposals: Iterable[str | Path]) -> Iterator[tuple[list[Path], dict[str, str]]]:
     """Yield a path for each proposal. A text is written to a temporary file; the second value maps the paths of such
     files to names for the texts."""
     with TemporaryDirectory() as folder:
@@ -220,7 +220,7 @@ def _as_files(proposals: Iterable[str | Path]) -> Iterator[tuple[list[Path], dic
         yield paths, texts
 
 
-def _named(idea: Idea, texts: Mapping[str, str]) -> Idea:
+def _restore_source(idea: Idea, texts: Mapping[str, str]) -> Idea:
     return idea.model_copy(update={"source": texts[idea.source]}) if idea.source in texts else idea
 
 

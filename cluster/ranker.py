@@ -13,7 +13,7 @@ from assayer.ports import Embedder, Progress
 from assayer.ranking.comparison import COMPARISON, compare_ideas
 from assayer.ranking.judged_texts import blinding_rules, mask_idea, read_the_same
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.ranking.triage_baselines import masked_labelled_idea, measure_triage_baselines, with_triage_baselines
+from assayer.ranking.triage_baselines import add_triage_baselines, mask_labelled_idea, measure_triage_baselines
 from assayer.run.accounting import cost_of
 from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
@@ -73,9 +73,7 @@ class Ranker:
         ranked = await rank_ideas(
             wanted.ideas, self.llm, run, options, wanted.cut, wanted.scores, wanted.known, wanted.evidence
         )
-        return (
-            ranked if baselines is None else replace(ranked, ranking=with_triage_baselines(ranked.ranking, baselines))
-        )
+        return ranked if baselines is None else replace(ranked, ranking=add_triage_baselines(ranked.ranking, baselines))
 
     async def compare(
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
@@ -198,7 +196,7 @@ _READ_THE_SAME = Absent(
 
 def _mask_ideas(wanted: RankingInputs) -> RankingInputs:
     ideas = [mask_idea(idea) for idea in wanted.ideas]
-    return replace(wanted, ideas=ideas, labelled=[masked_labelled_idea(item) for item in wanted.labelled])
+    return replace(wanted, ideas=ideas, labelled=[mask_labelled_idea(item) for item in wanted.labelled])
 
 
 @asynccontextmanager

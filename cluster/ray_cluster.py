@@ -102,7 +102,7 @@ def _environment_variables(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 @contextmanager
-def _without(name: str) -> Iterator[None]:
+def _unset_variable(name: str) -> Iterator[None]:
     value = os.environ.pop(name, None)
     try:
         yield
@@ -118,7 +118,7 @@ def _metrics_folder(folder: Path) -> Path:
 
 
 @contextmanager
-def shared_metrics(folder: Path) -> Iterator[None]:
+def share_metrics(folder: Path) -> Iterator[None]:
     """Share this process's metrics with its `service_cluster`. Enter this context before importing any module that
     defines metrics."""
     with _environment_variables({_METRICS_FOLDER: str(_metrics_folder(folder))}):
@@ -131,7 +131,7 @@ def service_cluster(folder: Path, serving: ServingSettings) -> Iterator[None]:
     ConfigurationError if Ray does not start."""
     chosen = {name: os.environ.get(name, value) for name, value in _FEW_PROCESSES.items()}
     # If the variable were set for Ray itself, its agents would add their own metrics.
-    with _without(_METRICS_FOLDER), _environment_variables(chosen):
+    with _unset_variable(_METRICS_FOLDER), _environment_variables(chosen):
         _start(
             folder,
             # So that each process can report the metrics of all processes.

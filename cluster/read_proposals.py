@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from assayer.models import Criterion, Idea, judged_blind
+from assayer.models import Criterion, Idea, is_judged_blind
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.engine import check_request
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
-from workers.documents.idea_reader import given_together
+from workers.documents.idea_reader import are_given_together
 
 if TYPE_CHECKING:
     from workers.documents.idea_reader import RejectedInput
@@ -35,5 +35,5 @@ async def read_proposals(
     today = dt.datetime.now(dt.UTC).date()
     check_request(method, cutoff, today)
     read = await read_idea_inputs(paths, settings, today)
-    blind = judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read))
+    blind = is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read))
     return ReadProposals(*read, RunRequest(blind=blind, criteria=criteria))

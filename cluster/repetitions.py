@@ -10,7 +10,7 @@ from orchestrator.store import Database
 
 
 @asynccontextmanager
-async def answering_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:
+async def answer_anew(engine: Engine, database: Database, repetition: int) -> AsyncIterator[Engine]:
     """Yield a copy of the engine that stores its model answers separately for this repetition, so that earlier answers
     are not reused, but a restarted run finds its own. For the first repetition (1) or without a model, yields the
     engine itself."""

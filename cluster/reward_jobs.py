@@ -6,7 +6,7 @@ from assayer.ports import Progress
 from assayer.run.run import Run
 from assayer_client.rewards import Reward, RewardOutcome, RewardsResult
 from cluster.item_batch import Ending, ItemWork, do_items_of_job
-from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
+from cluster.reward_judge import RewardingJudge, RewardJudge, find_usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.execution.metrics import REWARD_SECONDS, REWARDS
@@ -31,7 +31,7 @@ class RewardJobs:
 
         Raises InputError or NoFallback if the judge cannot be used, ConfigurationError if a dollar budget is set and
         prices are unknown, StorageError, and LeaseLost if another process has taken over the job."""
-        judge = usable_judge(self.settings, request.composition or request.judge)
+        judge = find_usable_judge(self.settings, request.composition or request.judge)
         run = await self.judge.start_run(request.items, judge, progress, run_request)
         work = reward_work(self.judge, judge, "own" if request.composition else judge.name)
         concurrency = self.settings.rewards.concurrency

@@ -25,21 +25,21 @@ from orchestrator.jobs.requests import NamedRewardItem
 RewardingJudge: TypeAlias = Composition | ViewpointJudge
 
 
-def known_judges(options: DebateOptions) -> Mapping[str, str]:
+def describe_known_judges(options: DebateOptions) -> Mapping[str, str]:
     """Return a one-line description of each judge, by name. Raises InputError if the compositions file is unusable."""
-    debates = {name: _described(composition) for name, composition in options.known_compositions().items()}
+    debates = {name: _describe_composition(composition) for name, composition in options.known_compositions().items()}
     return {
         **debates,
         VIEWPOINTS: "Similarity of the idea's words and viewpoints to the abstract's, without a language model.",
     }
 
 
-def _described(composition: Composition) -> str:
+def _describe_composition(composition: Composition) -> str:
     seats = ", ".join(f"{len(group)} {group[0].role}{'s' * (len(group) > 1)}" for group in composition.groups)
     return f"A debate of {seats}, in at most {composition.rounds} rounds."
 
 
-def usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> RewardingJudge:
+def find_usable_judge(settings: Settings, judge: str | RewardingJudge | None) -> RewardingJudge:
     """Return a usable judge: the one with this name, the judge itself if one is passed, or the configured one for None.
     Raises InputError if the name is unknown, and NoFallback if the judge needs a language model and none is
     configured."""
@@ -70,7 +70,7 @@ class RewardJudge:
     async def reward(self, item: RewardItem, judge: str | RewardingJudge | None, run: Run) -> Reward:
         """Return an item's reward. If the judge fails, the reward's value is Absent with the reason. Raises InputError
         or NoFallback if the judge cannot be used."""
-        chosen = usable_judge(self.settings, judge)
+        chosen = find_usable_judge(self.settings, judge)
         if isinstance(chosen, ViewpointJudge):
             return await judge_by_viewpoints(item, self.embedder, chosen)
         return await judge_by_debate(item, chosen, self.llm, run)
@@ -108,6 +108,6 @@ class RewardJudge:
 async def open_reward_judge(settings: Settings, judge: str | None) -> AsyncIterator[RewardJudge]:
     """Open a reward judge. Before any item is judged, raises InputError if the judge is unknown, NoFallback if it needs
     a language model and none is configured, ConfigurationError, StorageError, LlmRejected or LlmUnavailable."""
-    usable_judge(settings, judge)
+    find_usable_judge(settings, judge)
     async with open_models(settings) as models:
         yield RewardJudge(settings, models.llm, models.embedder, models.clock)

@@ -14,7 +14,7 @@ from functools import partial
 from fastapi import FastAPI
 
 from assayer.errors import AssayerError
-from assayer.methods.innoeval.personas import built_in_persona_pool
+from assayer.methods.innoeval.personas import load_built_in_persona_pool
 from assayer.ports import Clock
 from assayer.ranking.comparison import current_judging
 from cluster.clock import SystemClock
@@ -24,10 +24,10 @@ from cluster.engine_components import NOTHING_SHARED, SharedComponents
 from cluster.evaluator import Evaluator, open_evaluator
 from cluster.mail import mail_outbox
 from cluster.methods import METHOD_DESCRIPTIONS, METHODS
-from cluster.reward_judge import known_judges
+from cluster.reward_judge import describe_known_judges
 from cluster.settings import Settings
 from cluster.submitted_documents import open_documents
-from cluster.typical_usage import typical_board, typical_evaluations
+from cluster.typical_usage import estimate_typical_board, typical_evaluations
 from cluster.webhooks import check_webhook_address, load_secret_cipher
 from orchestrator.access.api_keys import KeyPlan, generate_key
 from orchestrator.access.identity_provider import IdentityProvider
@@ -67,10 +67,10 @@ def api_services(
         clock,
         EvaluationOptions(
             methods=METHOD_DESCRIPTIONS,
-            unavailable=_without_llm(settings) if unavailable is None else unavailable,
+            unavailable=_list_methods_without_llm(settings) if unavailable is None else unavailable,
             walks=settings.scicompanion,
             typical=typical_evaluations(settings.llm, board),
-            typical_board=typical_board(settings.llm, board),
+            typical_board=estimate_typical_board(settings.llm, board),
             judging=current_judging(settings.ranking, settings.llm.model if settings.llm else None, None),
             blind=settings.evaluation.blind,
             unpriced=tuple(model for model in settings.llm.models if model not in settings.llm.prices)
@@ -78,10 +78,10 @@ def api_services(
             else (),
             without_llm=frozenset(name for name, method in METHODS.items() if not method.asks_llm),
             overnight=settings.llm is not None and settings.llm.batch.enabled,
-            personas=len(built_in_persona_pool().personas),
+            personas=len(load_built_in_persona_pool().personas),
             board_models=settings.evaluation.board_models,
         ),
-        RewardJudges(known_judges(settings.debate), settings.debate.composition),
+        RewardJudges(describe_known_judges(settings.debate), settings.debate.composition),
         mail_outbox(settings, database),
         load_secret_cipher(settings),
         partial(check_webhook_address, settings.webhooks),
@@ -101,7 +101,7 @@ def api_services(
     )
 
 
-def _without_llm(settings: Settings) -> dict[str, str]:
+def _list_methods_without_llm(settings: Settings) -> dict[str, str]:
     methods = [name for name, method in METHODS.items() if method.needs_llm] if settings.llm is None else []
     return dict.fromkeys(methods, "It needs a language model, but none is configured.")
 

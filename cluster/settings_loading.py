@@ -61,7 +61,7 @@ def open_sources(profile: Profile) -> SettingsSources:
     environment = os.environ
     _refuse_unknown_variables(environment)
     file = read_settings_file(environment.get("ASSAYER_CONFIG"))
-    for path in leaves(file.values):
+    for path in list_leaves(file.values):
         if not _is_known(path):
             raise ConfigurationError(
                 f"{file.place(path)}: unknown setting {'.'.join(path)}.", _suggestion(".".join(path), ".".join)
@@ -73,14 +73,16 @@ def _explain(error: ValidationError, sources: SettingsSources) -> ConfigurationE
     """Describe the first invalid setting, named by its environment variable or its line in the file."""
     first = error.errors()[0]
     path = tuple(map(str, first["loc"]))
-    place = next((sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _in_file(sources, path[:n])), None)
+    place = next(
+        (sources.file.place(path[:n]) for n in range(len(path), 0, -1) if _is_set_in_file(sources, path[:n])), None
+    )
     name = f"{place}: {'.'.join(path)}" if place else variable_name(path)
     said = first["msg"].removeprefix("Value error, ")
     message = f"{name}: {said}." if path else f"{said}."
     return ConfigurationError(message, "Correct the environment variable or the configuration file.")
 
 
-def _in_file(sources: SettingsSources, path: Paths) -> bool:
+def _is_set_in_file(sources: SettingsSources, path: Paths) -> bool:
     """Return whether the file, rather than an environment variable, sets the path."""
     return has_value_at(sources.file.values, path) and not sources.environment.get(variable_name(path))
 
@@ -113,11 +115,11 @@ def _is_known(path: Paths) -> bool:
     return any(path[:length] in SETTABLE for length in range(1, len(path) + 1))
 
 
-def leaves(values: Mapping[str, Any], prefix: Paths = ()) -> Iterator[Paths]:
+def list_leaves(values: Mapping[str, Any], prefix: Paths = ()) -> Iterator[Paths]:
     """Yield the path of every value that is not a table, and of every empty table."""
     for name, value in values.items():
         if isinstance(value, Mapping) and value:
-            yield from leaves(value, (*prefix, name))
+            yield from list_leaves(value, (*prefix, name))
         else:
             yield (*prefix, name)
 

@@ -19,7 +19,7 @@ class SideBySide(NamedTuple, Generic[Out]):
     """Error that stopped all work, if any."""
 
 
-async def side_by_side(
+async def run_side_by_side(
     works: Sequence[Callable[[], Awaitable[Out]]], reach: Callable[[], Awaitable[None]]
 ) -> SideBySide[Out]:
     """Run work items concurrently. If one fails, the others continue, except after an error in `FATAL`. After

@@ -38,18 +38,18 @@ def typical_evaluations(llm: LlmSettings | None, board: BoardOptions | None = No
     are zero."""
     if llm is None:
         return dict.fromkeys(METHOD_DESCRIPTIONS, _NOTHING)
-    return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _measured().items()}
+    return {method: _evaluation(llm, tiers, board or BoardOptions()) for method, tiers in _load_measured().items()}
 
 
-def typical_board(
+def estimate_typical_board(
     llm: LlmSettings | None, usual: BoardOptions
 ) -> Callable[[int | None, Sequence[str]], TypicalEvaluation]:
     """Return a function that maps board size and board models to InnoEval's typical usage. A size of None and an empty
     list of models stand for the values in `usual`."""
-    return partial(_with_board, llm, usual)
+    return partial(_apply_board, llm, usual)
 
 
-def _with_board(
+def _apply_board(
     llm: LlmSettings | None, usual: BoardOptions, board: int | None, models: Sequence[str]
 ) -> TypicalEvaluation:
     if llm is None:
@@ -57,11 +57,11 @@ def _with_board(
     asked = usual.model_copy(
         update={"board": usual.board if board is None else board, "models": tuple(models) or usual.models}
     )
-    return _evaluation(llm, _measured()[INNOEVAL], asked)
+    return _evaluation(llm, _load_measured()[INNOEVAL], asked)
 
 
 @cache
-def _measured() -> dict[str, _Tiers]:
+def _load_measured() -> dict[str, _Tiers]:
     """Return the measured usage by method and tier. Tiers are `main`, `fast` and, for InnoEval, `board`: its reviewers
     at the default board size."""
     return _TIERS.validate_python(tomllib.loads(files(__package__).joinpath("typical_usage.toml").read_text("utf-8")))
@@ -71,7 +71,7 @@ def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> Typical
     """Return the typical usage. The board's usage is proportional to its number of reviewers, because each gets one
     request. A board of 0 (one control reviewer without a persona) counts as one reviewer."""
     seats = max(board.board, 1) / BoardOptions().board
-    scaled = {tier: _times(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
+    scaled = {tier: _multiply_usage(item, seats) if tier == _BOARD else item for tier, item in tiers.items()}
     return TypicalEvaluation(
         calls=sum(item.calls for item in scaled.values()),
         prompt_tokens=sum(item.prompt_tokens for item in scaled.values()),
@@ -85,7 +85,7 @@ def _evaluation(llm: LlmSettings, tiers: _Tiers, board: BoardOptions) -> Typical
     )
 
 
-def _times(usage: _TierUsage, factor: float) -> _TierUsage:
+def _multiply_usage(usage: _TierUsage, factor: float) -> _TierUsage:
     return _TierUsage(**{name: round(value * factor) for name, value in usage.model_dump().items()})
 
 

@@ -72,14 +72,14 @@ class StoredGraph:
         return judge_from(await self.folder(), await self.load(), self.neighbours)
 
 
-def stored_graph(settings: Settings, database: Database, name: str) -> StoredGraph:
+def open_stored_graph(settings: Settings, database: Database, name: str) -> StoredGraph:
     neighbours = FaissNeighbours()
     return StoredGraph(PgViewpointGraph(database, name, neighbours), neighbours, settings.home / "graphs")
 
 
 async def open_judge(settings: Settings, database: Database) -> GraphJudge | Absent:
     """Open the configured graph's judge, or return the reason why there is none."""
-    graph = stored_graph(settings, database, settings.grapheval.graph)
+    graph = open_stored_graph(settings, database, settings.grapheval.graph)
     if await graph.plan() is None:
         return NO_GRAPH
     return await graph.judge()

@@ -15,7 +15,7 @@ from cluster.clock import SystemClock
 from cluster.evidence_sources import RECORD_SOURCES, document_store_url
 from cluster.settings import Settings
 from workers.documents import PdfLimits
-from workers.documents.document_ideas import Bibliography, also_left_out, read_pdf_idea
+from workers.documents.document_ideas import Bibliography, add_left_out, read_pdf_idea
 from workers.documents.idea_files import Outcome, RejectedInput
 from workers.documents.limits import DocumentLimits
 from workers.file_storage import FileStorage
@@ -78,11 +78,11 @@ class WorksAsIdeas:
         """Return the idea of a note: from its PDF, otherwise from the fields of its form."""
         idea = idea_of_record({"content": note["content"]}, source)
         if not note["content"].get("pdf"):
-            return also_left_out(idea, [LeftOut(part="the full text", why="the submission has no PDF")])
+            return add_left_out(idea, [LeftOut(part="the full text", why="the submission has no PDF")])
         try:
             whole = await self._full_text(source, None, source)
         except AssayerError as error:
-            return also_left_out(idea, [LeftOut(part="the full text", why=str(error))])
+            return add_left_out(idea, [LeftOut(part="the full text", why=str(error))])
         return whole.model_copy(update={"title": idea.title})
 
     async def _work(self, work: Identifiers, address: str, source: str) -> Idea:

@@ -156,7 +156,7 @@ def plan_capacity(wanted: CapacityRequest, have: PlanningConstants, references: 
     )
     disk = _disk(size, have)
     return CapacityPlan(
-        (*disk, *_totals(disk, size, wanted)),
+        (*disk, *_compute_totals(disk, size, wanted)),
         _memory(size, disk, wanted, have),
         _building(size, wanted, have, rate, usd),
         _nightly(size, wanted, have, rate, usd, sum(item.value for item in disk)),
@@ -184,7 +184,7 @@ def _disk(size: _Size, have: PlanningConstants) -> tuple[PlannedFigure, ...]:
     )
 
 
-def _totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
+def _compute_totals(disk: Sequence[PlannedFigure], size: _Size, wanted: CapacityRequest) -> tuple[PlannedFigure, ...]:
     """Return the total disk space for one version, for all kept versions, and during a build. Versions share all files
     that an update does not rewrite. A build needs a second, sorted copy of all records."""
     version = sum(item.value for item in disk)
@@ -245,7 +245,7 @@ def _building(
         _hours("Index", machines, (*texts, have["index_seconds"])),
         _hours("Words", machines, (*texts, have["word_seconds"])),
     )
-    return _with_total(hours, machines, usd)
+    return _add_total(hours, machines, usd)
 
 
 def _nightly(
@@ -260,10 +260,10 @@ def _nightly(
         _hours("Writing", 1, (*again, written)),
         _hours("Verifying existing files", 1, (version / 1e9, "GB", 1e9 / have["checked_bytes"])),
     )
-    return _with_total(hours, 1, usd)
+    return _add_total(hours, 1, usd)
 
 
-def _with_total(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
+def _add_total(hours: tuple[PlannedFigure, ...], machines: int, usd_per_hour: float) -> tuple[PlannedFigure, ...]:
     total = PlannedFigure("Total", sum(hour.value for hour in hours), "hours", "one step after another")
     usd = total.value * machines * usd_per_hour
     formula = f"{total.value:,.2f} h × {machines} × {usd_per_hour:g} USD"

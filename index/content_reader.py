@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assayer.content_reading.reading import standing_contents
+from assayer.content_reading.reading import locate_contents
 from assayer.content_reading.schemas import ContentQuestion
 from assayer.content_reading.task import CONTENTS
 from assayer.errors import BudgetExhausted
@@ -78,7 +78,7 @@ class ContentReader:
     async def _ask(self, record: PaperRecord) -> None:
         question = ContentQuestion(title=record.title, abstract=record.abstract)
         answer = await self.llm.run(CONTENTS, question, self.run)
-        contents = standing_contents(question, answer.value)
+        contents = locate_contents(question, answer.value)
         reader = f"{answer.record.model}, {CONTENTS.name} v{CONTENTS.version}"
         reading = ContentReading.of(text_key(record.title, record.abstract), reader, answer.record.cost_usd, contents)
         append_reading(self.path, reading)

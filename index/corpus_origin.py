@@ -49,7 +49,7 @@ class FolderOrigin:
         return False
 
 
-def open_from(origin: CorpusOrigin, version: str, opener: Callable[[str], Opened]) -> Opened:
+def open_or_download(origin: CorpusOrigin, version: str, opener: Callable[[str], Opened]) -> Opened:
     """Download a version if necessary, by default the newest, and open it. A damaged version is repaired by another
     download, but only once. Raises CorpusError if it cannot be downloaded or is still damaged."""
     directory = origin.fetch(version)

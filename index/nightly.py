@@ -49,7 +49,7 @@ class PendingChanges(NamedTuple):
         return bool(self.upserts or self.deletions)
 
 
-def pending_changes(folder: Path) -> PendingChanges:
+def find_pending_changes(folder: Path) -> PendingChanges:
     """Return the pending changes from `upserts/` and `deletions.txt`, either of which may be missing or empty. Raises
     InputError if a file cannot be read."""
     upserts, deletions = folder / "upserts", folder / "deletions.txt"
@@ -136,7 +136,7 @@ class NightlyUpdate:
         CorpusError if there is no corpus and nothing fetches it."""
         began = self.now()
         try:
-            return _new_run(_current(self.directory), began)
+            return _begin_run(_current(self.directory), began)
         except CorpusError:
             if self.prepare is None:
                 raise
@@ -149,7 +149,7 @@ class NightlyUpdate:
             return night
         with watch.stage("bring"):
             await asyncio.to_thread(self.prepare)
-        return _new_run(await asyncio.to_thread(_current, self.directory), night.began)
+        return _begin_run(await asyncio.to_thread(_current, self.directory), night.began)
 
     async def _fetch_and_update(
         self, night: NightlyRun, fetch: FetchChanges, progress: OnProgress | None, watch: Stopwatch
@@ -158,7 +158,7 @@ class NightlyUpdate:
         with watch.stage("fetch"):
             rejected = await fetch()
         with folder_lock(self.folder):  # otherwise changes that ingest adds now would be removed without being applied
-            waiting = await asyncio.to_thread(pending_changes, self.folder)
+            waiting = await asyncio.to_thread(find_pending_changes, self.folder)
             if not waiting:
                 await self._publish(watch)  # an earlier run may have failed to publish
                 return night.model_copy(update={"set_aside": rejected})
@@ -227,7 +227,7 @@ def _current(directory: Path) -> Manifest | ShardedManifest:
     )
 
 
-def _new_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> NightlyRun:
+def _begin_run(manifest: Manifest | ShardedManifest, began: dt.datetime) -> NightlyRun:
     version = manifest.version
     return NightlyRun(began=began, outcome="unchanged", before=version, after=version, papers=manifest.papers)
 
@@ -273,7 +273,7 @@ class NightlyHistory:
         """Return all runs, or only the `last` most recent runs, oldest first."""
         try:
             with self._path.open("rb") as file:
-                at_work = _in_progress(file)
+                at_work = _is_in_progress(file)
                 lines = file.read().splitlines()
         except FileNotFoundError:
             return []
@@ -296,7 +296,7 @@ def _one_per_run(noted: list[NightlyRun], at_work: bool) -> list[NightlyRun]:
     ]
 
 
-def _in_progress(file: IO[bytes]) -> bool:
+def _is_in_progress(file: IO[bytes]) -> bool:
     """Return whether a run holds the lock. If not, take a shared lock until the file is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

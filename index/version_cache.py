@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 from assayer.errors import CorpusError
 from assayer.ports import Embedder
 from index.corpus import Corpus
-from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_or_download
 from index.segments.gpus import Device
 from index.versions.verification_cache import VerificationCache
 
@@ -157,7 +157,7 @@ class CorpusVersionCache(VersionCache[Corpus]):
         source = origin or FolderOrigin(directory)
 
         def open_version(version: str) -> Corpus:
-            return open_from(
+            return open_or_download(
                 source, version, lambda name: Corpus.open(directory, embedder, name or None, proofs, device)
             )
 

@@ -36,7 +36,7 @@ class FaissNeighbours:
         if self._index is None:
             self._index = faiss.IndexFlatIP(rows.shape[1])
         if isinstance(self._index, faiss.IndexFlatIP) and len(self) + len(rows) > self._exact_up_to:
-            self._index = _small_world(self._index)
+            self._index = _build_small_world(self._index)
         self._index.add(rows)
 
     def clear(self) -> None:
@@ -82,7 +82,7 @@ class FaissNeighbours:
             self._index = None
 
 
-def _small_world(flat: Any) -> Any:
+def _build_small_world(flat: Any) -> Any:
     faiss = load_faiss()
     half = faiss.ScalarQuantizer.QT_fp16
     index = faiss.IndexHNSWSQ(flat.d, half, _LINKS, faiss.METRIC_INNER_PRODUCT)

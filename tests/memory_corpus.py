@@ -21,7 +21,7 @@ from assayer.models import (
     Window,
 )
 from assayer.ports import CitationIds, Embedder, Vectors
-from index.segments.content_graph import found_contents
+from index.segments.content_graph import extract_contents
 
 
 class MemoryCorpus:
@@ -95,7 +95,7 @@ class MemoryCorpus:
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         known = [self._papers[paper] for paper in papers if paper in self._papers]
-        return {item.id: found_contents(item.title, item.abstract) for item in known}
+        return {item.id: extract_contents(item.title, item.abstract) for item in known}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
         return {

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from assayer.errors import ConfigurationError
-from workers.torch_runtime import first_line, import_torch
+from workers.torch_runtime import get_first_line, import_torch
 
 INSTALL_BGE = "Install it with: pip install 'assayer-research[bge]'"
 _REMOVED = "transformers.modeling_attn_mask_utils"
@@ -39,19 +39,19 @@ def import_flag_embedding(work: str, threads: int | None) -> tuple[Any, Any]:
     require_flag_embedding(work)
     torch, _ = import_torch(work, "transformers", threads=threads)
     try:
-        with _removed_module(), warnings.catch_warnings():
+        with _provide_removed_module(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # from imports of its training code
             import FlagEmbedding
     except (ImportError, RuntimeError) as error:
         raise ConfigurationError(
-            f"FlagEmbedding cannot be imported: {first_line(error)}",
+            f"FlagEmbedding cannot be imported: {get_first_line(error)}",
             "It is not compatible with the installed transformers. " + INSTALL_BGE,
         ) from error
     return torch, FlagEmbedding
 
 
 @contextmanager
-def _removed_module() -> Iterator[None]:
+def _provide_removed_module() -> Iterator[None]:
     """Provide a placeholder for a module that FlagEmbedding 1.4.2 imports but transformers 5.24 has removed. Only
     layer-wise rerankers use it, and they do not work with transformers 5 anyway, but without it FlagEmbedding cannot be
     imported."""
@@ -89,7 +89,7 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
             return make()
     except (OSError, ValueError, RuntimeError, KeyError, AttributeError, ImportError) as error:
         raise ConfigurationError(
-            f"The model {name!r} could not be loaded with FlagEmbedding: {first_line(error)}",
+            f"The model {name!r} could not be loaded with FlagEmbedding: {get_first_line(error)}",
             f"Check {setting}. If HF_HUB_OFFLINE is set, the model must already be downloaded.",
         ) from error
     finally:

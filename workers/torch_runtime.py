@@ -69,13 +69,13 @@ def choose_dtype(precision: Precision, device: str, torch: Any) -> Any:
         return getattr(torch, precision)
     if device == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-    return torch.bfloat16 if device == "cpu" and _fast_bfloat16() else torch.float32
+    return torch.bfloat16 if device == "cpu" and _has_fast_bfloat16() else torch.float32
 
 
-def _fast_bfloat16() -> bool:
+def _has_fast_bfloat16() -> bool:
     cpu = Path("/proc/cpuinfo")
     return cpu.is_file() and not _BFLOAT16.isdisjoint(cpu.read_text("ascii", "replace").split())
 
 
-def first_line(error: Exception) -> str:
+def get_first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from assayer.bias_test.changes import score_changes
 from assayer.bias_test.differences import score_differences
-from assayer.bias_test.signing import poorer_text
+from assayer.bias_test.signing import write_poorer_text
 from assayer.bias_test.variants import REFERENCE, Variant, contrasts
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.models import (
     Absent,
     BiasTestAttribute,
@@ -68,7 +68,7 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         ideas=len(ideas),
         evaluations=len(evaluated),
         failed=len(evaluated) - len(reports),
-        words_changed=_words_changed(ideas.values())
+        words_changed=_measure_changed_words(ideas.values())
         if language
         else Absent(reason="the quality of the English was not varied."),
         differences=score_differences(results, contrasts(plan.attributes)),
@@ -76,7 +76,7 @@ def bias_test_report(plan: BiasTestPlan, evaluated: Sequence[EvaluatedVariant]) 
         if senders
         else Absent(reason="no detail about the sender was varied."),
         by_repeating=score_changes(results, repeats) if repeats else Absent(reason="every text was evaluated once."),
-        surviving=_surviving(evaluated, plan.blind),
+        surviving=_count_surviving_words(evaluated, plan.blind),
         results=tuple(results),
         started_at=plan.started_at,
     )
@@ -86,8 +86,8 @@ def _variants_of(attribute: BiasTestAttribute) -> set[str]:
     return {variant for contrast in contrasts([attribute]) for variant in contrast.these}
 
 
-def _words_changed(ideas: Iterable[Idea]) -> float:
-    shares = [poorer_text(idea).changed for idea in ideas]
+def _measure_changed_words(ideas: Iterable[Idea]) -> float:
+    shares = [write_poorer_text(idea).changed for idea in ideas]
     return sum(shares) / len(shares)
 
 
@@ -115,7 +115,7 @@ def _scores(report: Report) -> Iterator[BiasTestScore]:
         yield BiasTestScore(name=part.title, value=reason if value is None else _SCALE_MAX * value)
 
 
-def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
+def _count_surviving_words(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingWords:
     """Count and list the planted words that are still in the text that was evaluated, ignoring case. Words that the
     submitted idea already contained do not count."""
     planted, survivors = 0, dict[str, None]()
@@ -123,9 +123,9 @@ def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingW
     for item in evaluated:
         if item.report is None:
             continue
-        own = _all_words(item.idea)
+        own = _join_texts(item.idea)
         # The report shows title and text only; methods also read the sections, which are masked by the same rules.
-        judged = _all_words(blinded(item.variant.idea) if blind else item.variant.idea)
+        judged = _join_texts(blind_idea(item.variant.idea) if blind else item.variant.idea)
         shown = f"{item.report.idea.title}\n{item.report.idea.text}\n{judged}".casefold()
         for words in item.variant.planted:
             if _contains_words(words, own):
@@ -137,7 +137,7 @@ def _surviving(evaluated: Iterable[EvaluatedVariant], blind: bool) -> SurvivingW
     return SurvivingWords(planted=planted, survived=survived, examples=tuple(survivors)[:_MAX_EXAMPLES])
 
 
-def _all_words(idea: Idea) -> str:
+def _join_texts(idea: Idea) -> str:
     parts = [idea.title, idea.text, *(words for section in idea.sections for words in (section.title, section.text))]
     return "\n".join(parts).casefold()
 

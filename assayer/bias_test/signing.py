@@ -26,17 +26,17 @@ def sign_idea(idea: Idea, by: FictionalAuthor) -> Idea:
     flags = (
         flag.model_copy(update={"offset": flag.offset + shift}) if flag.offset >= top else flag for flag in idea.flags
     )
-    return _with_text(idea, text, _signed_sections(idea.sections, byline, leads), flags=tuple(flags))
+    return _with_text(idea, text, _sign_sections(idea.sections, byline, leads), flags=tuple(flags))
 
 
-def poorer_text(idea: Idea) -> PoorerText:
+def write_poorer_text(idea: Idea) -> PoorerText:
     """Return the idea's text in poorer English; its title stays unchanged."""
     return rewrite_in_poorer_english(idea.text, _title_end(idea, find_headings(idea.text)))
 
 
 def worsen_english(idea: Idea) -> Idea:
-    poorer = poorer_text(idea)
-    return _with_text(idea, poorer.text, tuple(_poorer_sections(idea, poorer)))
+    poorer = write_poorer_text(idea)
+    return _with_text(idea, poorer.text, tuple(_edit_sections(idea, poorer)))
 
 
 def _with_text(idea: Idea, text: str, sections: Sequence[Section], **changed: object) -> Idea:
@@ -46,7 +46,7 @@ def _with_text(idea: Idea, text: str, sections: Sequence[Section], **changed: ob
 
 def _title_end(idea: Idea, headings: Sequence[Heading]) -> int:
     """Return the offset at which the title line ends, or 0 if the text does not start with the idea's title."""
-    title = _plain(idea.title)
+    title = _normalise_line(idea.title)
     if headings and not idea.text[: headings[0].start].strip() and _is_title(headings[0].title, title):
         return headings[0].end
     line = idea.text.split("\n", 1)[0]
@@ -55,15 +55,15 @@ def _title_end(idea: Idea, headings: Sequence[Heading]) -> int:
 
 
 def _is_title(line: str, title: str) -> bool:
-    words = _plain(line)
+    words = _normalise_line(line)
     return words.endswith(title) and len(words) <= len(title) + _MAX_PREFIX_CHARS
 
 
-def _plain(line: str) -> str:
+def _normalise_line(line: str) -> str:
     return " ".join(line.replace("*", "").replace("_", " ").replace("`", "").strip("# ").split()).casefold()
 
 
-def _signed_sections(sections: Sequence[Section], byline: str, leads: str) -> Sequence[Section]:
+def _sign_sections(sections: Sequence[Section], byline: str, leads: str) -> Sequence[Section]:
     own = list(sections)
     if own and own[0].title == UNTITLED:
         own[0] = own[0].model_copy(update={"text": f"{byline}\n\n{own[0].text}"})
@@ -73,7 +73,7 @@ def _signed_sections(sections: Sequence[Section], byline: str, leads: str) -> Se
     return own
 
 
-def _poorer_sections(idea: Idea, poorer: PoorerText) -> Iterator[Section]:
+def _edit_sections(idea: Idea, poorer: PoorerText) -> Iterator[Section]:
     """Yield the sections with the full text's edits applied. A section that does not occur verbatim in the text is
     rewritten on its own."""
     place = 0

@@ -58,13 +58,13 @@ def variants_of(idea: Idea, number: int, attributes: Iterable[BiasTestAttribute]
         yield _variant(worsen_english(idea), _POORER, fictional_author(number))
 
 
-def persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
+def build_persuasive_variant(idea: Idea, number: int, text: str) -> Variant:
     """Return the variant whose text was reworded to sound better. Raises InputError if the text cannot be parsed as an
     idea."""
     return _variant(parse_idea(text, idea.source, idea.title, idea.cutoff), _PERSUASIVE, fictional_author(number))
 
 
-def repeated(reference: Variant, evaluations: int) -> Iterator[Variant]:
+def repeat_reference(reference: Variant, evaluations: int) -> Iterator[Variant]:
     """Yield the reference for evaluations 2 to `evaluations`. Planted words are counted only in the first one."""
     for number in range(2, evaluations + 1):
         name = f"{reference.name}, evaluation {number}"
@@ -84,9 +84,9 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
     if "seniority" in wanted:
         yield Contrast("seniority", "a full professor against a doctoral student", (_PROFESSOR,), (REFERENCE,))
     if "gender" in wanted:
-        yield Contrast("gender", "women's names against men's, all origins", *_by_gender(list(ORIGINS)))
+        yield Contrast("gender", "women's names against men's, all origins", *_split_by_gender(list(ORIGINS)))
         for origin in ORIGINS:
-            yield Contrast("gender", f"women's names against men's, {origin}", *_by_gender([origin]))
+            yield Contrast("gender", f"women's names against men's, {origin}", *_split_by_gender([origin]))
     if "origin" in wanted:
         for origin in others:
             these, those = (tuple(_variant_name(item, gender) for gender in _GENDERS) for item in (origin, first))
@@ -97,7 +97,7 @@ def contrasts(attributes: Iterable[BiasTestAttribute]) -> Iterator[Contrast]:
         yield Contrast(PERSUASION, "persuasive wording against the original text", (_PERSUASIVE,), (REFERENCE,))
 
 
-def _by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _split_by_gender(origins: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(_variant_name(origin, "female") for origin in origins), tuple(
         _variant_name(origin, "male") for origin in origins
     )

@@ -46,7 +46,7 @@ def is_front_matter(line: str, small_words: frozenset[str]) -> bool:
     return words > 1 and small <= _MAX_LOWER_CASE * words and bool(named)
 
 
-def _names_before_prose(line: str, small: frozenset[str]) -> str:
+def _find_names_before_prose(line: str, small: frozenset[str]) -> str:
     """Return the part of a line before its first sentence if it contains names with footnote marks and institutions, as
     in a PDF in which the abstract directly follows the authors. Otherwise return an empty string."""
     word = next((match for match in _SMALL.finditer(line) if match[0] not in _JOINS), None)
@@ -64,7 +64,7 @@ class _HeadLine(NamedTuple):
 def author_block(text: str, title: str, headings: Sequence[Heading]) -> Iterator[BlockLine]:
     """Yield the lines in the author block. A line of capitalised words counts as names only with further evidence: a
     known first name, a footnote mark, or a nearby institution, role or email address."""
-    lines = _head_lines(text, title, headings)
+    lines = _find_head_lines(text, title, headings)
     small = frozenset(SMALL_WORD.findall(text))
     sure = [number for number, line in enumerate(lines) if line.sort in ("place", "reached", "role")]
     for number, line in enumerate(lines):
@@ -102,11 +102,11 @@ def _is_lone_name(line: str, small: frozenset[str]) -> bool:
     return person is not None and bool(person.given) and not has_small_word(person, small)
 
 
-def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
+def _find_head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_HeadLine]:
     """Return the lines before the first body heading or sentence, without blank lines and the title."""
     small = frozenset(SMALL_WORD.findall(text))
-    stop = _first_section(text, title, headings)
-    words_of_title = _words(title.rstrip("…"))
+    stop = _find_first_section(text, title, headings)
+    words_of_title = _normalise_words(title.rstrip("…"))
     found: list[_HeadLine] = []
     place = 0
     for raw in text[: min(stop, _MAX_CHARS)].split("\n")[:_MAX_LINES]:
@@ -124,13 +124,13 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
             continue
         if (
             words_of_title
-            and _words(_TITLE_LABEL.sub("", line))
-            and _words(_TITLE_LABEL.sub("", line)) in words_of_title
+            and _normalise_words(_TITLE_LABEL.sub("", line))
+            and _normalise_words(_TITLE_LABEL.sub("", line)) in words_of_title
             and not found
         ):
             continue
         if len(line) > _MAX_LINE_CHARS or is_prose(line):
-            if run := _names_before_prose(line, small):
+            if run := _find_names_before_prose(line, small):
                 found.append(_HeadLine(start, start + raw.index(line) + len(run), run, "front"))
             break
         found.append(_HeadLine(start, end, line, classify_line(line)))
@@ -140,12 +140,12 @@ def _head_lines(text: str, title: str, headings: Sequence[Heading]) -> list[_Hea
 _TITLE_LABEL = re.compile(r"^(?:(?:research )?(?:plan|proposal|idea|project|title)(?: title)?\s*[:–—-]\s*)", re.I)
 
 
-def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
-    own = _words(title)
+def _find_first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
+    own = _normalise_words(title)
     for heading in headings:
         if is_known_title(heading.title):
             return heading.start
-        words = _words(heading.title)
+        words = _normalise_words(heading.title)
         if heading.title in FRONT_TITLES or heading.start == 0:
             continue
         if own and (words in own or own in words):
@@ -159,5 +159,5 @@ def _first_section(text: str, title: str, headings: Sequence[Heading]) -> int:
     return len(text)
 
 
-def _words(text: str) -> str:
+def _normalise_words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -10,15 +10,15 @@ from assayer.blinding.funding_mentions import funding_mentions
 from assayer.blinding.identifiers import contacts
 from assayer.blinding.identifying_sections import identifying_sections
 from assayer.blinding.institution_patterns import affiliations, names_institution
-from assayer.blinding.labelled_lines import labelled_lines
-from assayer.blinding.mentions import SMALL_WORD, mentions
+from assayer.blinding.labelled_lines import find_labelled_lines
+from assayer.blinding.mentions import SMALL_WORD, find_mentions
 from assayer.blinding.names import Person, people_in, person_of
-from assayer.blinding.people import introduced_people, likely_people
+from assayer.blinding.people import find_introduced_people, find_likely_people
 from assayer.blinding.personal_pages import personal_pages
 from assayer.blinding.remaining_names import find_exact, known_names_remain, names_may_remain
 from assayer.blinding.roles import roles
 from assayer.blinding.signatures import signatures
-from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, disjoint, map_offset
+from assayer.blinding.spans import PLACEHOLDERS, MaskSpan, apply, clip_spans, map_offset, remove_overlaps
 from assayer.errors import InputError
 from assayer.ideas.documents import read_sections
 from assayer.ideas.parsing import MIN_WORDS
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[぀-ヿ㐀-鿿가-힣]|[^\W_぀-ヿ㐀-鿿가-힣]++")
 _PLACEHOLDER = re.compile("|".join(map(re.escape, PLACEHOLDERS.values())))
 
 
-def blinded(idea: Idea) -> Idea:
+def blind_idea(idea: Idea) -> Idea:
     """Mask text that identifies the idea's authors, and record what was masked. The idea keeps the id of its original
     text. Raises InputError if masking leaves too little text to evaluate."""
     spans, people = spans_to_mask(idea.text, idea.title, people_in_fields(idea.named_above, idea.text))
@@ -52,13 +52,15 @@ def blinded(idea: Idea) -> Idea:
     return masked
 
 
-def remasked(idea: Idea, names: Sequence[str]) -> Idea:
+def mask_more_names(idea: Idea, names: Sequence[str]) -> Idea:
     """Mask additional names, which a language model found in a masked idea. Full names are masked in all their forms.
     Afterwards, `names_may_remain` states only whether a masked person's family name remains."""
     if idea.blinding is None:
         raise ValueError("The idea has not been masked yet. Run the initial masking before masking additional names.")
     whole = [person for name in names if (person := person_of(name)) is not None]
-    spans, in_title = (disjoint([*find_exact(text, names), *mentions(text, whole)]) for text in (idea.text, idea.title))
+    spans, in_title = (
+        remove_overlaps([*find_exact(text, names), *find_mentions(text, whole)]) for text in (idea.text, idea.title)
+    )
     masked = _apply_masks(idea, spans, in_title, whole)
     found = _list_masked(idea, spans, in_title)
     masked_names = (item.text for item in idea.blinding.masked if item.kind == "name")
@@ -85,7 +87,7 @@ def _apply_masks(idea: Idea, spans: Sequence[MaskSpan], in_title: Sequence[MaskS
             "reading": idea.reading
             and idea.reading.model_copy(update={"title": title, "sections": read_sections(sections)}),
             # Publishers in a reference list look like institutions, so only people and contact details are masked.
-            "reference_list": apply(idea.reference_list, disjoint(_identity_spans(idea.reference_list, people))),
+            "reference_list": apply(idea.reference_list, remove_overlaps(_identity_spans(idea.reference_list, people))),
             "flags": tuple(flag.model_copy(update={"offset": map_offset(flag.offset, spans)}) for flag in idea.flags),
         }
     )
@@ -114,8 +116,8 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     headings = find_headings(text)
     above = list(author_block(text, title, headings))
     block = [*above, *signatures(text)]
-    labelled = list(labelled_lines(text, block_end=max((line.end for line in above), default=0)))
-    introduced = [*introduced_people(text), *people_beside_marks(text)]
+    labelled = list(find_labelled_lines(text, block_end=max((line.end for line in above), default=0)))
+    introduced = [*find_introduced_people(text), *people_beside_marks(text)]
     sections = list(identifying_sections(text, headings, [item.span for item in introduced]))
     cut = [
         *(section.span for section in sections if section.whole),
@@ -124,21 +126,21 @@ def spans_to_mask(text: str, title: str = "", known: Sequence[Person] = ()) -> t
     ]
     for section in sections:
         if not section.whole:
-            introduced += likely_people(text, section.span.start, section.span.end)
+            introduced += find_likely_people(text, section.span.start, section.span.end)
     people = [*known, *(person for line in block if line.kind == "name" for person in people_in(line.text))]
     people += [person for line in block for person in people_of_front(line.text, small)]
     people += [item for line in block if line.kind in ("affiliation", "email") for item in _heading_person(line.text)]
     people += [person for line in labelled if line.kind == "name" for person in people_in(line.value.split("(", 1)[0])]
-    people += [introduced_person.person for introduced_person in introduced_people(title)]
+    people += [introduced_person.person for introduced_person in find_introduced_people(title)]
     people += people_of_front(title, small) if _TITLE_PAGE.search(title) else []
     people += [item.person for item in introduced]
     inline = _inline_spans(text, [item.span for item in introduced], people)
-    return disjoint([*cut, *inline]), people
+    return remove_overlaps([*cut, *inline]), people
 
 
 def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]) -> Iterator[MaskSpan]:
     """Yield the spans to replace within lines. `named` lists the spans that introduce people."""
-    names = [*named, *mentions(text, people)]
+    names = [*named, *find_mentions(text, people)]
     yield from names
     yield from contacts(text)
     yield from personal_pages(text, people)
@@ -149,7 +151,7 @@ def _inline_spans(text: str, named: Sequence[MaskSpan], people: Sequence[Person]
 
 def _identity_spans(text: str, people: Sequence[Person]) -> Iterator[MaskSpan]:
     """Yield mentions of the people, contact details and personal pages."""
-    yield from mentions(text, people)
+    yield from find_mentions(text, people)
     yield from contacts(text)
     yield from personal_pages(text, people)
 
@@ -166,8 +168,8 @@ def _heading_person(line: str) -> list[Person]:
 
 
 def _spans_of_title(title: str, people: Sequence[Person]) -> list[MaskSpan]:
-    return disjoint(
-        _inline_spans(title, [introduced_person.span for introduced_person in introduced_people(title)], people)
+    return remove_overlaps(
+        _inline_spans(title, [introduced_person.span for introduced_person in find_introduced_people(title)], people)
     )
 
 
@@ -181,7 +183,7 @@ def _mask_sections(idea: Idea, spans: Sequence[MaskSpan], people: Sequence[Perso
             place = start + len(section.text)
             inside = clip_spans(spans, start, place)
         else:
-            inside = disjoint([*spans_to_mask(section.text)[0], *mentions(section.text, people)])
+            inside = remove_overlaps([*spans_to_mask(section.text)[0], *find_mentions(section.text, people)])
         if text := apply(section.text, inside):
             yield Section(title=apply(section.title, _spans_of_title(section.title, people)), text=text)
 

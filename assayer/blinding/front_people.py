@@ -21,7 +21,7 @@ from assayer.blinding.names import (
     people_in,
     people_of_one_form,
 )
-from assayer.blinding.people import NamedPerson, named_person, people_from
+from assayer.blinding.people import NamedPerson, parse_named_person, people_from
 from assayer.blinding.spans import MaskSpan
 
 _NAME = re.compile(rf"(?<![\w@/.-])(?P<name>{NAME})")
@@ -79,7 +79,7 @@ def people_beside_marks(text: str) -> Iterator[NamedPerson]:
     for match in _NAME.finditer(text):
         patterns = (_TASK_AFTER, _BIOGRAPHY_AFTER, _DOCTOR, _NUMBER_AFTER, _CARD_AFTER)
         if _has_contact_after(text, match.end()) or any(item.match(text, match.end()) for item in patterns):
-            item = named_person(match)
+            item = parse_named_person(match)
             if item is not None and (has_given_name(item.person) or not has_small_word(item.person, small)):
                 yield item
 
@@ -96,7 +96,7 @@ def people_of_front(text: str, small: frozenset[str]) -> list[Person]:
     text = RUN_OF_NAMES.sub(_separate_names, _BEFORE_DIGIT.sub(" ", text))
     found: list[tuple[NamedPerson, bool]] = []
     for match in _NAME.finditer(text):
-        item = named_person(match)
+        item = parse_named_person(match)
         if item is None or names_institution(item.person.full):
             continue
         likely = not has_small_word(item.person, small)

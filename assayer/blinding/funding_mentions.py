@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from assayer.blinding.names import UPPER
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import words_of
+from assayer.blinding.word_lists import split_words
 
 _FUNDER = (
     r"(?:NSF|NIH|ERC|DFG|EPSRC|BBSRC|ESRC|MRC|NERC|STFC|UKRI|DARPA|IARPA|ONR|AFOSR|ARO|DOE|NASA|NSERC|CIHR|"
@@ -33,7 +33,7 @@ _OURS = re.compile(
 )
 _FUNDER_WORD = re.compile(r"[\w'’&/.#-]{1,40}")
 _BETWEEN = re.compile(r" \(|\),? ?| |, (?=(?:and |the )?[A-Z\d])")
-_SMALL = words_of(
+_SMALL = split_words(
     """
     of the and for in on to under by from a an through grant grants award awards no no. nos. number numbers
     program programme fellowship scholarship agreement contract project foundation council funding via und für

@@ -100,7 +100,7 @@ def identifying_sections(
     """Yield the sections that identify people. A section that could be about the work counts only if it names people.
     `named` lists the spans that introduce people."""
     people = sorted(span.start for span in named)
-    listed = set(_lines_of_names(text))
+    listed = set(_find_lines_of_names(text))
     starts = sorted(
         {heading.start for heading in headings if heading.level <= 11 and heading.start not in listed}
         | {m.start() for m in _HEADING_LIKE.finditer(text) if m.start() not in listed}
@@ -159,10 +159,10 @@ def _section_end(text: str, match: "re.Match[str]", starts: Sequence[int], max_c
 
 
 def _lists_people(text: str) -> bool:
-    return len(list(_lines_of_names(text))) > 1
+    return len(list(_find_lines_of_names(text))) > 1
 
 
-def _lines_of_names(text: str) -> Iterator[int]:
+def _find_lines_of_names(text: str) -> Iterator[int]:
     """Yield the start of each line that begins with a name, followed by punctuation or the end of the line."""
     small = frozenset(SMALL_WORD.findall(text))
     for match in _LINE_OF_NAME.finditer(text):

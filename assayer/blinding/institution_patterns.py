@@ -98,14 +98,14 @@ def _institution_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _loose_institution_pattern() -> re.Pattern[str]:
+def _compile_loose_pattern() -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(re.escape(name) for name in institutions())})(?![\w-])")
 
 
 def names_institution(line: str) -> bool:
     """Return whether a line in an author block names an institution."""
     line = _RAISED.sub(" ", line)
-    return INSTITUTION.search(line) is not None or _loose_institution_pattern().search(line) is not None
+    return INSTITUTION.search(line) is not None or _compile_loose_pattern().search(line) is not None
 
 
 def institution_places(text: str) -> Iterator[int]:
@@ -127,14 +127,14 @@ def affiliations(text: str, names: list[MaskSpan]) -> Iterator[MaskSpan]:
             yield MaskSpan(*match.span(), "affiliation")
     for pattern in (_UNITS, _institution_pattern()):
         for match in pattern.finditer(text):
-            start, end = _after_name(text, people, *match.span()), match.end()
+            start, end = _find_institution_start(text, people, *match.span()), match.end()
             if _is_covered(taken, start) or not _places_person_at(text, start, end, ends, pattern is _UNITS):
                 continue
             ends.add(end)
             yield MaskSpan(_article_start(text, start), end, "affiliation")
 
 
-def _after_name(text: str, people: Sequence[int], start: int, end: int) -> int:
+def _find_institution_start(text: str, people: Sequence[int], start: int, end: int) -> int:
     """Return where an institution begins. It was matched together with a person's name in text such as `Roe of National
     Institute of X`."""
     place = bisect_right(people, end - 1) - 1

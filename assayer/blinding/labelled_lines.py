@@ -112,7 +112,7 @@ _NEAR = 300
 _CONTACT_VALUE = re.compile(r"\d{3}|https?://|www\.|\w@\w|[\[( ](?:at|dot)[\]) ]", re.I)
 
 
-def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
+def find_labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     """Yield whole labelled lines, including the label. Any value after `Institution:` is accepted in the author block,
     which ends at `block_end`, and beside a person's line. Elsewhere it must look like an institution."""
     small = frozenset(SMALL_WORD.findall(text))
@@ -122,19 +122,19 @@ def labelled_lines(text: str, block_end: int = 0) -> Iterator[LabelledLine]:
     people = [
         line.match.start()
         for line in lines
-        if _LABELS[line.group].kind == "name" and _fits(line.group, line.value, small, beside_people=False)
+        if _LABELS[line.group].kind == "name" and _matches_label(line.group, line.value, small, beside_people=False)
     ]
     for line in lines:
         start, end = line.match.span()
         after = bisect_left(people, start - _NEAR)
         beside = start < block_end or (after < len(people) and people[after] <= end + _NEAR)
-        if _fits(line.group, line.value, small, beside):
+        if _matches_label(line.group, line.value, small, beside):
             is_email = line.group == "reached" and CONTACT.search(line.value)
             kind = "email" if is_email else _LABELS[line.group].kind
             yield LabelledLine(start, end + (end < len(text)), kind, line.value)
 
 
-def _fits(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
+def _matches_label(group: str, value: str, small: frozenset[str], beside_people: bool) -> bool:
     """Return whether the value is of the kind that its label implies, unlike in `Position: relative, not absolute`."""
     starts_small = value[:1].islower()
     match group:

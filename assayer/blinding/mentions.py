@@ -16,7 +16,7 @@ from assayer.blinding.names import (
     is_given_name,
 )
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import english_words, eponyms, words_of
+from assayer.blinding.word_lists import english_words, eponyms, split_words
 
 SMALL_WORD = re.compile(r"(?<![^\W\d_])(?<![^\W\d_]-)(?<![@/_])(?<!\w\.)[a-zà-ÿ]{2,20}(?![^\W\d_])(?![@/_])(?!\.\w)")
 """Pattern for a lower-case word. Parts of names and addresses do not match, such as `woo` in `Ji-woo` and `roe` in
@@ -50,7 +50,7 @@ _TERM_AFTER = re.compile(
 )
 _CAPITAL_NEXT = re.compile(rf" [{UPPER}]")
 _MAX_UNSPACED = 50
-_METHODS = words_of("adam lasso elo metropolis student")
+_METHODS = split_words("adam lasso elo metropolis student")
 """Surnames that are method names even without a following noun."""
 _NO_NOUN_AFTER = re.compile(
     r"\s{0,2}(?:[.,;:!?)\]\n]|$)|\s(?:and|or|too|also|as|in|on|at|to|with|by|for|from|then|who|would|can|could|may|"
@@ -71,7 +71,7 @@ _ELEMENTS = {
 }
 """Element symbols that are also surnames, with their elements. In a text that names the element, they count as
 symbols."""
-_FUNCTION_WORDS = words_of("an as at be by can do he her his in it long may my no of on or she so to us we will you")
+_FUNCTION_WORDS = split_words("an as at be by can do he her his in it long may my no of on or she so to us we will you")
 """Names that are also function words, and can therefore be capitalised at the start of a sentence."""
 _AMOUNT = re.compile(r"\d\s?$")
 
@@ -113,11 +113,11 @@ class _Known(NamedTuple):
         return low in self.small or low in _FUNCTION_WORDS or _ELEMENTS.get(low, "") in self.small or low in _METHODS
 
 
-def mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
+def find_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     """Yield mentions of the people, ignoring case. A surname is not masked where it is part of a method's name (`Nash
     equilibrium`)."""
     people = list(people)
-    yield from _unspaced_mentions(text, people)
+    yield from _find_unspaced_mentions(text, people)
     known = _Known(
         families=frozenset(_fold(person.family.split(" ")[-1]) for person in people if len(person.family) > 1),
         givens=frozenset(
@@ -146,7 +146,7 @@ def _is_joined(word: str, known: _Known) -> bool:
     return bool(hyphen) and first in known.givens and last in known.families
 
 
-def _unspaced_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
+def _find_unspaced_mentions(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     """Yield mentions of names written in scripts without spaces, also if a particle follows directly."""
     forms = dict.fromkeys(
         form
@@ -172,7 +172,7 @@ def _is_alone(text: str, end: int, word: str) -> bool:
 
 
 def _mention_at(text: str, start: int, end: int, known: _Known) -> Iterator[MaskSpan]:
-    begin = _with_given_names(text, start, known)
+    begin = _find_name_start(text, start, known)
     following = _INITIALS_AFTER.match(text, end)
     given_after = following is not None and (following["given"] is None or known.is_given(following["given"]))
     if begin == start and _TERM_AFTER.match(text, end):
@@ -204,7 +204,7 @@ def _is_of_method(text: str, start: int, end: int) -> bool:
     return text[max(0, start - 1) : start] in ("-", "–", "/") or _NO_NOUN_AFTER.match(text, end) is None
 
 
-def _with_given_names(text: str, start: int, known: _Known) -> int:
+def _find_name_start(text: str, start: int, known: _Known) -> int:
     """Return where a name begins, including titles, first names and initials. `start` is where its surname begins."""
     begin = start
     for match in reversed(list(_BEFORE.finditer(text, max(0, start - _MAX_GIVEN_CHARS), start))):

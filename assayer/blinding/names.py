@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from assayer.blinding.word_lists import given_names, words_of
+from assayer.blinding.word_lists import load_given_names, split_words
 
 UPPER = "A-ZÀ-ÖØ-ÞĀĂĄĆĈĊČĎĐĒĔĖĘĚĜĞĠĢĤĦĨĪĬĮİĴĶĹĻĽĿŁŃŅŇŊŌŎŐŒŔŖŘŚŜŞŠŢŤŦŨŪŬŮŰŲŴŶŸŹŻŽȘȚḌḤṢṬẒΑ-ΩА-Я"
 LETTER = r"(?:[^\W\d_][\u0300-\u036f]?)"
@@ -44,8 +44,8 @@ ROLE = (
 )
 
 ROLE_WORDS = re.compile(rf"\b{ROLE}\b", re.I)
-PARTICLES = words_of("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
-_WEAK_TITLES = words_of("PD Miss Ms Ms. Doctor Ing Ing.")
+PARTICLES = split_words("de' de’ di' di’ van von der den de la del della di da dos du le bin ibn al el ten ter zu")
+_WEAK_TITLES = split_words("PD Miss Ms Ms. Doctor Ing Ing.")
 """Ambiguous titles. They have other meanings or begin other names, so they do not identify a person on their own."""
 _TITLED = re.compile(rf"\b(?P<title>{PERSONAL_TITLE}) (?P<name>{NAME}|[{UPPER}])")
 
@@ -85,11 +85,13 @@ UNSPACED_NAME = re.compile(rf"^[{_UNSPACED}]{{2,6}}$")
 _IN_UNSPACED_SCRIPT = re.compile(
     rf"^(?=..)(?P<family>[{_UNSPACED}]{{1,6}})(?:[ \u3000](?P<given>[{_UNSPACED}]{{1,4}}))?$"
 )
-_UNSPACED_WORDS = words_of("摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약")
+_UNSPACED_WORDS = split_words(
+    "摘要 引言 背景 方法 目的 结论 要旨 概要 序論 はじめに 초록 서론 배경 방법 결론 목적 요약"
+)
 """Headings in unspaced scripts that are as short as a name."""
 _MAX_LIST_CHARS = 600
 _MAX_NAME_CHARS = 300
-NO_SURNAMES = words_of(
+NO_SURNAMES = split_words(
     """
     Dr Drs Prof Profs Professor Professors Doctor Mr Mrs Ms Miss Sir University Institute College Department
     School Faculty Laboratory Center Centre Hospital Research Group Lab Team Learning Models Model Networks
@@ -156,7 +158,7 @@ def people_in(text: str) -> list[Person]:
 
 def is_given_name(word: str) -> bool:
     """Return whether the word is a known first name, even if written in capitals."""
-    return word in given_names() or (word.isupper() and len(word) > 1 and word.capitalize() in given_names())
+    return word in load_given_names() or (word.isupper() and len(word) > 1 and word.capitalize() in load_given_names())
 
 
 def has_given_name(person: Person) -> bool:

@@ -21,7 +21,7 @@ from assayer.blinding.names import (
     person_of,
 )
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import words_of
+from assayer.blinding.word_lists import split_words
 
 _SURNAME = (
     rf"(?:(?:van der|van den|von der|de la|van|von|de|del|di|da|dos|bin|ibn|"
@@ -32,7 +32,7 @@ _TITLED = re.compile(
     rf"(?<![\w.])(?P<titles>(?:{PERSONAL_TITLE} ){{1,3}})(?:\(?[A-Z]{{2,4}}\)? )?(?P<name>{NAME}|{_SURNAME})"
 )
 _OF_SEVERAL = re.compile(r"(?:Drs|Profs|Professors)\b")
-_NOT_AFTER_TITLE = words_of(
+_NOT_AFTER_TITLE = split_words(
     """
     of in for at and the
     Phone Email E-mail Mobile Fax Tel Address ID ORCID Abstract Keywords Department
@@ -143,7 +143,7 @@ _CITED_NAME = re.compile(
     rf"(?:,? [{UPPER}]\.)+)|(?<=and )(?P<second>{_SURNAME})(?=,? (?:19|20)\d\d)|"
     rf"(?<=& )(?P<third>{_SURNAME})(?=,? (?:19|20)\d\d)"
 )
-_NO_AUTHORS = words_of(
+_NO_AUTHORS = split_words(
     """
     January February March April May June July August September October November December Section Table Figure
     In
@@ -157,7 +157,7 @@ class NamedPerson(NamedTuple):
     person: Person
 
 
-def named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
+def parse_named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | None:
     words = match[group].split(" ")
     while words and words[-1] in _NOT_AFTER_TITLE:
         words.pop()
@@ -171,7 +171,7 @@ def named_person(match: "re.Match[str]", group: str = "name") -> NamedPerson | N
     return NamedPerson(MaskSpan(start, start + len(" ".join(words)), "name"), person)
 
 
-def introduced_people(text: str) -> Iterator[NamedPerson]:
+def find_introduced_people(text: str) -> Iterator[NamedPerson]:
     """Yield the people whom the text introduces, in no particular order. Spans include titles, and `Li Wei (李伟)`
     yields both forms of the name."""
     small = frozenset(SMALL_WORD.findall(text))
@@ -182,7 +182,7 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
         for item in people_from(text, before.end(), small)
     )
     for item in chain(
-        _titled_people(text, small),
+        _find_titled_people(text, small),
         _people_by_action(text, small),
         in_bylines,
         _people_beside_role_or_place(text, small),
@@ -192,12 +192,12 @@ def introduced_people(text: str) -> Iterator[NamedPerson]:
             yield NamedPerson(MaskSpan(*written.span("name"), "name"), other)
     for pattern in (_OWN_WORK, *_SELF_CITED):
         for match in pattern.finditer(text):
-            yield from _cited_people(text, *match.span("cited"))
+            yield from _find_cited_people(text, *match.span("cited"))
 
 
-def _titled_people(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
+def _find_titled_people(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for match in _TITLED.finditer(text):
-        found = named_person(match)
+        found = parse_named_person(match)
         if found is not None and (is_sure_title(match["titles"]) or has_given_name(found.person)):
             yield NamedPerson(found.span._replace(start=match.start()), found.person)
             if between := _AND.match(text, found.span.end):
@@ -207,7 +207,7 @@ def _titled_people(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
 def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     """Yield people who lead, advise, apply or help, according to the text."""
     for match in _SURE.finditer(text):
-        found = named_person(match)
+        found = parse_named_person(match)
         if found is not None and (
             has_given_name(found.person)
             or (match[0][0] in "MmIus" and "PI" not in match[0])
@@ -216,7 +216,7 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
             yield found
     for pattern in (_ACTS, _LAB):
         for match in pattern.finditer(text):
-            found = named_person(match, "name" if match["name"] else "second")
+            found = parse_named_person(match, "name" if match["name"] else "second")
             if found is not None and may_be_name(found.person, small):
                 yield found
     for trigger in _LIKELY.finditer(text):
@@ -229,7 +229,7 @@ def _people_by_action(text: str, small: frozenset[str]) -> Iterator[NamedPerson]
 def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[NamedPerson]:
     for pattern in (_NAME_WITH_ROLE, _ROLE_WITH_NAME):
         for match in pattern.finditer(text):
-            found = named_person(match)
+            found = parse_named_person(match)
             bracketed = pattern is _NAME_WITH_ROLE and match["link"].startswith(" (")
             if found is not None and _is_person(found.person, bracketed, small):
                 yield found
@@ -238,7 +238,7 @@ def _people_beside_role_or_place(text: str, small: frozenset[str]) -> Iterator[N
     for place in institution_places(text):
         begin = max(0, place - _MAX_NAME_CHARS)
         before = _NAME_BEFORE_PLACE.search(text[begin:place])
-        found = named_person(before) if before else None
+        found = parse_named_person(before) if before else None
         if before is None or found is None:
             continue
         bracketed = before["link"] in _SURE_LINKS or text[begin + before.start() - 1 : begin + before.start()] == "("
@@ -251,11 +251,11 @@ def _is_person(person: Person, likely: bool, small: frozenset[str]) -> bool:
     return may_be_name(person, small) or (likely and not has_small_word(person, small))
 
 
-def likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
+def find_likely_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     """Yield the people named between two offsets. Only meant for text that is about people."""
     small = frozenset(SMALL_WORD.findall(text))
     for match in _NAME.finditer(text, start, end):
-        found = named_person(match)
+        found = parse_named_person(match)
         if found is not None and may_be_name(found.person, small) and not names_institution(found.person.full):
             yield found
 
@@ -282,7 +282,7 @@ def people_from(text: str, place: int, small: frozenset[str] | None = None) -> I
 def _drop_next_label(match: "re.Match[str]", small: frozenset[str] | None) -> NamedPerson | None:
     """Return the person without words after the name that begin a form's next label, as in `SUBMITTED BY: Jane Roe
     REGISTRATION NUMBER`."""
-    found = named_person(match)
+    found = parse_named_person(match)
     words = match["name"].split(" ")
     while small and found and len(words) > 2 and not words[0].isupper():
         last = words[-1]
@@ -295,8 +295,8 @@ def _drop_next_label(match: "re.Match[str]", small: frozenset[str] | None) -> Na
     return found
 
 
-def _cited_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
+def _find_cited_people(text: str, start: int, end: int) -> Iterator[NamedPerson]:
     for match in _CITED_NAME.finditer(text, start, end):
         group = next(name for name in ("name", "second", "third") if match[name])
-        if (found := named_person(match, group)) is not None and match[group] not in _NO_AUTHORS:
+        if (found := parse_named_person(match, group)) is not None and match[group] not in _NO_AUTHORS:
             yield found

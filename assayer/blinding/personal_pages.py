@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from assayer.blinding.names import Person, is_given_name
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import words_of
+from assayer.blinding.word_lists import split_words
 
 _PAGE = re.compile(
     r"(?<![\w./-])(?:https?://)?(?:www\.)?(?:[\w-]{1,40}\.){1,4}(?:edu|ac\.\w\w)/(?:~|people/|staff/|"
@@ -30,13 +30,13 @@ _OURS = re.compile(
 _LOOK_BACK = 120
 _MIN_PART_LETTERS = 4
 """Minimum number of letters in a surname that is matched inside an account name."""
-_OF_MANY = words_of("ai lab labs ml nlp research data models model group team code net gpt org dev io project")
+_OF_MANY = split_words("ai lab labs ml nlp research data models model group team code net gpt org dev io project")
 
 
 def personal_pages(text: str, people: Iterable[Person]) -> Iterator[MaskSpan]:
     """Yield personal pages. An account counts if its name contains a known first name or the surname of one of the
     `people`, or if the text attributes it to the author."""
-    families = {_letters(person.family.split(" ")[-1]) for person in people}
+    families = {_reduce_to_letters(person.family.split(" ")[-1]) for person in people}
     for match in _PAGE.finditer(text):
         yield MaskSpan(*match.span(), "contact")
     for match in _ACCOUNT.finditer(text):
@@ -54,7 +54,7 @@ def _is_named_after(owner: str, families: set[str]) -> bool:
     return known and 2 <= len(parts) <= 3 and all(part.isalpha() and part not in _OF_MANY for part in parts)
 
 
-def _letters(name: str) -> str:
+def _reduce_to_letters(name: str) -> str:
     """Reduce a name to the letters that an account name would use: lower case, without accents."""
     decomposed = unicodedata.normalize("NFKD", name.lower().replace("ı", "i").replace("ø", "o").replace("ł", "l"))
     return "".join(letter for letter in decomposed if letter.isascii() and letter.isalpha())

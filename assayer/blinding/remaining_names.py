@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from assayer.blinding.mentions import SMALL_WORD, has_small_word
 from assayer.blinding.names import LETTER, NAME, UPPER, Person, has_given_name, person_of
 from assayer.blinding.spans import MaskSpan
-from assayer.blinding.word_lists import english_words, eponyms, words_of
+from assayer.blinding.word_lists import english_words, eponyms, split_words
 from assayer.text.section_titles import is_known_title
 
 _NAME = re.compile(rf"(?<![\w@/.-]){NAME}")
@@ -15,7 +15,7 @@ _HEAD = 1_500
 """Number of characters at the start and end of a text within which an author block can stand."""
 _SHORT_LINE = 12
 """Maximum number of words in a line that does not count as a sentence."""
-_OPENERS = words_of(
+_OPENERS = split_words(
     """
     Thus However Conversely Then Hence Moreover Here Let Since If For We The It This In So Now But And Also Note
     Therefore Furthermore Suppose By From Again Similarly To When Where While As At On These Those There Next First
@@ -24,7 +24,7 @@ _OPENERS = words_of(
     """
 )
 """Words that begin sentences, so that they are neither first names nor family names after an initial."""
-_PLACES = words_of(
+_PLACES = split_words(
     """
     Harbor Beach City County Island Islands Mountain Mountains Desert Valley River Bay Ocean Sea Gulf Coast Basin Lake
     Lakes Mount Northwest Southwest Northeast Southeast Pacific Atlantic Arctic Survey Reserve Aquarium Hub Belt Park

@@ -37,12 +37,16 @@ def signatures(text: str) -> Iterator[BlockLine]:
         if not line:
             continue
         sort = _sort(line, signed=above is not None or 0 < under < _MAX_LINES_UNDER)
-        if above is not None and _REGARDS.fullmatch(above.text) and _names(line, small):
+        if above is not None and _REGARDS.fullmatch(above.text) and _is_line_of_names(line, small):
             yield from (above._replace(text=""), BlockLine(start, end, "name", line))
             above, under = None, 1
             continue
         if sort is None:
-            above = BlockLine(start, end, "name", line) if _names(line, small) or _REGARDS.fullmatch(line) else None
+            above = (
+                BlockLine(start, end, "name", line)
+                if _is_line_of_names(line, small) or _REGARDS.fullmatch(line)
+                else None
+            )
             under = 0
             continue
         if above is not None:
@@ -66,7 +70,7 @@ def _sort(line: str, signed: bool) -> LineSort | None:
     return None if sort == "role" and _ONLY_ROLE.fullmatch(line) is None else sort
 
 
-def _names(line: str, small: frozenset[str]) -> bool:
+def _is_line_of_names(line: str, small: frozenset[str]) -> bool:
     if len(line) > _MAX_CHARS or line[0] in "#|>-•" or not is_list_of_people(line, confirmed=True):
         return False
     return all(has_given_name(person) or not has_small_word(person, small) for person in people_in(line))

@@ -37,7 +37,7 @@ class MaskSpan(NamedTuple):
     for its kind."""
 
 
-def disjoint(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
+def remove_overlaps(spans: Iterable[MaskSpan]) -> list[MaskSpan]:
     """Return non-overlapping spans in text order. A span inside another is dropped. If two spans overlap, the later one
     is trimmed; but if it is a cut that reaches beyond a replacement, the replacement is trimmed instead."""
     ordered = sorted(spans, key=lambda item: (item.start, not item.cut, -item.end))

@@ -4,39 +4,39 @@ from functools import cache
 from importlib.resources import files
 
 
-def _lines(name: str) -> list[str]:
+def _read_lines(name: str) -> list[str]:
     text = (files("assayer.blinding") / name).read_text(encoding="utf-8")
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def words_of(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
 @cache
-def given_names() -> frozenset[str]:
-    return frozenset(name for line in _lines("given_names.txt") for name in line.split())
+def load_given_names() -> frozenset[str]:
+    return frozenset(name for line in _read_lines("given_names.txt") for name in line.split())
 
 
 @cache
 def english_words() -> frozenset[str]:
     """Return common English words and words in names of places and funders, all in lower case."""
-    others = words_of(
+    others = split_words(
         """
         united states kingdom america africa asia europe republic zealand puerto rico carolina dakota north south
         central national international american nsf stem reu nih nasa usa university
         """
     )
-    return others | {word for line in _lines("english_words.txt") for word in line.split()}
+    return others | {word for line in _read_lines("english_words.txt") for word in line.split()}
 
 
 @cache
 def eponyms() -> frozenset[str]:
     """Return surnames that are also names of methods, laws or units."""
-    return frozenset(name for line in _lines("eponyms.txt") for name in line.split())
+    return frozenset(name for line in _read_lines("eponyms.txt") for name in line.split())
 
 
 @cache
 def institutions() -> tuple[str, ...]:
     """Return the institutions whose names lack a word such as `University`, longest name first."""
-    return tuple(sorted(_lines("institutions.txt"), key=len, reverse=True))
+    return tuple(sorted(_read_lines("institutions.txt"), key=len, reverse=True))

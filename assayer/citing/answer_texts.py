@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, Union, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from assayer.citing.foreign_citations import ForeignCitation, foreign_citations
-from assayer.citing.foreign_labels import UNKNOWN_LABEL, WRONG_FORM, foreign_labels, without_labels
+from assayer.citing.foreign_citations import ForeignCitation, find_foreign_citations
+from assayer.citing.foreign_labels import UNKNOWN_LABEL, WRONG_FORM, blank_labels, find_foreign_labels
 from assayer.models.assessment import LABEL
-from assayer.text.lookalikes import words_of
+from assayer.text.lookalikes import normalise_words
 from assayer.text.sanitise import clean_answer
 from assayer.text.sentences import sentence_spans
 
@@ -70,7 +70,7 @@ class QuestionTexts:
 
     @cached_property
     def words(self) -> str:
-        return f" {words_of(self.text)} "
+        return f" {normalise_words(self.text)} "
 
 
 def _strings(value: object, name: str = "") -> Iterator[tuple[str, str]]:
@@ -101,13 +101,13 @@ class _Shape(NamedTuple):
 @cache
 def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
     return {
-        name: _shape(info.annotation, tuple(info.metadata), TextRole.PROSE) for name, info in model.model_fields.items()
+        name: _parse_annotation(info.annotation, tuple(info.metadata), TextRole.PROSE)
+        for name, info in model.model_fields.items()
     }
 
 
-def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
-    """Return the shape of a field's text, according to the field's type annotation. If roles are nested, the innermost
-    one applies."""
+def _parse_annotation(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
+    """Return the shape described by an annotation. The innermost role applies."""
     for item in metadata:
         parts = item.metadata if isinstance(item, FieldInfo) else [item]
         role = next((part for part in parts if isinstance(part, TextRole)), role)
@@ -115,16 +115,16 @@ def _shape(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Sh
             role = TextRole.LABEL
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return _shape(arguments[0], arguments[1:], role)
+        return _parse_annotation(arguments[0], arguments[1:], role)
     if origin in (Union, UnionType):
-        shapes = [_shape(argument, (), role) for argument in arguments]
+        shapes = [_parse_annotation(argument, (), role) for argument in arguments]
         return _Shape(
             next((shape.role for shape in shapes if shape.role), None),
             next((shape.items for shape in shapes if shape.items), None),
             type(None) in arguments,
         )
     if origin in (list, tuple, Sequence):
-        return _Shape(items=_shape(arguments[0], (), role))
+        return _Shape(items=_parse_annotation(arguments[0], (), role))
     return _Shape(role if annotation is str else None)
 
 
@@ -153,22 +153,22 @@ _DROPPED: Any = object()
 Rewriter = Callable[[str, TextRole], Any]
 
 
-def _rewritten(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
+def _rewrite_texts(value: Any, shape: _Shape | None, rewrite: Rewriter) -> Any:
     """Rewrite the texts in a value and return it as plain data. A text that the rewriter drops becomes `_DROPPED`, and
     so does an object whose only text was dropped."""
     if isinstance(value, str):
         return rewrite(value, shape.role) if shape is not None and shape.role is not None else value
     if isinstance(value, BaseModel):
         shapes = _shapes(type(value))
-        data = {name: _rewritten(getattr(value, name), shapes[name], rewrite) for name in shapes}
-        return _without_gaps(data, type(value))
+        data = {name: _rewrite_texts(getattr(value, name), shapes[name], rewrite) for name in shapes}
+        return _fill_gaps(data, type(value))
     if isinstance(value, list | tuple):
-        items = [_rewritten(item, shape.items if shape is not None else None, rewrite) for item in value]
+        items = [_rewrite_texts(item, shape.items if shape is not None else None, rewrite) for item in value]
         return [item for item in items if item is not _DROPPED]
     return value
 
 
-def _without_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
+def _fill_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
     """Fill the gaps left by dropped texts. An object with no other text is dropped, an optional field becomes None, and
     any other field is set to `REDACTED`."""
     gone = [name for name, datum in data.items() if datum is _DROPPED]
@@ -181,9 +181,9 @@ def _without_gaps(data: dict[str, Any], model: type[BaseModel]) -> Any:
 _CHECKED = (TextRole.CITES, TextRole.RESTATES, TextRole.PROSE)
 
 
-def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
+def _rebuild_answer(answer: Out, rewrite: Rewriter) -> Out | None:
     """Rebuild the answer with rewritten texts. Returns None if the result does not fit the answer's schema."""
-    data = _rewritten(answer, None, rewrite)
+    data = _rewrite_texts(answer, None, rewrite)
     if data is _DROPPED:
         return None
     try:
@@ -195,24 +195,24 @@ def _rebuilt(answer: Out, rewrite: Rewriter) -> Out | None:
 # Texts
 
 
-def _foreign(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCitation]:
+def _find_reportable_citations(text: str, role: TextRole, shown: QuestionTexts) -> list[ForeignCitation]:
     """Return the foreign citations that require a complaint, leaving out those that are silently removed."""
     if role not in _CHECKED:
         return []
     labels = [
         foreign_label
-        for foreign_label in foreign_labels(text, shown.labels, lambda: shown.text)
+        for foreign_label in find_foreign_labels(text, shown.labels, lambda: shown.text)
         if role is TextRole.CITES or foreign_label.kind == UNKNOWN_LABEL
     ]
     cited = [
         foreign_citation
-        for foreign_citation in foreign_citations(without_labels(text), lambda: shown.words)
+        for foreign_citation in find_foreign_citations(blank_labels(text), lambda: shown.words)
         if role is not TextRole.RESTATES or text[foreign_citation.start : foreign_citation.end] not in shown.text
     ]
     return sorted([*labels, *cited])
 
 
-def _without_citations(text: str, found: Sequence[ForeignCitation]) -> str:
+def _remove_citations(text: str, found: Sequence[ForeignCitation]) -> str:
     """Remove the citations, keeping the text readable. Inside quotation marks, an ellipsis replaces each citation."""
     pieces, done = [], 0
     for item in sorted(found):
@@ -248,21 +248,21 @@ def _replacement(foreign_citation: ForeignCitation) -> str:
     return "(link removed)" if foreign_citation.kind in ("an address", "an identifier") else "earlier work"
 
 
-def _cleaned(text: str, role: TextRole, shown: QuestionTexts) -> str:
+def _clean_text(text: str, role: TextRole, shown: QuestionTexts) -> str:
     text = clean_answer(text)
     if role is not TextRole.COPIED:
         text = _REPEATED.sub(r"\1", text)
     if role is TextRole.RESTATES:
-        cited = foreign_citations(without_labels(text), lambda: shown.words)
-        text = _without_citations(text, [item for item in cited if text[item.start : item.end] in shown.text])
+        cited = find_foreign_citations(blank_labels(text), lambda: shown.words)
+        text = _remove_citations(text, [item for item in cited if text[item.start : item.end] in shown.text])
     if role in (TextRole.RESTATES, TextRole.PROSE):
         text = LABEL.sub(lambda match: match[0] if _has_unknown_label(match[1], shown) else "(another paper)", text)
         wrong_forms = [
             foreign_label
-            for foreign_label in foreign_labels(text, shown.labels, lambda: shown.text)
+            for foreign_label in find_foreign_labels(text, shown.labels, lambda: shown.text)
             if foreign_label.kind == WRONG_FORM
         ]
-        text = _without_citations(text, wrong_forms)
+        text = _remove_citations(text, wrong_forms)
     return text
 
 
@@ -276,15 +276,15 @@ def _has_unknown_label(group: str, shown: QuestionTexts) -> bool:
 def cleaned(answer: Out, shown: QuestionTexts) -> Out | None:
     """Remove invisible characters, and content that a field must not hold but that does not warrant a complaint.
     Returns None if the result does not fit the schema."""
-    return _rebuilt(answer, lambda text, role: _cleaned(text, role, shown))
+    return _rebuild_answer(answer, lambda text, role: _clean_text(text, role, shown))
 
 
-def foreign_complaints(answer: BaseModel, shown: QuestionTexts) -> list[str]:
+def complain_about_foreign_citations(answer: BaseModel, shown: QuestionTexts) -> list[str]:
     """Return one complaint per text that contains foreign citations, worded for the model."""
     complaints: list[str] = []
 
     def complain(text: str, role: TextRole) -> str:
-        found = _foreign(text, role, shown)
+        found = _find_reportable_citations(text, role, shown)
         if found:
             named = ", ".join(
                 dict.fromkeys(f"{text[item.start : item.end][:60]!r} is {item.kind}" for item in found[:4])
@@ -292,7 +292,7 @@ def foreign_complaints(answer: BaseModel, shown: QuestionTexts) -> list[str]:
             complaints.append(f"In {text[:80]!r}: {named}. {_ADVICE[role]}")
         return text
 
-    _rewritten(answer, None, complain)
+    _rewrite_texts(answer, None, complain)
     return complaints
 
 
@@ -317,21 +317,21 @@ def redacted(answer: Out, shown: QuestionTexts, check: Callable[[Out], Sequence[
 
         def redact(text: str, role: TextRole, emptied: Literal["item", "text", "touched item"] = emptied) -> Any:
             nonlocal sentences
-            left, count = _redacted_text(text, role, shown)
+            left, count = _redact_text(text, role, shown)
             if not count or (left and emptied != "touched item"):
                 sentences += count
                 return left
             sentences += len(sentence_spans(text))
             return REDACTED if emptied == "text" and role is not TextRole.CITES else _DROPPED
 
-        value = _rebuilt(answer, redact)
-        if value is not None and not check(value) and not foreign_complaints(value, shown):
+        value = _rebuild_answer(answer, redact)
+        if value is not None and not check(value) and not complain_about_foreign_citations(value, shown):
             return RedactedAnswer(value, sentences)
     return None
 
 
-def _redacted_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str, int]:
-    found = _foreign(text, role, shown)
+def _redact_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str, int]:
+    found = _find_reportable_citations(text, role, shown)
     if not found:
         return text, 0
     whole = text
@@ -340,4 +340,4 @@ def _redacted_text(text: str, role: TextRole, shown: QuestionTexts) -> tuple[str
     spans = sentence_spans(whole)
     kept = [(start, end) for start, end in spans if not any(item.start < end and start < item.end for item in found)]
     left = "".join(text[start:end] for start, end in kept).strip()
-    return ("", len(spans)) if _foreign(left, role, shown) else (left, len(spans) - len(kept))
+    return ("", len(spans)) if _find_reportable_citations(left, role, shown) else (left, len(spans) - len(kept))

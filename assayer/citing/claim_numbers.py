@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from assayer.citing.labels import MARKER
 from assayer.models import PaperId
-from assayer.text.lookalikes import folded
+from assayer.text.lookalikes import fold_lookalikes
 
 _NUMBER = re.compile(
     r"(?<![0-9])(?P<digits>[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{1,12})?|[0-9]{1,15}(?:\.[0-9]{1,12})?)"
@@ -65,7 +65,7 @@ def numbers_in(text: str) -> frozenset[Decimal]:
 def _read(text: str) -> str:
     """Normalise a text to plain digits without changing its length. Superscripts and subscripts next to a number become
     spaces, because they are footnote marks or powers."""
-    return folded(_RAISED.sub(" ", text))
+    return fold_lookalikes(_RAISED.sub(" ", text))
 
 
 @lru_cache(maxsize=256)
@@ -76,7 +76,7 @@ def _numbers_in(text: str) -> frozenset[Decimal]:
     found |= {Decimal(match[0].replace(",", ".")) for match in _COMMA.finditer(text)}
     found |= {_WORDS[word] for word in _WORD.findall(text.casefold()) if word in _WORDS}
     found |= {share for value in found if value < 1 for share in (value * 100,)}
-    return frozenset(rounded for value in found for rounded in (value.normalize(), *_rounded(value)))
+    return frozenset(rounded for value in found for rounded in (value.normalize(), *_round_to_fewer_decimals(value)))
 
 
 def _values(match: re.Match[str]) -> Iterator[Decimal]:
@@ -89,7 +89,7 @@ def _values(match: re.Match[str]) -> Iterator[Decimal]:
         yield value / 100
 
 
-def _rounded(value: Decimal) -> Iterator[Decimal]:
+def _round_to_fewer_decimals(value: Decimal) -> Iterator[Decimal]:
     """Yield the value rounded to fewer decimals, while at least two significant digits remain."""
     exponent = value.as_tuple().exponent
     for places in range(-exponent if isinstance(exponent, int) else 0):
@@ -115,13 +115,13 @@ class KnownNumbers(NamedTuple):
         known = {Decimal(len(papers))}.union(self.idea, *(self.papers[paper] for paper in papers))
         missing = [
             item.written
-            for item in _stated(MARKER.sub(" ", claim))
+            for item in _find_numbers(MARKER.sub(" ", claim))
             if not any(all(value in known for value in reading) for reading in item.readings)
         ]
         return tuple(dict.fromkeys(missing))
 
 
-def _stated(claim: str) -> Iterator[_Stated]:
+def _find_numbers(claim: str) -> Iterator[_Stated]:
     """Yield the numbers in a claim: first those that contain spaces or commas, then the others in text order."""
     read = _read(claim)
     for pattern, mark, instead in ((_APART, " ", ""), (_COMMA, ",", ".")):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from assayer.citing.claim_numbers import KnownNumbers
 from assayer.citing.evidence import Evidence, Quoted, point
-from assayer.citing.further_quotes import further_quotes
+from assayer.citing.further_quotes import find_further_quotes
 from assayer.citing.labels import MARKER, paper_of
 from assayer.models import Citation, Frozen, FurtherQuote, PaperId, Point
 from assayer.models.assessment import LABEL
@@ -47,7 +47,7 @@ class GivenQuote(Frozen):
     """Further verified quotes from the paper for the same statement."""
 
 
-def quoted_point(
+def build_quoted_point(
     kind: PointKind,
     text: str,
     papers: Mapping[str, PaperId],
@@ -70,13 +70,13 @@ def quoted_point(
     return made.model_copy(
         update={
             "citations": tuple(
-                _with_further(made.text, citation, by_paper, shown or {}) for citation in made.citations
+                _add_further_quotes(made.text, citation, by_paper, shown or {}) for citation in made.citations
             ),
         }
     )
 
 
-def _with_further(
+def _add_further_quotes(
     claim: str,
     citation: Citation,
     by_paper: Mapping[PaperId, Sequence[GivenQuote]],
@@ -86,7 +86,7 @@ def _with_further(
         return citation
     paper = paper_of(citation.label)
     given = [quote for item in by_paper.get(paper, ()) for quote in (item.quoted, *item.further) if quote is not None]
-    found = further_quotes(claim, paper, citation.quote, given, shown.get(paper))
+    found = find_further_quotes(claim, paper, citation.quote, given, shown.get(paper))
     return citation.model_copy(
         update={"further": tuple(FurtherQuote(quote=item.words, place=item.place) for item in found)}
     )
@@ -107,26 +107,26 @@ def _nearest(claim: str, found: Sequence[GivenQuote]) -> GivenQuote | None:
     if len(found) == 1 and (found[0].quoted is None or found[0].quoted.state != "verified"):
         return found[0]  # its quote was not found in the source
     claim_words = content_words(LABEL.sub(" ", claim))
-    shared = [len(claim_words & _words(item)) for item in found]
+    shared = [len(claim_words & _collect_content_words(item)) for item in found]
     best = max(shared)
     return found[shared.index(best)] if best >= min(MIN_SHARED_WORDS, len(found)) else None
 
 
-def _words(given_quote: GivenQuote) -> frozenset[str]:
+def _collect_content_words(given_quote: GivenQuote) -> frozenset[str]:
     """Return the content words in the statement and its quote. An unverified quote is ignored, because its words may
     not be the paper's."""
     own = given_quote.quoted.words if given_quote.quoted is not None and given_quote.quoted.state == "verified" else ""
     return frozenset(content_words(MARKER.sub(" ", f"{given_quote.statement} {own}")))
 
 
-def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
+def collect_given_quotes(points: Iterable[Point]) -> list[GivenQuote]:
     """Return the points' quotes, for claims that summarise these points and inherit their quotes."""
     return [
         GivenQuote(
             paper=paper_of(citation.label),
             side=_SIDES[item.kind],
             statement=item.text,
-            quoted=_quoted(citation),
+            quoted=_get_quoted(citation),
             further=tuple(Quoted(words=extra.quote, state="verified", place=extra.place) for extra in citation.further),
         )
         for item in points
@@ -134,7 +134,7 @@ def given_by_points(points: Iterable[Point]) -> list[GivenQuote]:
     ]
 
 
-def _quoted(citation: Citation) -> Quoted | None:
+def _get_quoted(citation: Citation) -> Quoted | None:
     if citation.quote is None or citation.quote_state == "none":
         return None
     return Quoted(words=citation.quote, state=citation.quote_state, place=citation.place, objection=citation.objection)

@@ -6,11 +6,11 @@ from decimal import Decimal
 from typing import Literal, TypeVar
 
 from assayer.citing.claim_numbers import KnownNumbers, numbers_in
-from assayer.citing.foreign_citations import foreign_citations
-from assayer.citing.foreign_labels import without_labels
+from assayer.citing.foreign_citations import find_foreign_citations
+from assayer.citing.foreign_labels import blank_labels
 from assayer.citing.labels import MARKER, labels_to_markers, marker, paper_of, strip_citations
 from assayer.citing.quotes import SourceSpan, find_quote, occurs_in
-from assayer.citing.whole_sentences import whole_sentences, why_too_short
+from assayer.citing.whole_sentences import find_quoted_sentences, why_too_short
 from assayer.errors import Defect
 from assayer.models import Citation, Frozen, PaperId, PlanQuote, Point
 
@@ -160,12 +160,12 @@ def check_quote(quote: str, evidence: Evidence) -> Quoted | None:
         for spans in find_quote(words, paragraph[0]):
             objection = why_too_short(paragraph[0], spans) or _title_alone(evidence.title, paragraph[0], spans)
             if objection is None:
-                sentences = whole_sentences(paragraph[0], spans)
+                sentences = find_quoted_sentences(paragraph[0], spans)
                 return Quoted(words=_cut(paragraph[0], sentences), state="verified", place=place)
             against = against or objection
     if against is None and occurs_in(words, evidence.title):
         against = TITLE_ALONE
-    return Quoted(words=strip_citations(_without_citations(words)), state="not_found", objection=against)
+    return Quoted(words=strip_citations(_replace_citations(words)), state="not_found", objection=against)
 
 
 def plan_quote(words: str, plan: str) -> PlanQuote:
@@ -185,10 +185,10 @@ _MIN_VERBATIM_CHARS = 12
 quote."""
 
 
-def _without_citations(words: str) -> str:
+def _replace_citations(words: str) -> str:
     """Replace foreign citations with `…`. Words that were not found in a source are the model's own, so they must not
     name a work that was not shown."""
-    for foreign_citation in reversed(foreign_citations(without_labels(words))):
+    for foreign_citation in reversed(find_foreign_citations(blank_labels(words))):
         words = f"{words[: foreign_citation.start]}…{words[foreign_citation.end :]}"
     return words
 

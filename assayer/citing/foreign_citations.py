@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from assayer.text.lookalikes import folded, words_of
+from assayer.text.lookalikes import fold_lookalikes, normalise_words
 
 
 class ForeignCitation(NamedTuple):
@@ -88,9 +88,9 @@ _SMALL = frozenset(
 )
 
 
-def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
+def find_foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[ForeignCitation]:
     """Return the foreign citations in a text, in order and without overlaps. The text must not contain labels. `given`
-    returns the words of everything shown to the model, in the form of `words_of`; a title that occurs there is not
+    returns everything shown to the model, in the form of `normalise_words`; a title that occurs there is not
     foreign."""
     plain, found, titles = _parsed(text)
     foreign = list(found)
@@ -99,7 +99,7 @@ def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[
         foreign += (
             ForeignCitation(start, end, "a title", False)
             for start, end in titles
-            if f" {words_of(plain[start:end])} " not in shown
+            if f" {normalise_words(plain[start:end])} " not in shown
         )
     kept: list[ForeignCitation] = []
     for citation in sorted(foreign, key=lambda citation: (citation.start, -citation.end)):
@@ -114,7 +114,7 @@ def foreign_citations(text: str, given: Callable[[], str] = lambda: "") -> list[
 def _parsed(text: str) -> tuple[str, tuple[ForeignCitation, ...], tuple[tuple[int, int], ...]]:
     """Return the folded text, its citations and its titles. Cached because each text is processed twice: cleaned and
     checked."""
-    plain = folded(text)
+    plain = fold_lookalikes(text)
     titles = (match.span("title") for match in _QUOTED.finditer(plain) if _is_title(match["title"]))
     return plain, tuple(_citations(plain)), tuple(titles)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 
 from assayer.citing.foreign_citations import ForeignCitation
 from assayer.models.assessment import LABEL
-from assayer.text.lookalikes import folded
+from assayer.text.lookalikes import fold_lookalikes
 
 UNKNOWN_LABEL = "no label given here"
 WRONG_FORM = "not how a label is written, [P3]"
@@ -33,12 +33,12 @@ proteins, percentiles and brain waves."""
 _ONE = re.compile(r"P\d+")
 
 
-def without_labels(text: str) -> str:
+def blank_labels(text: str) -> str:
     """Replace the prompt's labels with spaces, keeping the length of the text."""
     return LABEL.sub(lambda match: " " * len(match[0]), text)
 
 
-def foreign_labels(
+def find_foreign_labels(
     text: str, labels: Collection[str], shown: Callable[[], str] = lambda: ""
 ) -> Iterator[ForeignCitation]:
     """Yield foreign labels, in no particular order. Their kind is `WRONG_FORM` if they refer to a paper that was shown.
@@ -46,7 +46,7 @@ def foreign_labels(
     for match in LABEL.finditer(text):
         if not set(_ONE.findall(match[1])) <= set(labels):
             yield ForeignCitation(*match.span(), UNKNOWN_LABEL, True)
-    rest = folded(without_labels(text))
+    rest = fold_lookalikes(blank_labels(text))
     outside = list(rest)
     for group in _GROUP.finditer(rest):
         kind = _kind_of(group[0], labels, shown)
@@ -74,7 +74,7 @@ def _kind_of(group: str, labels: Collection[str], shown: Callable[[], str]) -> s
         return kind if square or not others else None
     if others:
         begins = square and _TOKEN.match(group, 1) is not None
-        name = all(int(item[1:]) > _MAX_BARE_LABEL for item in meant) or group in folded(shown())
+        name = all(int(item[1:]) > _MAX_BARE_LABEL for item in meant) or group in fold_lookalikes(shown())
         return UNKNOWN_LABEL if begins and not name else None
     if not square and any(_occurs_bare(item, shown()) for item in meant):
         return None

@@ -31,24 +31,24 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
 
 
-def further_quotes(
+def find_further_quotes(
     claim: str, paper: PaperId, first: str, given: Sequence[Quoted], shown: Evidence | None
 ) -> tuple[Quoted, ...]:
     """Return further quotes from a paper for a claim that cites it by a marker. `first` is the claim's verified quote
     from the paper."""
-    lacking = stemmed_words(_sentences_citing(claim, paper)) - stemmed_words(first)
+    lacking = stem_words(_sentences_citing(claim, paper)) - stem_words(first)
     found: list[Quoted] = []
     while len(found) < MAX_FURTHER:
-        best = _best_given(given, lacking) or (_best_shown(shown, lacking) if shown else None)
+        best = _choose_given_quote(given, lacking) or (_choose_shown_sentence(shown, lacking) if shown else None)
         if best is None:
             break
         found.append(best)
-        lacking -= stemmed_words(best.words)
+        lacking -= stem_words(best.words)
     return tuple(found)
 
 
 @lru_cache(maxsize=1_024)
-def stemmed_words(text: str) -> frozenset[str]:
+def stem_words(text: str) -> frozenset[str]:
     """Return the stems of a text's content words, and its numbers. Cached because the same quotes are compared with
     many claims."""
     return _stems(text)
@@ -74,13 +74,13 @@ def _weight(words: Set[str]) -> int:
     return sum(2 if word[0].isdigit() and len(word) > 1 else 1 for word in words)
 
 
-def _best_given(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
+def _choose_given_quote(given: Sequence[Quoted], lacking: Set[str]) -> Quoted | None:
     verified = [item for item in given if item.state == "verified"]
-    best = max(verified, key=lambda item: _weight(lacking & stemmed_words(item.words)), default=None)
-    return best if best and _weight(lacking & stemmed_words(best.words)) >= MIN_GAINED else None
+    best = max(verified, key=lambda item: _weight(lacking & stem_words(item.words)), default=None)
+    return best if best and _weight(lacking & stem_words(best.words)) >= MIN_GAINED else None
 
 
-def _best_shown(shown: Evidence, lacking: Set[str]) -> Quoted | None:
+def _choose_shown_sentence(shown: Evidence, lacking: Set[str]) -> Quoted | None:
     """Return the best quotable sentence from the paper's text as shown, or None. Titles, short sentences and sentences
     negated by their context are not quotable."""
     weighted = ((_weight(lacking & sentence.words), sentence.text) for sentence in _sentences(shown.text))

@@ -33,7 +33,7 @@ def strip_citations(text: str) -> str:
     return " ".join(_LINK.sub("(link removed)", text).split())
 
 
-def uncited_complaints(texts: Iterable[str]) -> list[str]:
+def complain_about_uncited_texts(texts: Iterable[str]) -> list[str]:
     """Return a complaint for every text that should cite a paper but does not."""
     return [f"This claim cites no paper: {text[:80]!r}." for text in texts if not LABEL.search(text)]
 
@@ -73,7 +73,7 @@ def check_each_once(wanted: Sequence[str], got: Iterable[str], noun: str) -> lis
     return complaints + [f"{label} is not a {noun} given here." for label in counts if label not in set(wanted)]
 
 
-def unknown_labels(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
+def complain_about_unknown_labels(got: Iterable[str], known: Iterable[str], noun: str) -> list[str]:
     """Return a complaint for every label that was not in the question."""
     return [f"{label} is not a {noun} given here." for label in sorted(set(got) - set(known))]
 
@@ -104,7 +104,7 @@ def point_labels(point: Point) -> Iterator[Label]:
     yield from (citation.label for citation in point.citations)
 
 
-def cited_labels(assessment: Assessment) -> set[Label]:
+def collect_cited_labels(assessment: Assessment) -> set[Label]:
     """Return every label used in the assessment's texts, citations and readings."""
     labels = set(labels_in(assessment.statement))
     for point in assessment.points:

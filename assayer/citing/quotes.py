@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from assayer.citing.slips import with_slips
-from assayer.citing.spelling import NEGATIONS, Letters, find_origins, normalise_words, places, unify_forms
+from assayer.citing.slips import find_with_slips
+from assayer.citing.spelling import NEGATIONS, Letters, find_letters, find_origins, normalise_words, unify_forms
 
 MIN_CHARS = 12
 """Minimum number of letters and digits in a quote, and in each piece of a quote with an ellipsis; fewer would match
@@ -40,7 +40,7 @@ class SourceSpan(NamedTuple):
 
 def occurs_in(quote: str, source: str) -> bool:
     """Return whether the quote's words occur in the source, and no negation next to an ellipsis was left out."""
-    return any(not _omits_negation(_letters_of(source), found) for found in _occurrences(quote, source))
+    return any(not _omits_negation(_reduce_to_letters(source), found) for found in _occurrences(quote, source))
 
 
 def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
@@ -48,25 +48,25 @@ def find_quote(quote: str, source: str) -> Iterator[tuple[SourceSpan, ...]]:
     quote is ignored. An ellipsis inside it stands for omitted words; each piece then gets its own span, in order."""
     for found in islice(_occurrences(quote, source), MAX_PLACES):
         starts, ends = (_cached_origins if len(source) <= _CACHED_CHARACTERS else _origins)(source)
-        yield tuple(_with_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
+        yield tuple(_extend_to_outer_marks(SourceSpan(starts[start], ends[end - 1]), source) for start, end in found)
 
 
 _Place = tuple[int, int]
 """Start and end offset among a source's letters."""
 
 
-def _letters_of(source: str) -> Letters:
+def _reduce_to_letters(source: str) -> Letters:
     """Return a text reduced to its letters, for comparison. Cached because running evaluations check many quotes
     against the same paragraph."""
     return (
-        _cached_letters(source)
+        _reduce_and_cache(source)
         if len(source) <= _CACHED_CHARACTERS
         else Letters.of(normalise_words(unify_forms(source)))
     )
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)
-def _cached_letters(source: str) -> Letters:
+def _reduce_and_cache(source: str) -> Letters:
     return Letters.of(normalise_words(unify_forms(source)))
 
 
@@ -86,13 +86,13 @@ _cached_origins = lru_cache(maxsize=_CACHED_TEXTS)(_origins)
 
 
 def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
-    exact = _letters_of(quote)
+    exact = _reduce_to_letters(quote)
     if _size(exact.letters) < MIN_CHARS or len(source) < MIN_CHARS:
         return
-    text = _letters_of(source)
+    text = _reduce_to_letters(source)
     # First, assume that the ellipsis is part of the source, as in `x1, ..., xn`.
     found = False
-    for place in _exact(exact, text, 0):
+    for place in _find_exact(exact, text, 0):
         found = True
         yield (place,)
     pieces = [
@@ -100,16 +100,16 @@ def _occurrences(quote: str, source: str) -> Iterator[tuple[_Place, ...]]:
     ]
     if found or any(_size(piece.letters) < MIN_CHARS for piece in pieces):
         return
-    for first in _anywhere(pieces[0], text, 0):
-        rest = _in_order(pieces[1:], text, first[1])
+    for first in _find_anywhere(pieces[0], text, 0):
+        rest = _find_in_order(pieces[1:], text, first[1])
         if rest is not None:
             yield (first, *rest)
 
 
-def _in_order(pieces: list[Letters], source: Letters, since: int) -> tuple[_Place, ...] | None:
+def _find_in_order(pieces: list[Letters], source: Letters, since: int) -> tuple[_Place, ...] | None:
     found: list[_Place] = []
     for piece in pieces:
-        place = next(_anywhere(piece, source, since), None)
+        place = next(_find_anywhere(piece, source, since), None)
         if place is None:
             return None
         found.append(place)
@@ -117,21 +117,21 @@ def _in_order(pieces: list[Letters], source: Letters, since: int) -> tuple[_Plac
     return tuple(found)
 
 
-def _anywhere(piece: Letters, source: Letters, since: int) -> Iterator[_Place]:
+def _find_anywhere(piece: Letters, source: Letters, since: int) -> Iterator[_Place]:
     found = False
-    for place in _exact(piece, source, since):
+    for place in _find_exact(piece, source, since):
         found = True
         yield place
     if not found:
-        slipped = with_slips(piece, source, since)
+        slipped = find_with_slips(piece, source, since)
         if slipped is not None:
             yield slipped
 
 
-def _exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
+def _find_exact(quote: Letters, source: Letters, since: int) -> Iterator[_Place]:
     """Yield the places where the quote occurs exactly, ignoring hyphens."""
     size = len(quote.letters)
-    for at in places(quote.letters, source.letters, since):
+    for at in find_letters(quote.letters, source.letters, since):
         if source.starts(at) and source.stops_at(at + size) and quote.same_gaps(1, source, at + 1, size - 1):
             yield at, at + size
 
@@ -153,7 +153,7 @@ def _size(text: str) -> int:
 _CLOSED_BY = {"(": ")", "[": "]"}
 
 
-def _with_outer_marks(span: SourceSpan, source: str) -> SourceSpan:
+def _extend_to_outer_marks(span: SourceSpan, source: str) -> SourceSpan:
     """Extend a span to include marks that belong to its outermost words: emphasis, and a bracket whose counterpart is
     inside the span."""
     start, end = span

@@ -6,8 +6,8 @@ letters that a scanner confuses. All other words, numbers, signs and negations m
 import re
 from collections.abc import Iterator
 
-from assayer.citing.spelling import NEGATIONS, PREFIXES, Letters, places
-from assayer.text.scripts import unspaced_letters
+from assayer.citing.spelling import NEGATIONS, PREFIXES, Letters, find_letters
+from assayer.text.scripts import count_unspaced_letters
 
 WORDS_PER_SLIP = 8
 """One slip is allowed per this many words; a quote with fewer words must match exactly."""
@@ -37,7 +37,7 @@ _CONFUSED = (("rn", "m"), ("cl", "d"), ("vv", "w"), ("l", "i"), ("c", "e"), ("n"
 """Letters that optical character recognition confuses."""
 
 
-def with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
+def find_with_slips(quote: Letters, source: Letters, since: int) -> tuple[int, int] | None:
     """Return where the quote occurs with at most one slip per `WORDS_PER_SLIP` words, or None. If a quote with n slips
     is split into n + 1 segments, at least one matches exactly, so only the places of these segments are searched."""
     words = quote.words()
@@ -58,7 +58,7 @@ def _candidates(quote: Letters, source: Letters, since: int, max_slips: int) -> 
     for part in range(max_slips + 1):
         first, last = part * len(words) // (max_slips + 1), (part + 1) * len(words) // (max_slips + 1) - 1
         offset, stretch = words[first][0], quote.letters[words[first][0] : words[last][1]]
-        for _, place in zip(range(MAX_HITS), places(stretch, source.letters, since), strict=False):
+        for _, place in zip(range(MAX_HITS), find_letters(stretch, source.letters, since), strict=False):
             for start in range(max(since, place - offset - max_slips), place - offset + max_slips + 1):
                 if start not in seen and source.starts(start):
                     seen.add(start)
@@ -78,14 +78,14 @@ def _walk(quote: Letters, source: Letters, start: int, max_slips: int) -> int | 
         max_slips -= 1
         if max_slips < 0:
             return None
-        step = _slip(quote, index, source, at, end)
+        step = _step_over_slip(quote, index, source, at, end)
         if step is None:
             return None
         index, at = step
     return at if source.stops_at(at) else None
 
 
-def _slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
+def _step_over_slip(quote: Letters, index: int, source: Letters, at: int, end: int) -> tuple[int, int] | None:
     """Return the quote's next word and the place in the source after one slip, or None if the words do not match."""
     words = quote.words()
     left, right = words[index]
@@ -106,7 +106,7 @@ def _is_joined(first: str, second: str, both: str) -> bool:
     return (
         first + second == both
         and both.isalpha()
-        and not unspaced_letters(both)
+        and not count_unspaced_letters(both)
         and min(len(first), len(second)) >= 3
         and NEGATIONS.isdisjoint((first, second, both))
         and first not in PREFIXES
@@ -119,7 +119,7 @@ def _is_variant(text: str, other: str) -> bool:
     word (`a-`, `un-`, `-s`)."""
     if not (text.isalpha() and other.isalpha()) or min(len(text), len(other)) < 5:
         return False
-    if unspaced_letters(text) or unspaced_letters(other):  # each letter counts as a word
+    if count_unspaced_letters(text) or count_unspaced_letters(other):  # each letter counts as a word
         return False
     return _american(text) == _american(other) or _is_slip(text, other)
 

@@ -181,9 +181,9 @@ def find_origins(text: str) -> list[tuple[int, int]]:
         text = unify_forms(text)
     else:
         for pattern, rewrite in _UNIFYING:
-            text, places = _rewritten(text, places, pattern, rewrite)
+            text, places = _rewrite_matches(text, places, pattern, rewrite)
     for pattern, rewrite in _SPELLING:
-        text, places = _rewritten(text, places, pattern, rewrite)
+        text, places = _rewrite_matches(text, places, pattern, rewrite)
     return [place for letter, place in zip(text, places, strict=True) if letter not in _GAPS and not letter.isspace()]
 
 
@@ -195,7 +195,7 @@ def _shared_places() -> list[tuple[int, int]]:
     return [(at, at + 1) for at in range(_SHARED_PLACES)]
 
 
-def _rewritten(
+def _rewrite_matches(
     text: str, places: list[tuple[int, int]], pattern: re.Pattern[str], rewrite: _Rewrite
 ) -> tuple[str, list[tuple[int, int]]]:
     out: list[str] = []
@@ -206,7 +206,7 @@ def _rewritten(
         new = rewrite(match)
         out += (text[reached:start], new)
         moved += places[reached:start]
-        moved += _places_of(new, match[0], places[start:end])
+        moved += _map_places(new, match[0], places[start:end])
         reached = end
     if not reached:
         return text, places
@@ -215,7 +215,7 @@ def _rewritten(
     return "".join(out), moved
 
 
-def _places_of(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _map_places(new: str, old: str, places: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return the places of the rewritten letters. Letters are matched one by one if possible; otherwise, each gets the
     place of the whole old text."""
     if len(new) == len(old):
@@ -298,7 +298,7 @@ class Letters(NamedTuple):
         return bool(_IN_FIGURE.search(f"{self.letters[max(0, place - 4) : place]}\n{self.letters[place : place + 2]}"))
 
 
-def places(wanted: str, letters: str, since: int) -> Iterator[int]:
+def find_letters(wanted: str, letters: str, since: int) -> Iterator[int]:
     """Yield the places where the letters of `wanted` occur, ignoring gaps."""
     at = letters.find(wanted, since)
     while at >= 0:

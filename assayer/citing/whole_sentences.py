@@ -8,7 +8,7 @@ from functools import lru_cache
 from assayer.citing.quotes import SourceSpan
 from assayer.text.content_words import content_words
 from assayer.text.headings import find_headings
-from assayer.text.scripts import WORD_LETTER, unspaced_letters
+from assayer.text.scripts import WORD_LETTER, count_unspaced_letters
 from assayer.text.sentences import sentence_spans
 
 MIN_WORDS = 8
@@ -21,9 +21,9 @@ _WORD = re.compile(rf"{WORD_LETTER}+")
 _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come from the same paragraphs
 
 
-def whole_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
-    """Return the sentences that contain the quoted spans, in order, merging adjacent sentences. A very long sentence is
-    cut to the text around its span."""
+def find_quoted_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
+    """Return the paragraph's sentences that contain the spans, in order; adjacent sentences form one span. From a very
+    long sentence, only the text around the quote is returned."""
     whole: list[SourceSpan] = []
     for span in spans:
         start, end = _sentence(source, span)
@@ -50,12 +50,12 @@ def why_too_short(source: str, spans: Sequence[SourceSpan]) -> str | None:
     """Return why a quote has too few words to be informative, worded to follow `not verified:`. None if it has
     enough."""
     text = " ".join(source[span.start : span.end] for span in spans)
-    unspaced = unspaced_letters(text) // 2
+    unspaced = count_unspaced_letters(text) // 2
     words = len(_WORD.findall(text))
     if unspaced >= MIN_WORDS:
         return None
     if len(content_words(text)) < MIN_CONTENT_WORDS:
         return "too few words to be informative"
-    sentences = " ".join(source[span.start : span.end] for span in whole_sentences(source, spans))
+    sentences = " ".join(source[span.start : span.end] for span in find_quoted_sentences(source, spans))
     is_whole = words == len(_WORD.findall(sentences))
     return None if words + unspaced >= MIN_WORDS or is_whole else f"fewer than {MIN_WORDS} words of a longer sentence"

@@ -17,7 +17,7 @@ from assayer.run.concurrency import Failed, gather_settled
 from assayer.run.run import Run
 from assayer.text.content_words import content_words
 from assayer.text.sanitise import sanitise
-from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
+from assayer.text.scripts import UNSPACED_LETTER, count_unspaced_letters, normalise_words
 
 CLAIMS_PER_CALL = 48
 _MAX_MISSING_CHARS = 300
@@ -63,11 +63,11 @@ class CheckedClaims:
                 update={"citations": tuple(self._add_support(point, item) for item in point.citations)}
             )
 
-        written: ValueT = _with_points(value, update_point)
+        written: ValueT = _replace_points(value, update_point)
         return written
 
     def _add_support(self, point: Point, citation: Citation) -> Citation:
-        quoted = _quoted_claim(point, citation)
+        quoted = _build_quoted_claim(point, citation)
         if quoted is None:
             return citation
         found = self.outcomes.get(quoted, FoundSupport(_UNKNOWN))
@@ -96,7 +96,7 @@ def claim_counts(supports: Sequence[ClaimSupport | Absent | None]) -> ClaimCount
 async def check_claims(llm: Llm, run: Run, findings: Sequence[Any], papers: Mapping[PaperId, Paper]) -> CheckedClaims:
     """Check all claims in `findings`: points, at any depth, whose markers cite papers. A repeated point is checked
     once. Errors that would affect every claim are raised; any other failed request leaves its claims unchecked."""
-    quoted = (_quoted_claim(point, citation) for point in _points(findings) for citation in point.citations)
+    quoted = (_build_quoted_claim(point, citation) for point in _find_points(findings) for citation in point.citations)
     distinct = dict.fromkeys(item for item in quoted if item is not None)
     claims = sorted(distinct, key=lambda item: (item.paper, item.quotes))  # a prompt shows identical passages only once
     found = await check_support([_item(claim, papers) for claim in claims], llm, run, "support check of a claim")
@@ -129,7 +129,7 @@ async def check_support(
     ]
 
 
-def _quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
+def _build_quoted_claim(point: Point, citation: Citation) -> _QuotedClaim | None:
     if citation.quote is None or citation.quote_state != "verified":
         return None
     quotes = (citation.quote, *(item.quote for item in citation.further))
@@ -179,10 +179,10 @@ def _passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
     """Return the passages that contain the quoted words. Pieces separated by an ellipsis are matched separately, each
     in the first passage that contains it. Returns an empty tuple if a piece occurs in no passage."""
     least = min(_MIN_CARRIED_WORDS, *map(_count_content_words, passages))
-    pieces = [piece for piece in map(_spaced_words, _CUT.split(carried)) if piece]
+    pieces = [piece for piece in map(_space_words, _CUT.split(carried)) if piece]
     if _count_content_words(carried) < least:
         return ()
-    normalised = [(passage, f" {_spaced_words(passage)} ") for passage in passages]
+    normalised = [(passage, f" {_space_words(passage)} ") for passage in passages]
     found = [next((passage for passage, words in normalised if f" {piece} " in words), None) for piece in pieces]
     if None in found:
         return ()
@@ -191,35 +191,35 @@ def _passages_with(passages: Sequence[str], carried: str) -> tuple[str, ...]:
 
 def _count_content_words(text: str) -> int:
     """Count a text's content words. In scripts without spaces, two letters count as one word."""
-    unspaced = unspaced_letters(text)
+    unspaced = count_unspaced_letters(text)
     spaced = UNSPACED_LETTER.sub(" ", text) if unspaced else text
     return len(content_words(spaced)) + unspaced // 2
 
 
-def _spaced_words(text: str) -> str:
+def _space_words(text: str) -> str:
     """Return a text's words separated by spaces. In scripts without spaces, letters are separated, because a passage
     may be cut between any two of them."""
-    return " ".join(words_of(text))
+    return " ".join(normalise_words(text))
 
 
-def _points(value: Any) -> Iterator[Point]:
+def _find_points(value: Any) -> Iterator[Point]:
     """Yield all points in a value, at any depth, in order."""
     if isinstance(value, Point):
         yield value
     elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
-            yield from _points(getattr(value, name))
+            yield from _find_points(getattr(value, name))
     elif isinstance(value, tuple | list):
         for item in value:
-            yield from _points(item)
+            yield from _find_points(item)
 
 
-def _with_points(value: Any, change: Callable[[Point], Point]) -> Any:
+def _replace_points(value: Any, change: Callable[[Point], Point]) -> Any:
     if isinstance(value, Point):
         return change(value)
     if isinstance(value, BaseModel):
         fields = {name: getattr(value, name) for name in type(value).model_fields}
-        return value.model_copy(update={name: _with_points(field, change) for name, field in fields.items()})
+        return value.model_copy(update={name: _replace_points(field, change) for name, field in fields.items()})
     if isinstance(value, tuple):
-        return tuple(_with_points(item, change) for item in value)
+        return tuple(_replace_points(item, change) for item in value)
     return value

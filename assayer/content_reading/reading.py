@@ -5,32 +5,32 @@ from collections.abc import Iterator
 from assayer.citing.quotes import find_quote
 from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
 from assayer.models import ContentKind
-from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, FoundContents, Mention, TextPart, text_with_title
-from assayer.text.names import normalised_name
+from assayer.text.contents import MAX_CLAIMS, MAX_NAMES, FoundContents, Mention, TextPart, text_with_title
+from assayer.text.names import normalise_name
 from assayer.text.sentences import sentence_spans
 
-_LONGEST_NAME = 60
+_MAX_NAME_CHARS = 60
 
 
-def standing_contents(question: ContentQuestion, answer: ContentAnswer) -> FoundContents:
+def locate_contents(question: ContentQuestion, answer: ContentAnswer) -> FoundContents:
     """Return each name with the first sentence that contains it, and each claim whose words occur consecutively in the
     paper."""
     after = len(question.title) + 1
     text = text_with_title(question.title, question.abstract)
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(question.abstract)]
     parts = [
-        (part, f" {normalised_name(text[part.start : part.end])} ")
+        (part, f" {normalise_name(text[part.start : part.end])} ")
         for part in (TextPart(0, len(question.title)), *sentences)
     ]
     mentions: dict[tuple[ContentKind, str], Mention] = {}
     for item in answer.names:
-        name, normalised = " ".join(item.name.split()), normalised_name(item.name)
+        name, normalised = " ".join(item.name.split()), normalise_name(item.name)
         first_part = next((part for part, words in parts if f" {normalised} " in words), None)
-        if first_part is not None and normalised and len(name) <= _LONGEST_NAME:
+        if first_part is not None and normalised and len(name) <= _MAX_NAME_CHARS:
             found = Mention(item.kind, name, normalised, item.role == "introduced", item.role == "built_on", first_part)
             mentions.setdefault((item.kind, normalised), found)
     claims = dict.fromkeys(_claims(question.abstract, answer.claims, after))
-    return FoundContents(list(mentions.values())[:MOST_NAMES], sorted(list(claims)[:MOST_CLAIMS]))
+    return FoundContents(list(mentions.values())[:MAX_NAMES], sorted(list(claims)[:MAX_CLAIMS]))
 
 
 def _claims(abstract: str, quotes: list[str], after: int) -> Iterator[TextPart]:

@@ -1,6 +1,6 @@
 """LLM task that extracts a paper's names and claims. Without a model, patterns find them (`assayer.text.contents`)."""
 
-from assayer.content_reading.reading import standing_contents
+from assayer.content_reading.reading import locate_contents
 from assayer.content_reading.schemas import ContentAnswer, ContentQuestion
 from assayer.llm import Task
 from assayer.prompts import Prompts
@@ -11,7 +11,7 @@ def _check(question: ContentQuestion, answer: ContentAnswer) -> list[str]:
     without paying for a second answer."""
     if not (answer.names or answer.claims):
         return []
-    found = standing_contents(question, answer)
+    found = locate_contents(question, answer)
     if found.mentions or found.claims:
         return []
     return ["None of the names and claims stands in the title or abstract: copy them from there."]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from assayer.citing.labels import strip_citations
-from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria, unjudged_part
+from assayer.criteria.part import JudgedCriterion, build_unjudged_part, criteria_part, label_criteria
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaQuestion, ShownFinding
 from assayer.evaluation_context import EvaluationContext
 from assayer.models import Part, Point, Summary
@@ -23,8 +23,8 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     request too."""
     criteria = context.run.criteria
     if not context.has_model:
-        return unjudged_part(criteria, _NO_MODEL)
-    points = list({point.text: point for point in _points(summary, parts)}.values())[:_MAX_FINDINGS]
+        return build_unjudged_part(criteria, _NO_MODEL)
+    points = list({point.text: point for point in _list_points(summary, parts)}.values())[:_MAX_FINDINGS]
     by_label = {f"F{number}": point for number, point in enumerate(points, start=1)}
     question = CriteriaQuestion(
         idea=context.text,
@@ -36,7 +36,7 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     )
     answer = await context.try_to_ask(JUDGE_CRITERIA, question, "judgement by the call's criteria")
     if isinstance(answer, Failed):
-        return unjudged_part(criteria, f"the criteria were not judged: {answer.error}")
+        return build_unjudged_part(criteria, f"the criteria were not judged: {answer.error}")
     by_criterion = {item.label: item for item in answer.criteria}
     answers = [by_criterion[shown.label] for shown in question.criteria]
     return criteria_part(
@@ -49,7 +49,7 @@ async def judge_criteria(context: EvaluationContext[Any], summary: Summary, part
     )
 
 
-def _points(summary: Summary, parts: Sequence[Part]) -> Iterator[Point]:
+def _list_points(summary: Summary, parts: Sequence[Part]) -> Iterator[Point]:
     """Yield all findings, beginning with those in the summary."""
     yield from (*summary.weaknesses, *summary.strengths, *summary.suggestions)
     for part in parts:

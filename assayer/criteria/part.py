@@ -62,7 +62,7 @@ def criteria_part(judged: Sequence[JudgedCriterion]) -> Part:
     return Part(name=CRITERIA, title=TITLE, score=total, summary=_NO_SUMMARY, assessments=assessments)
 
 
-def unjudged_part(criteria: Sequence[Criterion], reason: str) -> Part:
+def build_unjudged_part(criteria: Sequence[Criterion], reason: str) -> Part:
     """Build the report part for criteria that were not judged, giving the reason."""
     absent = Absent(reason=reason)
     return Part(

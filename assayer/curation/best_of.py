@@ -36,9 +36,9 @@ async def place_candidates(
         return tuple(item.model_copy(update={"place": 1}) for item in shown)
     ideas = [to_idea(item) for item in shown]
     if by == "comparisons":
-        worth = await _by_comparisons(ideas, llm, run, options, ranking)
+        worth = await _score_by_comparisons(ideas, llm, run, options, ranking)
     else:
-        worth = await _by_scores(ideas, llm, run, options, dimensions)
+        worth = await _score_by_dimensions(ideas, llm, run, options, dimensions)
     # Equal candidates keep the shuffled order.
     known = [(item, value) for item, value in zip(shown, worth, strict=True) if not isinstance(value, Absent)]
     known.sort(key=lambda pair: -pair[1])
@@ -55,7 +55,7 @@ def shuffle_candidates(candidates: Sequence[Candidate], seed: int) -> list[Candi
     return drawn
 
 
-async def _by_comparisons(
+async def _score_by_comparisons(
     ideas: Sequence[Idea], llm: Llm, run: Run, options: CurationOptions, ranking: RankingOptions
 ) -> list[float | Absent]:
     changed = {"analysed_ideas": 0, "calls_per_idea": options.calls_per_candidate, "seed": options.seed}
@@ -67,7 +67,7 @@ async def _by_comparisons(
     return [worth[idea.id] for idea in ideas]
 
 
-async def _by_scores(
+async def _score_by_dimensions(
     ideas: Sequence[Idea],
     llm: Llm,
     run: Run,

@@ -85,9 +85,9 @@ def measure_leakage(question: str, title: str, abstract: str, limits: LeakageLim
     method_only = frozenset(stems(_content(parts.method))) - known
     words = _content(question)
     repeated = [word for word, stem in zip(words, stems(words), strict=True) if stem in method_only]
-    run = _longest_run(_tokens(question), parts, method_only)
-    names = _coined(title, parts) & {word.casefold(): word for word in _words(question)}.keys()
-    shown = tuple(word for word in _words(question) if word.casefold() in names)
+    run = _measure_longest_run(_tokens(question), parts, method_only)
+    names = _find_coined_names(title, parts) & {word.casefold(): word for word in _split_words(question)}.keys()
+    shown = tuple(word for word in _split_words(question) if word.casefold() in names)
     share = len(repeated) / len(words) if words else 0.0
     return LeakageMeasure(
         leaks=bool(names) or share >= limits.share or run >= limits.run,
@@ -106,35 +106,35 @@ def _topic(title: str) -> str:
     return _MEANS.split(title[ends[-1] :], maxsplit=1)[0] if ends else ""
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
 def _content(text: str) -> list[str]:
     """Return, in order, the distinct words that could distinguish one method from another."""
     wanted = content_words(text) - _ANY_METHOD
-    return list(dict.fromkeys(word for word in (item.casefold() for item in _words(text)) if word in wanted))
+    return list(dict.fromkeys(word for word in (item.casefold() for item in _split_words(text)) if word in wanted))
 
 
-def _coined(title: str, parts: AbstractParts) -> set[str]:
+def _find_coined_names(title: str, parts: AbstractParts) -> set[str]:
     """Return coined names in lower case: the words before the title's colon, and names that occur in the method but not
     in the problem."""
     before_colon = _TITLED.match(title)
     found = {item.casefold() for item in _NAMED.findall(parts.method)}
     if before_colon:
-        found |= {word.casefold() for word in _words(before_colon[1])}
-    return found - {word.casefold() for word in _words(parts.problem)}
+        found |= {word.casefold() for word in _split_words(before_colon[1])}
+    return found - {word.casefold() for word in _split_words(parts.problem)}
 
 
-def _longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
+def _measure_longest_run(question: Sequence[str], parts: AbstractParts, method_only: frozenset[str]) -> int:
     """Return the length of the longest run of words that the question shares with the method. A run counts only if it
     contains a word that occurs only in the method; other runs are common phrases."""
-    method, problem = _padded(_tokens(parts.method)), _padded(_tokens(parts.problem))
+    method, problem = _pad_words(_tokens(parts.method)), _pad_words(_tokens(parts.problem))
     longest = 0
     for start in range(len(question)):
         end = start + longest + 1
         last = min(len(question), start + _MAX_RUN_WORDS)
-        while end <= last and (run := _padded(question[start:end])) in method and run not in problem:
+        while end <= last and (run := _pad_words(question[start:end])) in method and run not in problem:
             if method_only.intersection(question[start:end]):
                 longest = end - start
             end += 1
@@ -142,8 +142,8 @@ def _longest_run(question: Sequence[str], parts: AbstractParts, method_only: fro
 
 
 def _tokens(text: str) -> list[str]:
-    return stems([word.casefold() for word in _words(text)])
+    return stems([word.casefold() for word in _split_words(text)])
 
 
-def _padded(words: Iterable[str]) -> str:
+def _pad_words(words: Iterable[str]) -> str:
     return f" {' '.join(words)} "

@@ -8,7 +8,7 @@ from assayer.curation.tasks import CLASSIFICATION, QUESTION
 from assayer.llm import Llm, ask
 from assayer.models import Absent
 from assayer.models.curation import SourcePaper
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.run import Run
 from assayer_client.curation import CuratedPaper, LeakageMeasure, PaperKind
 
@@ -41,7 +41,7 @@ async def curate_paper(paper: SourcePaper, llm: Llm, run: Run, options: Curation
 
 async def _kind(paper: SourcePaper, llm: Llm, run: Run) -> tuple[PaperKind | Absent, str]:
     asked = PaperQuestion(title=paper.title, abstract=paper.abstract)
-    answer = await as_result(ask(llm, CLASSIFICATION, asked, run))
+    answer = await catch_failure(ask(llm, CLASSIFICATION, asked, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("paper", answer.error)
         lost = Absent(reason=f"It could not be classified: {answer.error}")
@@ -60,7 +60,7 @@ async def _question(
     leakage: LeakageMeasure | None = None
     for number in range(1, options.question_attempts + 1):
         asked = QuestionQuestion(title=paper.title, abstract=paper.abstract, refused=refused)
-        answer = await as_result(ask(llm, QUESTION, asked, run))
+        answer = await catch_failure(ask(llm, QUESTION, asked, run))
         if isinstance(answer, Failed):
             run.journal.record_failure("question", answer.error)
             return Absent(reason=f"No question could be derived: {answer.error}"), leakage, number

@@ -8,9 +8,9 @@ from assayer.curation.tasks import scoring_task
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.models import Absent, Idea
-from assayer.ranking.judged_texts import shown_text
+from assayer.ranking.judged_texts import format_shown_text
 from assayer.ranking.options import RankingOptions
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.run import Run
 from assayer_client.curation import DimensionScore, IdeaScores
 
@@ -27,9 +27,9 @@ async def score_idea(
 ) -> IdeaScores:
     """Score an idea on every dimension. If there is no usable answer, all scores are absent. Raises LlmRejected,
     LlmUnavailable or ComponentUnavailable if the endpoint or a service component fails."""
-    shown = shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
+    shown = format_shown_text(idea, RankingOptions(idea_chars=options.idea_chars))
     asked = ScoringQuestion(idea=shown, question=question, dimensions=dimensions)
-    answer = await as_result(ask(llm, scoring_task(dimensions), asked, run))
+    answer = await catch_failure(ask(llm, scoring_task(dimensions), asked, run))
     if isinstance(answer, Failed):
         run.journal.record_failure("scores of an idea", answer.error)
         lost = Absent(reason=str(answer.error))

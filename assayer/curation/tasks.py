@@ -47,7 +47,7 @@ def _check_proposal(question: ProposalQuestion, answer: ProposalAnswer) -> list[
     words = len(answer.idea.split())
     if words < MIN_WORDS:
         return [f"`idea` has {words} words; that is too short to be judged. Write 200 to 400."]
-    if _plain(answer.idea) == _plain(question.question):
+    if _normalise_text(answer.idea) == _normalise_text(question.question):
         return ["`idea` is the question itself: describe a method that answers it."]
     return []
 
@@ -65,7 +65,7 @@ def _check_scoring(question: ScoringQuestion, answer: ScoringAnswer) -> list[str
     return complaints
 
 
-def _plain(text: str) -> str:
+def _normalise_text(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .,;:\"'“”")
 
 

@@ -11,7 +11,7 @@ from assayer.errors import InputError
 from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
 from assayer.ideas.reference_column import reference_column, with_reference
-from assayer.ideas.tables import MOST_COLUMNS, IdeaOfRow, TableIdeas, check_columns
+from assayer.ideas.tables import MAX_COLUMNS, IdeaOfRow, TableIdeas, check_columns
 from assayer.models import Idea
 from assayer.text.bounded_lines import BoundedLine, TooManyLines, check_readable
 
@@ -104,7 +104,7 @@ def _header(line: BoundedLine, delimiters: Sequence[str], what: str, encoding: s
     check_readable(line.text, encoding, f"The header of {what}")
     parsed = [_Header(delimiter, _cells(line.text, delimiter)) for delimiter in delimiters]
     widest = max(parsed, key=lambda item: len(item.names))
-    if len(widest.names) > MOST_COLUMNS:
+    if len(widest.names) > MAX_COLUMNS:
         check_columns(widest.names, what)
     return max(parsed, key=lambda item: (holds_idea(item.names), len(item.names)))
 

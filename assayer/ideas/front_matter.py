@@ -22,18 +22,18 @@ _PERCENT = re.compile(
     r"\A\ufeff?(?P<block>%[ \t]+[^\n]+\n(?:[ \t]+[^\n]+\n){0,3}(?:%[^\n]*\n(?:[ \t]+[^\n]+\n){0,8}){1,2})[ \t]*\r?\n"
 )
 _FIELD = re.compile(r"^(?:#\+)?(?P<name>[\w-]{2,30}):[ \t]*(?P<value>[^\n]*?)[ \t\r]*$", re.MULTILINE)
-_LONGEST_BLOCK = 8_000
-_MOST_BRACKETS = 100
+_MAX_BLOCK_CHARS = 8_000
+_MAX_BRACKETS = 100
 """Maximum number of opening brackets in a block. PyYAML's running time grows with the square of the nesting depth."""
-_LONGEST_VALUE = 2_000
+_MAX_VALUE_CHARS = 2_000
 
 
 def split_front_matter(text: str) -> tuple[tuple[FrontMatterField, ...], str]:
     """Return the fields of a block at the beginning of a text, and the text below it. A block that cannot be parsed, or
     is nested too deeply, counts as text."""
     for pattern, parse in _FORMS:
-        match = pattern.match(text[:_LONGEST_BLOCK])
-        if match is None or sum(map(match["block"].count, "[{")) > _MOST_BRACKETS:
+        match = pattern.match(text[:_MAX_BLOCK_CHARS])
+        if match is None or sum(map(match["block"].count, "[{")) > _MAX_BRACKETS:
             continue
         try:
             fields = parse(match["block"])
@@ -51,7 +51,7 @@ def _yaml(block: str) -> object:
     return yaml.load(block, Loader=yaml.BaseLoader)  # noqa: S506 - BaseLoader makes strings only
 
 
-def _lines(block: str) -> Mapping[str, object]:
+def _read_field_lines(block: str) -> Mapping[str, object]:
     return {match["name"]: match["value"] for match in _FIELD.finditer(block)}
 
 
@@ -62,14 +62,20 @@ def _percent(block: str) -> Mapping[str, object]:
     return {name: value for name, value in named.items() if value}
 
 
-_FORMS = ((_YAML, _yaml), (_TOML, tomllib.loads), (_LINES, _lines), (_ORG, _lines), (_PERCENT, _percent))
+_FORMS = (
+    (_YAML, _yaml),
+    (_TOML, tomllib.loads),
+    (_LINES, _read_field_lines),
+    (_ORG, _read_field_lines),
+    (_PERCENT, _percent),
+)
 
 
 def _value(item: object) -> str:
     if isinstance(item, dict):
         # The names of authors may be keys: `- Jane Roe: {institute: X}`.
         parts = ((name if name[:1].isupper() else "", _value(part)) for name, part in item.items())
-        return "; ".join(text for pair in parts for text in pair if text)[:_LONGEST_VALUE]
+        return "; ".join(text for pair in parts for text in pair if text)[:_MAX_VALUE_CHARS]
     if isinstance(item, list):
-        return "; ".join(map(_value, item))[:_LONGEST_VALUE]
-    return " ".join(str(item or "").split())[:_LONGEST_VALUE]
+        return "; ".join(map(_value, item))[:_MAX_VALUE_CHARS]
+    return " ".join(str(item or "").split())[:_MAX_VALUE_CHARS]

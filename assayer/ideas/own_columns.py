@@ -4,12 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from assayer.ideas.record_fields import known_part, normal_name, plain_words, title_field, why_unread
+from assayer.ideas.record_fields import (
+    extract_field_text,
+    find_part_of_field,
+    normalise_field_name,
+    title_field,
+    why_unread,
+)
 from assayer.ideas.record_vocabulary import TEXTS
 
-_MOST_COLUMNS = 60
-_LONGEST_NAME = 80
-_LONGEST_VALUE = 1_000
+_MAX_COLUMNS = 60
+_MAX_NAME_CHARS = 80
+_MAX_VALUE_CHARS = 1_000
 _READ_ELSEWHERE = ("id", "cutoff")
 _NAMES = (
     *("applicant", "applicant_name", "name_of_applicant", "applicants", "pi", "pi_name", "principal_investigator"),
@@ -43,15 +49,15 @@ def applicant_of(record: Any) -> ApplicantRecord:
     if not isinstance(record, Mapping):
         return ApplicantRecord()
     fields = {str(name): value for name, value in record.items() if not isinstance(value, Mapping | list)}
-    has_text = any(normal_name(name) in TEXTS and plain_words(value) for name, value in fields.items())
+    has_text = any(normalise_field_name(name) in TEXTS and extract_field_text(value) for name, value in fields.items())
     title = title_field(fields)
     own = {
-        name.strip()[:_LONGEST_NAME]: " ".join(str(value).split())[:_LONGEST_VALUE]
+        name.strip()[:_MAX_NAME_CHARS]: " ".join(str(value).split())[:_MAX_VALUE_CHARS]
         for name, value in fields.items()
         if name != title and value is not None and _is_own(name, value, has_text=has_text) and str(value).strip()
     }
-    columns = dict(list(own.items())[:_MOST_COLUMNS])
-    named = {_CURRENCY.sub("", normal_name(name)): value for name, value in reversed(columns.items())}
+    columns = dict(list(own.items())[:_MAX_COLUMNS])
+    named = {_CURRENCY.sub("", normalise_field_name(name)): value for name, value in reversed(columns.items())}
     return ApplicantRecord(
         next((named[name] for name in _NAMES if name in named), ""),
         next((named[name] for name in _INSTITUTIONS if name in named), ""),
@@ -61,10 +67,10 @@ def applicant_of(record: Any) -> ApplicantRecord:
 
 
 def _is_own(name: str, value: Any, *, has_text: bool) -> bool:
-    normal = normal_name(name)
+    normal = normalise_field_name(name)
     if not normal or normal in (*_READ_ELSEWHERE, *TEXTS):
         return False
-    return why_unread(name, value) is not None or (has_text and known_part(name) is None)
+    return why_unread(name, value) is not None or (has_text and find_part_of_field(name) is None)
 
 
 def amount_in(text: str) -> float | None:

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 from itertools import islice
 
 from assayer.errors import InputError
-from assayer.ideas.documents import reading_record, with_notes
+from assayer.ideas.documents import build_reading_record, insert_notes
 from assayer.ideas.front_matter import split_front_matter
 from assayer.ideas.record_vocabulary import PEOPLE_BY_LANGUAGE
 from assayer.models import Document, Idea, IdeaId, Section, TextFlag
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.list_finding import end_of_entries
+from assayer.reference_lists.list_finding import find_end_of_entries
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import PartedText, part_lists
 from assayer.text.headings import Heading, find_headings, split_at
 from assayer.text.sanitise import sanitise
-from assayer.text.scripts import unspaced_letters
+from assayer.text.scripts import count_unspaced_letters
 from assayer.text.section_titles import is_known_title
 from assayer.text.sentences import sentences
 from assayer.text.tex import looks_like_tex
 
 MIN_WORDS = 20
-MOST_CHARACTERS = 400_000
-LONGEST_TITLE = 200
+MAX_CHARACTERS = 400_000
+MAX_TITLE_CHARS = 200
 UNTITLED = "Overview"
 """Name of a section without its own heading."""
 
@@ -59,9 +59,9 @@ _NAMES_PEOPLE = re.compile(
 
 def check_length(text: str, source: str) -> None:
     """Raise InputError if the text is too long for an idea."""
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         raise InputError(
-            f"{source} has {len(text):,} characters; an idea can have at most {MOST_CHARACTERS:,}.",
+            f"{source} has {len(text):,} characters; an idea can have at most {MAX_CHARACTERS:,}.",
             "Shorten it, or split it into one file per idea.",
         )
 
@@ -83,7 +83,7 @@ def _check_word_count(text: str, source: str) -> None:
     found = (token for token in _TOKEN.finditer(text) if _WORD_CHARACTER.search(token[0]))
     words = sum(1 for _ in islice(found, MIN_WORDS))
     if words < MIN_WORDS:
-        words = max(words, unspaced_letters(text[:_LOOKED_AT]) // 2)
+        words = max(words, count_unspaced_letters(text[:_LOOKED_AT]) // 2)
     if words < MIN_WORDS:
         raise InputError(
             f"{source} has {words} word{'s' * (words != 1)}; that is too short to be judged as an idea.",
@@ -91,12 +91,12 @@ def _check_word_count(text: str, source: str) -> None:
         )
 
 
-def _short(title: str) -> str:
-    """Return the title on one line, at most LONGEST_TITLE characters, cut between words."""
+def _shorten_title(title: str) -> str:
+    """Return the title on one line, at most MAX_TITLE_CHARS characters, cut between words."""
     line = " ".join(_EMPHASIS.sub("", title).split())
-    if len(line) <= LONGEST_TITLE:
+    if len(line) <= MAX_TITLE_CHARS:
         return line
-    return line[: LONGEST_TITLE - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
+    return line[: MAX_TITLE_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + "…"
 
 
 def idea_id(title: str, text: str) -> IdeaId:
@@ -105,7 +105,7 @@ def idea_id(title: str, text: str) -> IdeaId:
     return IdeaId(hashlib.sha256(words.encode()).hexdigest()[:16])
 
 
-def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
+def _find_title_heading(text: str, headings: Sequence[Heading]) -> Heading | None:
     """Return the heading that is the title of the whole text and not of a section, or None."""
     if not headings or is_known_title(_KIND.sub("", headings[0].title) or "-"):
         return None
@@ -119,11 +119,11 @@ def _titling(text: str, headings: Sequence[Heading]) -> Heading | None:
 def _opening_line(text: str) -> str:
     """Return the first line if it stands alone and is not a sentence."""
     line, _, rest = text.strip().partition("\n")
-    alone = rest.startswith("\n") and len(line) <= LONGEST_TITLE and not line.rstrip().endswith((".", ":", ";", ","))
+    alone = rest.startswith("\n") and len(line) <= MAX_TITLE_CHARS and not line.rstrip().endswith((".", ":", ";", ","))
     return line if alone else ""
 
 
-def _announcing_sentence(sections: Sequence[Section]) -> str:
+def _find_announcing_sentence(sections: Sequence[Section]) -> str:
     """Return the sentence that announces the work, or the first sentence if there is none."""
     opening = [sentence for section in sections[:2] for sentence in sentences(section.text[:5_000], min_words=4)]
     announcing = (item for item in opening if _ANNOUNCES.search(item))
@@ -134,7 +134,7 @@ def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     """Return the title, which may be empty, and at least one section."""
     headings = find_headings(text)
     start, title = 0, ""
-    if titling := _titling(text, headings):
+    if titling := _find_title_heading(text, headings):
         start, title = titling.end, _KIND.sub("", titling.title)
     elif match := _TITLE_LINE.match(text):
         start, title = match.end(), match["title"]
@@ -146,7 +146,7 @@ def _title_and_sections(text: str) -> tuple[str, tuple[Section, ...]]:
     return title, sections or (Section(title=UNTITLED, text=text),)
 
 
-def _stripped(text: str) -> tuple[str, tuple[TextFlag, ...]]:
+def _sanitise_and_strip(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """Return the sanitised text without surrounding white space, and its flags."""
     clean, flags = sanitise(text)
     shift = len(clean) - len(clean.lstrip())
@@ -167,7 +167,7 @@ def parse_idea(
     if looks_like_tex(text):
         raise InputError(f"{source} is the source of a TeX document.", "Submit it as a .tex file.")
     front_matter, rest = split_front_matter(text)
-    clean, flags = _stripped(rest)
+    clean, flags = _sanitise_and_strip(rest)
     parted = part_lists(clean)
     _check_word_count(parted.text, source)
     own, sections = _title_and_sections(parted.text)
@@ -184,15 +184,17 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     sections, lists, flags, text = list[Section](), list[str](), list[TextFlag](), ""
     _check("\n\n".join(f"{section.title}\n\n{section.text}" for section in document.sections), source)
     titled = any(list_title(section.title) == "certain" for section in document.sections)
-    for section in with_notes(document):
-        (heading, heading_flags), (words, found) = _stripped(section.title), _stripped(section.text)
-        name = _short(heading)
+    for section in insert_notes(document):
+        (heading, heading_flags), (words, found) = _sanitise_and_strip(section.title), _sanitise_and_strip(section.text)
+        name = _shorten_title(heading)
         if section.title != UNTITLED and list_title(section.title) == "certain" and parse_references(words):
-            end = end_of_entries(words)
+            end = find_end_of_entries(words)
             parted = PartedText(words[end:].strip(), (words[:end].rstrip(),), ((0, end, 0),))
             name, heading_flags = UNTITLED, ()
         else:
-            parted = PartedText(words) if document.references else _parted(section.title, words, titled=titled)
+            parted = (
+                PartedText(words) if document.references else _split_off_references(section.title, words, titled=titled)
+            )
         lists += parted.lists
         if parted.lists and not parted.text:
             continue
@@ -210,7 +212,7 @@ def idea_of_document(document: Document, source: str, title: str | None = None, 
     return _idea(draft, "", text, lists, tuple(flags), source, cutoff)
 
 
-def _parted(title: str, words: str, *, titled: bool) -> PartedText:
+def _split_off_references(title: str, words: str, *, titled: bool) -> PartedText:
     """Return a section's text and its reference lists. A title such as `Sources` marks a list if entries fill the
     section."""
     below = part_lists(f"## {title}\n\n{words}") if list_title(title) else PartedText(words)
@@ -231,8 +233,12 @@ def _idea(
     source: str,
     cutoff: dt.date | None,
 ) -> Idea:
-    named, title_flags = _stripped(document.title)
-    name = _short(named) or _short(own_title) or _short(_announcing_sentence(document.sections))
+    named, title_flags = _sanitise_and_strip(document.title)
+    name = (
+        _shorten_title(named)
+        or _shorten_title(own_title)
+        or _shorten_title(_find_announcing_sentence(document.sections))
+    )
     references = document.references or tuple(work for listed in lists for work in parse_references(listed))
     return Idea(
         id=idea_id(name, text),
@@ -246,7 +252,7 @@ def _idea(
         references=references,
         references_reader=document.references_reader,
         named_above=tuple(field.value for field in document.front_matter if _names_people(field.name)),
-        reading=reading_record(document, name, text, len(references)),
+        reading=build_reading_record(document, name, text, len(references)),
     )
 
 

@@ -24,13 +24,13 @@ from assayer.ideas.record_vocabulary import (
     TITLE_WORDS,
     TITLES,
 )
-from assayer.text.hidden_markup import hidden_spans
+from assayer.text.hidden_markup import find_hidden_spans
 from assayer.text.markup import strip_markup
-from assayer.text.scripts import words_of
+from assayer.text.scripts import normalise_words
 
 PEOPLE_NAMED = "names of people"
 _ORDER = {name: number for number, name in enumerate(PARTS)}
-_DEEPEST = 8
+_MAX_DEPTH = 8
 _TEXT_WORDS = 6
 """Minimum number of words for the value of an unknown field to count as prose."""
 _LONG_TEXT_WORDS = 25
@@ -44,16 +44,16 @@ _MARKUP = re.compile(
 
 
 @lru_cache(maxsize=4_096)
-def normal_name(field: str) -> str:
+def normalise_field_name(field: str) -> str:
     """Return a field's name in lower case with underscores between its words: `Abstract Text`, `abstractText` and
     `abstract-text` give the same name."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", field.strip())
     return re.sub(r"[\s_\-/.:()]+", "_", spaced).strip("_").casefold()
 
 
-def shown_name(field: str) -> str:
+def format_field_name(field: str) -> str:
     """Return a field's name as a section title."""
-    name = normal_name(field)
+    name = normalise_field_name(field)
     words = name.split("_")
     while len(words) > 1 and words[-1] in ("text", "txt", "narr", "narration"):
         words.pop()
@@ -62,10 +62,10 @@ def shown_name(field: str) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def known_part(field: str) -> str | None:
+def find_part_of_field(field: str) -> str | None:
     """Return the part of an idea that a field holds, judged by the field's name; None if the name does not indicate a
     part."""
-    name = normal_name(field)
+    name = normalise_field_name(field)
     if name in _ORDER:
         return name
     for candidate in (name, "_".join(word for word in name.split("_") if word not in FILLERS)):
@@ -76,24 +76,24 @@ def known_part(field: str) -> str | None:
 
 def part_order(field: str) -> int | None:
     """Return the position of a field among the parts of an idea, or None if its name does not indicate a part."""
-    part = known_part(field)
+    part = find_part_of_field(field)
     return None if part is None else _ORDER[part]
 
 
 def is_text_field(field: str) -> bool:
     """Return whether a field, judged by its name, can hold the text of an idea; a title cannot."""
-    return normal_name(field) in TEXTS or known_part(field) is not None
+    return normalise_field_name(field) in TEXTS or find_part_of_field(field) is not None
 
 
 def is_generic_text(field: str) -> bool:
     """Return whether a column's name says only that it holds text: `Description`, `Project narrative`."""
-    words = set(normal_name(field).split("_"))
+    words = set(normalise_field_name(field).split("_"))
     return bool(words & GENERIC_TEXTS) and words <= GENERIC_TEXTS | FILLERS
 
 
 def title_field(fields: Iterable[str]) -> str | None:
     """Return the field that holds the title, or None."""
-    names = {normal_name(field): field for field in reversed(list(fields))}
+    names = {normalise_field_name(field): field for field in reversed(list(fields))}
     for title in TITLES:
         if title in names:
             return names[title]
@@ -107,23 +107,25 @@ def _is_title(name: str) -> bool:
 
 def why_unread(field: str, value: Any) -> str | None:
     """Return why a field of a record is not read as text, or None if it is read."""
-    name = normal_name(field)
+    name = normalise_field_name(field)
     words = set(name.split("_"))
     reason = None
     if not isinstance(value, str | list | Mapping):
         reason = "a number" if isinstance(value, int | float) and not isinstance(value, bool) else "not text"
-    elif name in REMARKS or (name.startswith("review") and known_part(field) is None):
+    elif name in REMARKS or (name.startswith("review") and find_part_of_field(field) is None):
         reason = "a remark about the proposal"
     elif words & PEOPLE and not words & KEYWORDS:
         reason = PEOPLE_NAMED
     elif name in INDEX_TERMS:
         reason = "index terms"
-    elif known_part(field) is not None or (name in KEYWORDS and any(map(str.islower, plain_words(value)))):
+    elif find_part_of_field(field) is not None or (
+        name in KEYWORDS and any(map(str.islower, extract_field_text(value)))
+    ):
         pass
-    elif words & ORGANISATIONS and len(words_of(plain_words(value))) < _LONG_TEXT_WORDS:
+    elif words & ORGANISATIONS and len(normalise_words(extract_field_text(value))) < _LONG_TEXT_WORDS:
         reason = "names of organisations or places"
     else:
-        reason = _why_not_prose(plain_words(value))
+        reason = _why_not_prose(extract_field_text(value))
     return reason
 
 
@@ -134,33 +136,33 @@ def _why_not_prose(text: str) -> str | None:
     for pattern, reason in ((_LINK, "a link"), (_DATE, "a date"), (_NUMBER, "a number")):
         if pattern.fullmatch(line):
             return reason
-    if len(words_of(line)) < _TEXT_WORDS:
+    if len(normalise_words(line)) < _TEXT_WORDS:
         return "too short to be prose"
     letters = [character for character in line if character.isalpha()]
     cased = sum(character.isupper() for character in letters)
     return "not prose" if not letters or (cased and cased > 0.8 * len(letters)) else None
 
 
-def plain_words(value: Any, depth: int = 0) -> str:
+def extract_field_text(value: Any, depth: int = 0) -> str:
     """Return the text of a field: strings without markup, lists as items, objects as named parts including their
     numbers. A number alone is not text."""
     if isinstance(value, str):
-        return _without_markup(value)
+        return _strip_markup(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value) if depth else ""
-    if depth < _DEEPEST and isinstance(value, list):
-        items = [words for item in value if (words := plain_words(item, depth + 1))]
+    if depth < _MAX_DEPTH and isinstance(value, list):
+        items = [words for item in value if (words := extract_field_text(item, depth + 1))]
         return "\n".join(f"- {item}" for item in items)
-    if depth < _DEEPEST and isinstance(value, Mapping):
-        parts = {name: words for name, item in value.items() if (words := plain_words(item, depth + 1))}
+    if depth < _MAX_DEPTH and isinstance(value, Mapping):
+        parts = {name: words for name, item in value.items() if (words := extract_field_text(item, depth + 1))}
         return "\n\n".join(f"**{name}**: {words}" for name, words in parts.items())
     return ""
 
 
-def _without_markup(text: str) -> str:
+def _strip_markup(text: str) -> str:
     """Return the text without the tags and entities of an export. Elements that hide text are left unchanged, so that
     the sanitiser finds them."""
     text = text.replace("_x000D_", "").strip()
-    if not _MARKUP.search(text) or hidden_spans(text):
+    if not _MARKUP.search(text) or find_hidden_spans(text):
         return text
     return strip_markup(text, len(text))

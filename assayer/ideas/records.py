@@ -11,21 +11,21 @@ from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.ideas.record_fields import (
     PEOPLE_NAMED,
-    known_part,
-    normal_name,
+    extract_field_text,
+    find_part_of_field,
+    format_field_name,
+    normalise_field_name,
     part_order,
-    plain_words,
-    shown_name,
     title_field,
     why_unread,
 )
-from assayer.ideas.record_forms import flat_record, is_review
+from assayer.ideas.record_forms import flatten_record, is_review
 from assayer.ideas.record_vocabulary import LISTS, TEXTS
 from assayer.models import CitedWork, Document, FrontMatterField, Idea, LeftOut, Section
 from assayer.reference_lists.bibliography_files import object_entries
 from assayer.reference_lists.list_titles import list_title
 
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inner>.*)\n\s*```\s*", re.DOTALL)
 _READ_ELSEWHERE = ("id", "cutoff")
 
@@ -63,13 +63,13 @@ def record_source(record: Any, source: str) -> str:
     displayed; assayer assigns its own id to the idea."""
     if not isinstance(record, Mapping):
         return source
-    value = next((value for name, value in record.items() if normal_name(str(name)) == "id"), None)
+    value = next((value for name, value in record.items() if normalise_field_name(str(name)) == "id"), None)
     if not isinstance(value, str | int) or isinstance(value, bool) or not str(value).strip():
         return source
-    return f"{source} ({shown_reference(str(value))})"
+    return f"{source} ({format_reference(str(value))})"
 
 
-def shown_reference(value: str) -> str:
+def format_reference(value: str) -> str:
     """Return the sender's id in the form in which it is displayed."""
     return re.sub(r"[^\w.-]+", "_", value.strip())[:80]
 
@@ -93,24 +93,24 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
         raise InputError(
             f"{source} is {kind}, not an idea.", "Use an object with a `text`, or with `problem`, `method` …"
         )
-    fields = flat_record(record)
+    fields = flatten_record(record)
     source = record_source(record, source)
     cutoff = _cutoff(
-        next((fields[name] for name in fields if normal_name(name) == "cutoff"), None), source, latest_cutoff
+        next((fields[name] for name in fields if normalise_field_name(name) == "cutoff"), None), source, latest_cutoff
     )
     titled = title_field(fields)
     title = fields[titled] if titled is not None else None
     title = title[0] if isinstance(title, list) and len(title) == 1 else title
     if title is not None and not isinstance(title, str):
         raise InputError(f"{source}: `title` is not a string.", "Put it in quotes.", "title")
-    title = plain_words(title or "") or None
+    title = extract_field_text(title or "") or None
     read = _read_fields({name: value for name, value in fields.items() if name != titled})
     if read.text:
         known = Document(
             front_matter=tuple(read.people), references=tuple(read.references), left_out=tuple(read.left_out)
         )
         return parse_idea(read.text, source, title, cutoff, known)
-    if not read.sections or (not any(known_part(name) for name in fields) and is_review(fields)):
+    if not read.sections or (not any(find_part_of_field(name) for name in fields) and is_review(fields)):
         raise _refusal(record, fields, source)
     document = Document(
         front_matter=tuple(read.people),
@@ -122,7 +122,7 @@ def idea_of_record(record: Any, source: str, latest_cutoff: dt.date | None = Non
 
 
 def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) -> InputError:
-    named = ", ".join(map(repr, list(record)[:_MOST_NAMED])) or "none"
+    named = ", ".join(map(repr, list(record)[:_MAX_NAMED])) or "none"
     if is_review(fields):
         return InputError(
             f"{source} looks like a review or decision, not a proposal; its fields are: {named}.",
@@ -137,46 +137,59 @@ def _refusal(record: Mapping[Any, Any], fields: Mapping[str, Any], source: str) 
 def _read_fields(fields: Mapping[str, Any]) -> _ReadFields:
     """Return the text and sections of a record. Known parts come in their usual order; an unknown field comes after the
     field that precedes it in the record."""
-    text = next((words for name in fields if normal_name(name) in TEXTS and (words := plain_words(fields[name]))), "")
+    text = next(
+        (
+            words
+            for name in fields
+            if normalise_field_name(name) in TEXTS and (words := extract_field_text(fields[name]))
+        ),
+        "",
+    )
     placed: list[tuple[int, Section]] = []
     left_out: list[LeftOut] = []
     people: list[FrontMatterField] = []
     references: list[CitedWork] = []
     place = 0
     for name, value in fields.items():
-        if normal_name(name) in (*_READ_ELSEWHERE, *TEXTS) or value in (None, "", [], {}):
+        if normalise_field_name(name) in (*_READ_ELSEWHERE, *TEXTS) or value in (None, "", [], {}):
             continue
-        if works := _listed_works(name, value):
+        if works := _read_listed_works(name, value):
             references += works
             if untitled := len(value) - len(works):
                 left_out.append(LeftOut(part=f'{untitled} entries of the field "{name}"', why="they have no title"))
             continue
         reason = why_unread(name, value)
-        words = "" if reason else plain_words(value)
+        words = "" if reason else extract_field_text(value)
         if text and words:
             reason = "the record has a separate text field"
         if reason == PEOPLE_NAMED:
-            people.append(FrontMatterField(name=normal_name(name), value="; ".join(plain_words(value).split("\n"))))
+            people.append(
+                FrontMatterField(
+                    name=normalise_field_name(name), value="; ".join(extract_field_text(value).split("\n"))
+                )
+            )
         elif reason or not words:
-            left_out.append(_unread_field(name, reason or "not text"))
+            left_out.append(_describe_unread_field(name, reason or "not text"))
         else:
             order = part_order(name)
             place = place if order is None else order
-            placed.append((place, Section(title=shown_name(name), text=words)))
+            placed.append((place, Section(title=format_field_name(name), text=words)))
     return _ReadFields(
         text, [section for _, section in sorted(placed, key=lambda item: item[0])], left_out, people, references
     )
 
 
-def _listed_works(name: str, value: Any) -> list[CitedWork]:
+def _read_listed_works(name: str, value: Any) -> list[CitedWork]:
     """Return the works in a field whose value is a reference list of objects; empty for other fields."""
-    if not isinstance(value, list | Mapping) or not (normal_name(name) in LISTS or list_title(shown_name(name))):
+    if not isinstance(value, list | Mapping) or not (
+        normalise_field_name(name) in LISTS or list_title(format_field_name(name))
+    ):
         return []
     items = list(value.values()) if isinstance(value, Mapping) else value
     return [entry.work for entry in object_entries(items)]
 
 
 @lru_cache(maxsize=256)
-def _unread_field(name: str, why: str) -> LeftOut:
+def _describe_unread_field(name: str, why: str) -> LeftOut:
     """Return the remark about a field that is not read; rows of the same table share it."""
     return LeftOut(part=f'the field "{name}"', why=why)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assayer.ideas.record_fields import normal_name
-from assayer.ideas.records import shown_reference
+from assayer.ideas.record_fields import normalise_field_name
+from assayer.ideas.records import format_reference
 
 _THINGS = ("proposal", "application", "project", "award", "awd", "grant", "submission", "reference")
 _NAMES = (
@@ -11,24 +11,24 @@ _NAMES = (
     *(f"{thing}_{number}" for number in ("number", "id", "no", "nr", "reference") for thing in _THINGS),
 )
 """Normal names of such columns, in order of preference."""
-_LONGEST = 80
+_MAX_CHARS = 80
 
 
 def reference_column(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     """Return the first column that is named like a proposal number and has a different value in each row. Empty if
     there is none, or if the table has a column `id`, which is used as it is. `rows` is read only if a column has such a
     name."""
-    columns = {normal_name(name): name.strip() for name in reversed(names)}
+    columns = {normalise_field_name(name): name.strip() for name in reversed(names)}
     seen = {} if "id" in columns else {columns[name]: set[str]() for name in _NAMES if name in columns}
     if not seen:
         return ""
     for fields in rows:
         for column in list(seen):
             value = fields.get(column, "").strip()
-            if not value or len(value) > _LONGEST or shown_reference(value) in seen[column]:
+            if not value or len(value) > _MAX_CHARS or format_reference(value) in seen[column]:
                 del seen[column]
             else:
-                seen[column].add(shown_reference(value))
+                seen[column].add(format_reference(value))
         if not seen:
             break
     return next(iter(seen), "")

@@ -10,12 +10,12 @@ from assayer.ideas.record_forms import holds_idea
 from assayer.ideas.records import idea_of_record
 from assayer.ideas.reference_column import reference_column, with_reference
 from assayer.models import Frozen, Idea
-from assayer.text.sanitise import clean_text, hidden_flags
+from assayer.text.sanitise import build_hidden_flags, clean_text
 
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 _ROWS_ABOVE = 10
 """Maximum number of rows above the header, such as the title of a call."""
-MOST_COLUMNS = 1_000
+MAX_COLUMNS = 1_000
 _WHY_HIDDEN = "in a hidden cell"
 
 
@@ -57,26 +57,26 @@ class TableIdeas(NamedTuple):
 def check_columns(names: Sequence[str], what: str) -> None:
     """Raise InputError unless a header with these names is valid for a table of ideas."""
     # This comes first, because inspecting the names takes a hundred times as long as counting them.
-    if len(names) > MOST_COLUMNS:
+    if len(names) > MAX_COLUMNS:
         raise InputError(
-            f"{what} has {len(names):,} columns; the maximum is {MOST_COLUMNS:,}.",
+            f"{what} has {len(names):,} columns; the maximum is {MAX_COLUMNS:,}.",
             "Remove columns that do not describe ideas.",
         )
-    named = ", ".join(_shown(name) for name in names[:_MOST_NAMED])
+    named = ", ".join(_format_name(name) for name in names[:_MAX_NAMED])
     if not holds_idea(names):
         raise InputError(
             f"{what} has no column that holds ideas; its columns are: {named}.",
             "Name the columns on the first line: title and text, or title, problem, method, experiment …",
         )
     known = Counter(name.strip().casefold() for name in names if name.strip())
-    if twice := sorted(_shown(name) for name, times in known.items() if times > 1):
+    if twice := sorted(_format_name(name) for name, times in known.items() if times > 1):
         raise InputError(
-            f"{what} has more than one column named {', '.join(twice[:_MOST_NAMED])}.",
+            f"{what} has more than one column named {', '.join(twice[:_MAX_NAMED])}.",
             "Give every column a unique name.",
         )
 
 
-def _shown(name: str) -> str:
+def _format_name(name: str) -> str:
     return " ".join(clean_text(name).split())[:40]
 
 
@@ -101,7 +101,7 @@ def table_ideas(table: IdeaTable, source: str, latest_cutoff: dt.date | None = N
 def _header_place(rows: Sequence[IdeaTableRow]) -> int:
     """Return the position of the header: the first row with a column for ideas, or the first row if there is none."""
     near = enumerate(rows[: _ROWS_ABOVE + 1])
-    return next((place for place, row in near if len(row.cells) <= MOST_COLUMNS and holds_idea(row.cells)), 0)
+    return next((place for place, row in near if len(row.cells) <= MAX_COLUMNS and holds_idea(row.cells)), 0)
 
 
 def _fields(row: IdeaTableRow, names: Sequence[str]) -> dict[str, str]:
@@ -124,7 +124,7 @@ def _idea(
     except InputError as error:
         located = InputError(f"{error.message} (row {row.number} of the sheet)", error.hint, error.field)
         return IdeaOfRow(number, fields, located)
-    flags = hidden_flags((_WHY_HIDDEN, text) for text in row.hidden)
+    flags = build_hidden_flags((_WHY_HIDDEN, text) for text in row.hidden)
     return IdeaOfRow(number, fields, idea.model_copy(update={"flags": (*idea.flags, *flags)}))
 
 
@@ -143,4 +143,4 @@ def _notices(table: IdeaTable, name: str) -> list[str]:
 def notice_above(name: str, above: Sequence[str]) -> str:
     """Return a notice about the lines above the header of a table."""
     lines = "line above its header was" if len(above) == 1 else f"{len(above)} lines above its header were"
-    return f"{name}: the {lines} not read: {'; '.join(map(_shown, above[:_MOST_NAMED]))}."
+    return f"{name}: the {lines} not read: {'; '.join(map(_format_name, above[:_MAX_NAMED]))}."

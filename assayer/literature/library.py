@@ -150,7 +150,7 @@ class Library:
         )
 
 
-def near_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
+def list_ids_beyond_corpus(found: Iterable[Hit | Passage]) -> set[PaperId]:
     """Return the ids of papers near the query that only sources outside the local corpus returned."""
     return {item.paper.id for item in found if item.near_beyond_corpus}
 

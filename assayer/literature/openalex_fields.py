@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from assayer.literature.paper_identity import doi, identifiers_in, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, doi, identifiers_in
 from assayer.models import Identifiers
 
 _WORK_ID = re.compile(r"(?:https://openalex\.org/)?(W\d{1,12})", re.IGNORECASE)
@@ -33,7 +33,7 @@ def work_identifiers(work: str, doi_text: str, pmid: str, pmcid: str, addresses:
     the URLs of landing pages and PDFs."""
     found = [identifiers_in(address) for address in addresses]
     pmc = _number_from_url(pmcid)
-    return with_arxiv(
+    return add_arxiv_id(
         Identifiers(
             doi=doi(doi_text) if doi_text.isprintable() else "",
             arxiv=next((item.arxiv for item in found if item.arxiv), ""),

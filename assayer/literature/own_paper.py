@@ -7,7 +7,7 @@ from itertools import accumulate
 from rapidfuzz import fuzz
 
 from assayer.models import Paper
-from assayer.text.scripts import UNSPACED_LETTER, unspaced_letters, words_of
+from assayer.text.scripts import UNSPACED_LETTER, count_unspaced_letters, normalise_words
 
 _SAME_TITLE = 93.0
 """Minimum similarity (0 to 100) of two normalised titles that counts as the same title."""
@@ -24,7 +24,7 @@ _RUN = re.compile(r"\w+")
 def shingles(text: str) -> set[tuple[str, ...]]:
     """Return all six-word runs in a text, for comparison by `is_own_paper`. In scripts without spaces, two characters
     count as one word."""
-    words = words_of(text)
+    words = normalise_words(text)
     reached = [0, *accumulate(1 if UNSPACED_LETTER.match(word) else 2 for word in words)]
     ends = (bisect_left(reached, before + 2 * _SHINGLE) for before in reached[:-1])
     return {tuple(words[start:end]) for start, end in enumerate(ends) if end <= len(words)}
@@ -34,8 +34,8 @@ def is_own_paper(idea_title: str, idea_shingles: set[tuple[str, ...]], paper: Pa
     """Return whether the idea was derived from this paper: the titles match, or the idea contains much of the
     abstract."""
     title, other = " ".join(_RUN.findall(idea_title.casefold())), " ".join(_RUN.findall(paper.title.casefold()))
-    unspaced = unspaced_letters(other)
-    long_enough = len(words_of(other)) - unspaced + unspaced // 2 >= _MIN_TITLE_WORDS
+    unspaced = count_unspaced_letters(other)
+    long_enough = len(normalise_words(other)) - unspaced + unspaced // 2 >= _MIN_TITLE_WORDS
     if long_enough and fuzz.ratio(title, other) >= _SAME_TITLE:
         return True
     abstract = shingles(paper.abstract)

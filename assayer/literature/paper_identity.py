@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from assayer.models import Identifiers, Paper, title_without_retraction
-from assayer.text.folding import folded
+from assayer.text.folding import fold_text
 
 ARXIV_DOIS = "10.48550/"
 """Prefix of the DOIs that arXiv registers."""
@@ -32,11 +32,11 @@ def doi(text: str) -> str:
     """Return the DOI found in a text or URL, in lower case, without resolver or trailing punctuation. Empty if there is
     none."""
     match = _DOI.search(unquote(text.strip()))
-    name = _without_closing(match[0]).lower() if match else ""
+    name = _strip_closing(match[0]).lower() if match else ""
     return name if _DOI.fullmatch(name) else ""
 
 
-def _without_closing(name: str) -> str:
+def _strip_closing(name: str) -> str:
     """Strip trailing punctuation from a DOI. A closing bracket stays if the DOI contains its opening bracket, as in
     `10.1061/(asce)…:4(319)`."""
     name = _TAG.split(name, maxsplit=1)[0]
@@ -85,10 +85,10 @@ def identifiers_in(url: str) -> Identifiers:
     if host.endswith("ncbi.nlm.nih.gov"):
         match = _PMC.search(path)
         return Identifiers(pmc=match[0].upper() if match else "")
-    return with_arxiv(Identifiers(doi=doi(url)))
+    return add_arxiv_id(Identifiers(doi=doi(url)))
 
 
-def with_arxiv(identifiers: Identifiers) -> Identifiers:
+def add_arxiv_id(identifiers: Identifiers) -> Identifiers:
     """Return the identifiers, adding the arXiv id if the DOI is one that arXiv registered."""
     if not identifiers.arxiv and _ARXIV_DOI.fullmatch(identifiers.doi):
         return identifiers.model_copy(update={"arxiv": arxiv_id(identifiers.doi)})
@@ -106,7 +106,7 @@ def merge_identifiers(identifiers: Iterable[Identifiers]) -> Identifiers:
 def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
     """Return the non-empty identifiers, keyed by scheme. A DOI registered by arXiv is dropped: it repeats the arXiv id,
     and must not conflict with a publisher's DOI."""
-    found = {scheme: value for scheme, value in with_arxiv(identifiers) if value}
+    found = {scheme: value for scheme, value in add_arxiv_id(identifiers) if value}
     if found.get("doi", "").startswith(ARXIV_DOIS):
         del found["doi"]
     return found
@@ -114,14 +114,14 @@ def identifiers_by_scheme(identifiers: Identifiers) -> dict[str, str]:
 
 def title_key(title: str) -> str:
     """Return a title's letters and digits, without accents, case, markup or retraction mark, for comparison."""
-    return "".join(letter for letter in plain_title(title) if letter.isalnum())
+    return "".join(letter for letter in normalise_title(title) if letter.isalnum())
 
 
-def plain_title(title: str) -> str:
+def normalise_title(title: str) -> str:
     """Return a title in lower case, without accents, markup or retraction mark; `&` becomes `and`."""
     plain = html.unescape(title) if "&" in title else title
     plain = title_without_retraction(_MARKUP.sub(" ", plain)).replace("&", " and ")
-    return folded(plain)
+    return fold_text(plain)
 
 
 def family_name(author: str) -> str:
@@ -141,7 +141,7 @@ def family_name(author: str) -> str:
     return words[-1]
 
 
-def same_key(paper: Paper) -> str | None:
+def build_work_key(paper: Paper) -> str | None:
     """Return a key made of title, year and first author's family name. None if one of them is missing or the title is
     too short."""
     title = title_key(paper.title)

@@ -65,18 +65,18 @@ def _one_per_work(items: Sequence[T], paper_of: Callable[[T], Paper], with_lead:
         if paper.id not in {known.id for known in group}:
             group.append(paper)
     first = {paper.id: item for item in reversed(items) for paper in (paper_of(item),)}
-    return [with_lead(first[group[0].id], _best_record(group)) for group in groups]
+    return [with_lead(first[group[0].id], _choose_best_record(group)) for group in groups]
 
 
-def _best_record(records: Sequence[Paper]) -> Paper:
+def _choose_best_record(records: Sequence[Paper]) -> Paper:
     """Return a work's best record: publications come before preprints, and preprints before abstracts and
     corrections."""
-    best = min(records, key=_rank)
+    best = min(records, key=_compute_sort_key)
     others = tuple(_describe_record(record) for record in records if record.id != best.id)
     return best.model_copy(update={"other_records": others}) if others else best
 
 
-def _rank(paper: Paper) -> int:
+def _compute_sort_key(paper: Paper) -> int:
     return {_PUBLICATION: 0, _PREPRINT: 1}.get(_record_kind(paper), 2)
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 from assayer.citing.claim_numbers import KnownNumbers
-from assayer.citing.claim_quotes import GivenQuote, PointKind, quoted_point
+from assayer.citing.claim_quotes import GivenQuote, PointKind, build_quoted_point
 from assayer.citing.evidence import Evidence, Quoted, citation_of
 from assayer.citing.labels import marker
 from assayer.models import PaperId, Point, Reading, Summary
@@ -49,7 +49,7 @@ class PointWriter:
 
     def points(self, kind: PointKind, claims: Iterable[PointClaim]) -> tuple[Point, ...]:
         return tuple(
-            quoted_point(kind, claim.text, self.papers, self.given, self._numbers, self.shown) for claim in claims
+            build_quoted_point(kind, claim.text, self.papers, self.given, self._numbers, self.shown) for claim in claims
         )
 
     def summary(self, answer: Judged) -> Summary:
@@ -78,6 +78,6 @@ def build_reading(
     )
 
 
-def verified_words(quoted: Quoted | None) -> str:
+def get_verified_words(quoted: Quoted | None) -> str:
     """Return the quote's words if it was found in its source, otherwise an empty string."""
     return quoted.words if quoted is not None and quoted.state == "verified" else ""

@@ -52,7 +52,7 @@ def parse_entries(table: Mapping[str, Any], key: str, model: type[Entry], file: 
         try:
             found.append(model.model_validate(item))
         except ValidationError as error:
-            complaints += [f"{key} {_entry_name(item, number)}: {complaint}" for complaint in _complaints(error)]
+            complaints += [f"{key} {_entry_name(item, number)}: {complaint}" for complaint in _list_complaints(error)]
     if complaints:
         more = len(complaints) - _MAX_COMPLAINTS
         shown = complaints[:_MAX_COMPLAINTS] + ([f"and {more} more"] if more > 0 else [])
@@ -72,7 +72,7 @@ def _entry_name(entry: Mapping[str, Any], number: int) -> str:
     return f"{name!r} (number {number})" if isinstance(name, str) else f"number {number}"
 
 
-def _complaints(error: ValidationError) -> list[str]:
+def _list_complaints(error: ValidationError) -> list[str]:
     complaints = []
     for item in error.errors(include_url=False):
         place = ".".join(map(str, item["loc"]))

@@ -13,7 +13,7 @@ from assayer.models.bias_test import (
     ScoreDifference,
     SurvivingWords,
 )
-from assayer.models.blinding import BlindDefault, UnblindedWords, judged_blind
+from assayer.models.blinding import BlindDefault, UnblindedWords, is_judged_blind
 from assayer.models.board import (
     Agreement,
     BoardRecord,
@@ -55,7 +55,7 @@ from assayer.models.evidence_graph import (
     RecommendedReference,
 )
 from assayer.models.evidence_report import EvidenceReport, NearPassage, OftenCited
-from assayer.models.idea import Idea, suspicious_kinds, with_reference_list
+from assayer.models.idea import Idea, append_reference_list, suspicious_kinds
 from assayer.models.llm import CachedAnswer, CallOutcome, CallRecord, LedgerRow
 from assayer.models.own_references import OwnReference, OwnReferenceOutcome, OwnReferences, ReferenceRecord
 from assayer.models.panel_review import (

@@ -9,7 +9,7 @@ BlindDefault = Literal["always", "several", "never"]
 batches, rankings, comparisons, and several ideas or a folder on the command line."""
 
 
-def judged_blind(requested: bool | None, default: BlindDefault, *, several: bool) -> bool:
+def is_judged_blind(requested: bool | None, default: BlindDefault, *, several: bool) -> bool:
     """Return whether ideas are judged blind. `requested` is the request's choice; if it is None, `default` decides.
     `several` is true if the ideas were submitted together, however many of them could be read."""
     return requested if requested is not None else default == "always" or (several and default == "several")

@@ -19,7 +19,7 @@ def suspicious_kinds(flags: Iterable[TextFlag]) -> tuple[FlagKind, ...]:
     return tuple(sorted({flag.kind for flag in flags} - {"label_lookalike"}))
 
 
-def with_reference_list(text: str, reference_list: str) -> str:
+def append_reference_list(text: str, reference_list: str) -> str:
     """Return the text followed by its reference list, as in the original document."""
     return f"{text}\n\n## References\n\n{reference_list}" if reference_list else text
 
@@ -57,7 +57,7 @@ class Idea(Frozen):
     @property
     def whole_text(self) -> str:
         """Return the text with its reference list at the end, for people who read the proposal."""
-        return with_reference_list(self.text, self.reference_list)
+        return append_reference_list(self.text, self.reference_list)
 
     @property
     def own_words(self) -> UnblindedWords:

@@ -11,7 +11,7 @@ from assayer.models.coverage import Coverage
 from assayer.models.document import ReadingRecord
 from assayer.models.evidence_graph import GraphRecord
 from assayer.models.evidence_report import EvidenceReport
-from assayer.models.idea import with_reference_list
+from assayer.models.idea import append_reference_list
 from assayer.models.own_references import OwnReferences
 from assayer.models.panel_review import PanelReview
 from assayer.models.plan_review import PlanReview
@@ -87,7 +87,7 @@ class IdeaCard(Frozen):
     @property
     def whole_text(self) -> str:
         """Return the text with its reference list at the end, for people who read the proposal."""
-        return with_reference_list(self.text, self.reference_list)
+        return append_reference_list(self.text, self.reference_list)
 
 
 class Report(Frozen):

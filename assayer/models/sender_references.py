@@ -22,7 +22,7 @@ def reference_in(source: str) -> str:
     return "" if _ROW.fullmatch(source) else source
 
 
-def own_reference(source: str, row: int | None) -> str:
+def get_own_reference(source: str, row: int | None) -> str:
     """Return the sender's reference for a source. If `row` is None, the source is not part of a batch, and its whole
     name is the reference; otherwise it is found as in `reference_in`."""
     return source if row is None else reference_in(source)

@@ -14,7 +14,7 @@ from assayer.own_references.matching import RecordMatch
 from assayer.run.run import Run
 
 _PER_CALL = 5
-_LONGEST_ABSTRACT = 3_000
+_MAX_ABSTRACT_CHARS = 3_000
 
 
 class CitingPassage(NamedTuple):
@@ -45,7 +45,10 @@ async def passages_borne_out(
     every passage."""
     items = [
         SupportItem(
-            label="", claim=passage.claim, passage=passage.paper.abstract[:_LONGEST_ABSTRACT], title=passage.paper.title
+            label="",
+            claim=passage.claim,
+            passage=passage.paper.abstract[:_MAX_ABSTRACT_CHARS],
+            title=passage.paper.title,
         )
         for passage in passages
     ]

@@ -49,7 +49,7 @@ async def check_own_references(
     searches = [ReferenceSearch(work, references.masked_names) for work in works]
     lookup = ReferenceLookup(sources, run)
     await _look_up(lookup, searches, run, options.seconds)
-    borne_out = await _borne_out(searches, passages, llm, run, options.passages)
+    borne_out = await _judge_support(searches, passages, llm, run, options.passages)
     return OwnReferences(
         read_by=idea.references_reader,
         entries=tuple(
@@ -79,7 +79,7 @@ async def _look_up(lookup: ReferenceLookup, searches: Sequence[ReferenceSearch],
         run.journal.record_dropped("check of the idea's own references for retractions", reason, unanswered)
 
 
-async def _borne_out(
+async def _judge_support(
     searches: Sequence[ReferenceSearch], passages: Sequence[CitingSentence], llm: Llm, run: Run, most: int
 ) -> dict[int, ClaimSupport | Absent]:
     """Return the support for each citing passage, keyed by the number of its reference, from 1."""
@@ -107,7 +107,7 @@ def _entry(
     published = match.paper.publication_date if match else None
     return OwnReference(
         number=number,
-        text=search.work.raw or _composed_text(search.work),
+        text=search.work.raw or _compose_text(search.work),
         outcome=_outcome(search, unanswered),
         differences=(*match.differences, *filter(None, [match.note])) if match else (),
         record=ReferenceRecord.model_validate(match.paper, from_attributes=True) if match else None,
@@ -143,6 +143,6 @@ def _why_undecided(search: ReferenceSearch, unanswered: tuple[str, ...]) -> str:
     return "it is a web page, and the sources contain only publications." if is_web_page(search.work.raw) else ""
 
 
-def _composed_text(work: CitedWork) -> str:
+def _compose_text(work: CitedWork) -> str:
     parts = [", ".join(work.authors), f"({work.year})" if work.year else "", work.title, work.doi or work.arxiv]
     return ". ".join(part for part in parts if part)

@@ -74,10 +74,10 @@ def name_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
     """Return the marks that cite works by name and year, keyed by the work's position."""
     known: dict[tuple[str, str], list[tuple[int, _Names]]] = {}
     for place, work in enumerate(works):
-        if work.authors and work.year and (names := _names_of(work)).first:
+        if work.authors and work.year and (names := _parse_work_names(work)).first:
             known.setdefault((names.first, names.year), []).append((place, names))
     marks = dict[int, Mark]()
-    for cited, mark in _named_in(body).items():
+    for cited, mark in _find_name_marks(body).items():
         fitting = known.get((cited.first, cited.year), [])
         alike = [place for place, names in fitting if _matches(names, cited)]
         places = alike or [place for place, names in fitting if _may_match(names, cited)]
@@ -96,7 +96,7 @@ def identifier_marks(body: str, works: Sequence[CitedWork]) -> dict[int, Mark]:
     return marks
 
 
-def _named_in(body: str) -> Mapping[_Names, Mark]:
+def _find_name_marks(body: str) -> Mapping[_Names, Mark]:
     """Return the name marks in the text, each at its first occurrence."""
     marks, after = dict[_Names, Mark](), 0
     last: _Names | None = None
@@ -105,8 +105,8 @@ def _named_in(body: str) -> Mapping[_Names, Mark]:
         named = _NAMED.search(body, start, match.start())
         last = None
         if named and named["first"][0].isupper():
-            last = _names_in(named)
-            mark = _with_brackets(Mark(named.start(), match.end()), body)
+            last = _parse_names(named)
+            mark = _extend_to_brackets(Mark(named.start(), match.end()), body)
         elif before and _SAME_NAMES.fullmatch(body, after, match.start()):
             last = before
             mark = Mark(*match.span())
@@ -116,14 +116,14 @@ def _named_in(body: str) -> Mapping[_Names, Mark]:
     return marks
 
 
-def _names_in(named: "re.Match[str]") -> _Names:
+def _parse_names(named: "re.Match[str]") -> _Names:
     more = [_key(part) for part in _BETWEEN_NAMES.split(named["more"] or "") if part.strip()]
     others = bool(named["others"]) or any(item in _OTHERS for item in more) or len(more) > 1
     second = more[0] if more and more[0] not in _OTHERS else ""
     return _Names(_key(named["first"]), "", second=second, people=3 if others else 1 + len(more))
 
 
-def _names_of(work: CitedWork) -> _Names:
+def _parse_work_names(work: CitedWork) -> _Names:
     keys = [_key(family_name(author)) for author in work.authors[:2]]
     letter = re.search(rf"\b{work.year}([a-z])\b", work.raw)
     all_named = not re.search(r"\bet al\b|\bothers\b", work.raw)
@@ -151,7 +151,7 @@ def _may_match(work: _Names, cited: _Names) -> bool:
     return same_letter and (not (cited.second and work.second) or cited.second == work.second)
 
 
-def _with_brackets(mark: Mark, body: str) -> Mark:
+def _extend_to_brackets(mark: Mark, body: str) -> Mark:
     """Extend a mark to include the bracket that closes after it, together with the matching opening bracket."""
     start, end = mark
     if body[end : end + 1] not in (")", "]"):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.models import CitedWork, Idea
-from assayer.own_references.kept_words import MaskedNames, kept_words
+from assayer.own_references.kept_words import MaskedNames, keep_words
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
 
 _LINK = re.compile(r"\[(?P<words>[^\[\]\n]{1,300})\]\(<?(?P<address>https?://[^()\s<>]{1,400})>?\)")
@@ -27,18 +27,21 @@ class IdeaReferences(NamedTuple):
 def read_references(idea: Idea) -> IdeaReferences:
     """Return the references of an idea in its order; works mentioned only in the text follow those in the list. If the
     idea is judged blind, removed lines and sections are not read."""
-    kept = kept_words(idea)
+    kept = keep_words(idea)
     entries = list(idea.references)
     known = {name for work in entries for name in (work.doi, work.arxiv) if name}
     # If there is a list, a bare identifier usually belongs to the text itself or to its data.
-    for work in [*_linked(kept.text), *(_identified(kept.text) if len(entries) < _MIN_LIST_ENTRIES else ())]:
+    for work in [
+        *_find_linked_works(kept.text),
+        *(_find_identified_works(kept.text) if len(entries) < _MIN_LIST_ENTRIES else ()),
+    ]:
         if not known & {work.doi, work.arxiv}:
             known |= {name for name in (work.doi, work.arxiv) if name}
             entries.append(work)
     return IdeaReferences(tuple(entries), kept.masked_names)
 
 
-def _linked(body: str) -> Iterator[CitedWork]:
+def _find_linked_works(body: str) -> Iterator[CitedWork]:
     """Yield the works to which the text links by DOI or arXiv id."""
     for match in _LINK.finditer(body):
         words, address = match["words"], match["address"]
@@ -47,7 +50,7 @@ def _linked(body: str) -> Iterator[CitedWork]:
             yield work.model_copy(update={"title": words if len(words.split()) >= _TITLE_WORDS else ""})
 
 
-def _identified(body: str) -> Iterator[CitedWork]:
+def _find_identified_works(body: str) -> Iterator[CitedWork]:
     """Yield the works that the text mentions by DOI or arXiv id."""
     for name in arxiv_ids_in(body):
         yield CitedWork(arxiv=name, raw=f"arXiv:{name}")

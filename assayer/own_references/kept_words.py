@@ -9,7 +9,7 @@ from assayer.models import Idea
 MaskedNames: TypeAlias = Set[tuple[str, ...]]
 """Set of names, each split into words without punctuation: `Roe, J.` is `("Roe", "J")`."""
 _WORD = re.compile(r"\w+")
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 
 
 class KeptWords(NamedTuple):
@@ -19,7 +19,7 @@ class KeptWords(NamedTuple):
     masked_names: MaskedNames
 
 
-def kept_words(idea: Idea) -> KeptWords:
+def keep_words(idea: Idea) -> KeptWords:
     """Return the words kept for reading references. For an idea judged as submitted, these are the whole text, with no
     masked names."""
     if idea.unblinded is None:
@@ -38,13 +38,13 @@ def kept_words(idea: Idea) -> KeptWords:
     return KeptWords(apply(text, [span for span in spans if span.cut]), found)
 
 
-def without_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
+def remove_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
     """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname can
     be a word in a title."""
     tokens = list(_WORD.finditer(words)) if names else []
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):
-        most = min(_MOST_WORDS, len(tokens) - number)
+        most = min(_MAX_WORDS, len(tokens) - number)
         length = next(
             (
                 n

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_identity import identifiers_by_scheme, merge_identifiers, with_arxiv
-from assayer.literature.retractions import gravest_retraction
+from assayer.literature.paper_identity import add_arxiv_id, identifiers_by_scheme, merge_identifiers
+from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import CitedWork, Identifiers, Paper, Retraction
-from assayer.own_references.kept_words import MaskedNames, without_names
-from assayer.own_references.matching import RecordMatch, best_match, without_identifiers
+from assayer.own_references.kept_words import MaskedNames, remove_names
+from assayer.own_references.matching import RecordMatch, find_best_match, remove_identifiers
 from assayer.ports import ReferenceSource
 from assayer.reference_lists.telling_title import is_title_told
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
-from assayer.text.scripts import unspaced_letters
+from assayer.text.scripts import count_unspaced_letters
 
-_FEWEST_UNSPACED = 4
+_MIN_UNSPACED_LETTERS = 4
 """Minimum number of letters for a title in a script without spaces to be searched; this is about two words in other
 scripts."""
 
@@ -37,7 +37,7 @@ class ReferenceSearch:
 
     @property
     def identifiers(self) -> Identifiers:
-        return with_arxiv(Identifiers(doi=self.work.doi, arxiv=self.work.arxiv))
+        return add_arxiv_id(Identifiers(doi=self.work.doi, arxiv=self.work.arxiv))
 
     @property
     def found_identifiers(self) -> Identifiers:
@@ -55,22 +55,22 @@ class ReferenceSearch:
         if self.match is None:
             return None
         notices = [notice for notice in (self.match.paper.retraction, *self.notices.values()) if notice]
-        return gravest_retraction(notices) if notices else None
+        return choose_gravest_retraction(notices) if notices else None
 
     @property
     def words(self) -> str:
         """Search words: the title, or the whole entry if the title could not be told, without the names masked in the
         idea. Empty if only an identifier remains."""
         if is_title_told(self.work) or not self.work.raw:
-            words = without_names(self.work.title, self._masked_names, fewest=2)
+            words = remove_names(self.work.title, self._masked_names, fewest=2)
         else:
-            words = without_names(without_identifiers(self.work.raw), self._masked_names)
-        return words if len(words.split()) > 1 or unspaced_letters(words) >= _FEWEST_UNSPACED else ""
+            words = remove_names(remove_identifiers(self.work.raw), self._masked_names)
+        return words if len(words.split()) > 1 or count_unspaced_letters(words) >= _MIN_UNSPACED_LETTERS else ""
 
     def add(self, source: str, records: Sequence[Paper]) -> None:
         self.asked[source] = None
         known = [self.match.paper] if self.match else []
-        self.match = best_match(self.work, [*known, *records])
+        self.match = find_best_match(self.work, [*known, *records])
 
 
 class ReferenceLookup:

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from assayer.literature.paper_identity import family_name, identifiers_by_scheme, title_key
 from assayer.models import CitedWork, Identifiers, Paper
-from assayer.own_references.names import are_comparable, is_group, is_named_in, may_be_same
+from assayer.own_references.names import are_comparable, is_group, is_named_in, names_may_match
 from assayer.own_references.titles import TELLING, has_more_subtitle, is_other_title, title_agreement
 from assayer.reference_lists.telling_title import is_title_told
 
@@ -37,17 +37,17 @@ _Likeness = Literal["identifier", "same", "alike"]
 _PREFERENCE: dict[_Likeness, int] = {"identifier": 2, "same": 1, "alike": 0}
 
 
-def best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
+def find_best_match(work: CitedWork, records: Sequence[Paper]) -> RecordMatch | None:
     """Return the record of the same work with the fewest differences; None if no record belongs to that work."""
-    matches = [(likeness, paper) for paper in records if (likeness := _likeness(work, paper))]
+    matches = [(likeness, paper) for paper in records if (likeness := _measure_likeness(work, paper))]
     if not matches:
         return None
     judged = [(likeness, _match_with_differences(work, paper, likeness)) for likeness, paper in matches]
     return min(judged, key=lambda item: (len(item[1].differences), -_PREFERENCE[item[0]]))[1]
 
 
-def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
-    if _shared_identifiers(work, paper):
+def _measure_likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
+    if _find_shared_schemes(work, paper):
         return "identifier"
     titles = title_agreement(work, paper.title)
     if titles is None:
@@ -59,7 +59,7 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
         unnamed = not work.authors and not paper.authors and year is None
         return "same" if distinctive or author or (author is None and year) or unnamed else None
     # Names in two scripts cannot be compared, so the year must confirm a long title.
-    stands = titles != "alike" and year and len(title_key(paper.title)) >= TELLING and _in_two_scripts(work, paper)
+    stands = titles != "alike" and year and len(title_key(paper.title)) >= TELLING and _are_in_two_scripts(work, paper)
     if not author and not stands:
         return None
     if titles == "same":
@@ -67,42 +67,42 @@ def _likeness(work: CitedWork, paper: Paper) -> _Likeness | None:
     return "alike" if year is not False else None
 
 
-def _shared_identifiers(work: CitedWork, paper: Paper) -> set[str]:
+def _find_shared_schemes(work: CitedWork, paper: Paper) -> set[str]:
     """Return the schemes of the identifiers that the entry and the record share."""
-    ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
+    ours, theirs = _collect_identifiers(work), identifiers_by_scheme(paper.identifiers)
     return {scheme for scheme, value in ours.items() if theirs.get(scheme) == value}
 
 
-def _named(work: CitedWork) -> dict[str, str]:
+def _collect_identifiers(work: CitedWork) -> dict[str, str]:
     return identifiers_by_scheme(Identifiers(doi=work.doi, arxiv=work.arxiv))
 
 
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
     """Return whether the first author of the entry or of the record is named by the other; None if either names no
     authors."""
-    if not paper.authors or _in_two_scripts(work, paper):
+    if not paper.authors or _are_in_two_scripts(work, paper):
         return None
     if work.authors:
-        if any(may_be_same(work.authors[0], author) for author in paper.authors):
+        if any(names_may_match(work.authors[0], author) for author in paper.authors):
             return True
-    elif not work.raw or not _beside_title(work):
+    elif not work.raw or not _remove_title(work):
         return None
-    if is_named_in(paper.authors[0], _beside_title(work)):
+    if is_named_in(paper.authors[0], _remove_title(work)):
         return True
     return False if work.authors else None
 
 
-def _in_two_scripts(work: CitedWork, paper: Paper) -> bool:
+def _are_in_two_scripts(work: CitedWork, paper: Paper) -> bool:
     """Return whether the first author of the entry and that of the record are written in different scripts."""
     return bool(work.authors and paper.authors) and not are_comparable(work.authors[0], paper.authors[0])
 
 
-def _beside_title(work: CitedWork) -> str:
+def _remove_title(work: CitedWork) -> str:
     """Return the entry without its title."""
     return work.raw.replace(work.title, " ", 1) if work.title else work.raw
 
 
-def without_identifiers(entry: str) -> str:
+def remove_identifiers(entry: str) -> str:
     """Return the entry without addresses, DOIs and arXiv ids."""
     return _IDENTIFIER.sub(" ", entry)
 
@@ -111,20 +111,25 @@ def _year_agrees(work: CitedWork, paper: Paper) -> bool | None:
     if work.year is None or paper.publication_date is None:
         return None
     year = paper.publication_date.year
-    stated = re.findall(r"\b(?:19|20)\d\d(?=[a-z]?\b)", without_identifiers(_beside_title(work)))
+    stated = re.findall(r"\b(?:19|20)\d\d(?=[a-z]?\b)", remove_identifiers(_remove_title(work)))
     return abs(work.year - year) <= _VERSIONS or str(year) in stated
 
 
 def _match_with_differences(work: CitedWork, paper: Paper, likeness: _Likeness) -> RecordMatch:
     title = _title_difference(work, paper, likeness)
-    found = [title, _names_differ(work, paper), _years_differ(work, paper), *_identifiers_differ(work, paper)]
+    found = [
+        title,
+        _describe_name_differences(work, paper),
+        _years_differ(work, paper),
+        *_identifiers_differ(work, paper),
+    ]
     note = f"The record has no such subtitle: “{paper.title}”." if has_more_subtitle(work, paper.title) else ""
     return RecordMatch(paper, tuple(filter(None, found)), note, other_title=bool(title))
 
 
 def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str:
     if likeness == "identifier" and is_title_told(work) and is_other_title(work, paper.title):
-        name = f"arXiv id {work.arxiv}" if "doi" not in _shared_identifiers(work, paper) else f"DOI {work.doi}"
+        name = f"arXiv id {work.arxiv}" if "doi" not in _find_shared_schemes(work, paper) else f"DOI {work.doi}"
         return f"The {name} belongs to a work with a different title: “{paper.title}”."
     if title_agreement(work, paper.title) != "alike":
         return ""
@@ -133,25 +138,27 @@ def _title_difference(work: CitedWork, paper: Paper, likeness: _Likeness) -> str
     return f"The entry's title is “{work.title}”, the record's “{paper.title}”."
 
 
-def _names_differ(work: CitedWork, paper: Paper) -> str:
+def _describe_name_differences(work: CitedWork, paper: Paper) -> str:
     """Return how the authors differ, or an empty string. The first authors are compared; then authors missing from the
     record are listed, unless the record is known to be incomplete."""
-    named, known = _compared(work.authors), _compared(paper.authors)
+    named, known = _choose_compared_authors(work.authors), _choose_compared_authors(paper.authors)
     if not named or not known or not are_comparable(named[0], known[0]) or is_group(named[0]) != is_group(known[0]):
         return ""
-    if not may_be_same(named[0], known[0]):
+    if not names_may_match(named[0], known[0]):
         return f"The entry names {named[0]} first, the record {known[0]}."
     if len(known) >= _CUT_OFF or any(map(_is_placeholder, paper.authors)):
         return ""
     people = (item for item in named[1:] if len(title_key(family_name(item))) > 1)  # skip stray initials
     missing = [
-        person for person in people if all(are_comparable(person, it) and not may_be_same(person, it) for it in known)
+        person
+        for person in people
+        if all(are_comparable(person, it) and not names_may_match(person, it) for it in known)
     ]
     others = f" and {len(missing) - _MAX_LISTED} more" if len(missing) > _MAX_LISTED else ""
     return f"The entry names {', '.join(missing[:_MAX_LISTED])}{others}, but the record does not." if missing else ""
 
 
-def _compared(authors: Sequence[str]) -> list[str]:
+def _choose_compared_authors(authors: Sequence[str]) -> list[str]:
     """Return the people among the authors, or the organisations if there are no people. For the same work, some records
     name a collaboration first, others last or not at all."""
     named = [author for author in authors if not _is_placeholder(author)]
@@ -172,7 +179,7 @@ def _years_differ(work: CitedWork, paper: Paper) -> str:
 def _identifiers_differ(work: CitedWork, paper: Paper) -> list[str]:
     """Return the differences in DOI and arXiv id, for the kinds of identifier that the record has. A preprint and its
     publication are allowed to have different identifiers."""
-    ours, theirs = _named(work), identifiers_by_scheme(paper.identifiers)
+    ours, theirs = _collect_identifiers(work), identifiers_by_scheme(paper.identifiers)
     return [
         f"The entry gives the {name} {ours[scheme]}, the record {theirs[scheme]}."
         for scheme, name in (("doi", "DOI"), ("arxiv", "arXiv id"))

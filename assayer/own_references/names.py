@@ -7,7 +7,7 @@ from rapidfuzz import fuzz
 
 from assayer.literature.paper_identity import family_name
 from assayer.reference_lists.entry_fields import ORGANISATION
-from assayer.text.folding import folded, german_folded, pinyin_folded
+from assayer.text.folding import fold_text, german_folded, pinyin_folded
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _PARTS = 4
@@ -22,7 +22,7 @@ _ACRONYM = re.compile(
 )
 _SMALL = re.compile(r"\b(?:of|the|for|and|on|in|at|de|des|du|la|le|für|der|die|und)\b", re.IGNORECASE)
 _GROUP_WORDS = re.compile(r"\b(?:the|collab(?:oration)?|consortium|group|team|authors)\b\.?", re.IGNORECASE)
-_FOLDS = (folded, german_folded, pinyin_folded)
+_FOLDS = (fold_text, german_folded, pinyin_folded)
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]")
 
 
@@ -43,19 +43,19 @@ def is_named_in(author: str, text: str) -> bool:
     return not _families(author).isdisjoint(_keys(text))
 
 
-def may_be_same(author: str, other: str) -> bool:
-    """Return whether either family name appears in the other name, the family names differ only by a typo, or both
-    names refer to the same organisation."""
+def names_may_match(author: str, other: str) -> bool:
+    """Return whether either family name appears in the other name, the family names differ only by a misprint, or both
+    names denote the same organisation."""
     if is_group(author) and is_group(other):
-        return _same_group(author, other)
-    if is_named_in(author, other) or is_named_in(other, author) or _same_group(author, other):
+        return _is_same_group(author, other)
+    if is_named_in(author, other) or is_named_in(other, author) or _is_same_group(author, other):
         return True
     ours, theirs = _key(family_name(author)), _key(family_name(other))
     return min(len(ours), len(theirs)) >= _LONG and fuzz.ratio(ours, theirs) >= _MISSPELT
 
 
-def _same_group(author: str, other: str) -> bool:
-    """Return whether both names refer to the same organisation: one has all words of the other, or is its acronym."""
+def _is_same_group(author: str, other: str) -> bool:
+    """Return whether both names denote the same organisation: one has all words of the other, or is its acronym."""
     names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
     ours, theirs = (frozenset(map(_key, name.split())) for name in names)
     if _key(names[0]) == _key(names[1]) or (
@@ -109,5 +109,5 @@ def _keys(text: str) -> set[str]:
     return found
 
 
-def _key(name: str, fold: Callable[[str], str] = folded) -> str:
+def _key(name: str, fold: Callable[[str], str] = fold_text) -> str:
     return "".join(letter for letter in fold(name) if letter.isalnum())

@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bp\.)(?<!\bpp\.)\s{1,20}(?=[^\Wa-z]|[“\"(])"
     r"|\n\s{0,20}\n|\n(?= {0,3}[-*#+] )"
 )
-_LONGEST = 600
+_MAX_CHARS = 600
 _THIS, _ANOTHER = "[this source]", "[another source]"
 
 
@@ -61,7 +61,7 @@ def _sentence_at(mark: Mark, body: str, ends: Sequence[int], number: int, greate
     following = bisect_right(ends, mark.start)
     start = ends[following - 1] if following else 0
     end = ends[following] if following < len(ends) else len(body)
-    start, end = max(start, mark.start - _LONGEST), max(mark.end, min(end, mark.start + _LONGEST))
+    start, end = max(start, mark.start - _MAX_CHARS), max(mark.end, min(end, mark.start + _MAX_CHARS))
 
     def relabelled(brackets: "re.Match[str]") -> str:
         ranges = numbers_in(brackets[0], greatest)

@@ -7,7 +7,7 @@ from typing import Literal
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from assayer.literature.paper_identity import plain_title, title_key
+from assayer.literature.paper_identity import normalise_title, title_key
 from assayer.models import CitedWork
 from assayer.text.folding import german_folded
 
@@ -17,7 +17,7 @@ _ALIKE = 90.0
 """Ratio (0 to 100) at or above which two titles may be the same title with a misprint."""
 _UNLIKE = 60.0
 """Ratio (0 to 100) below which the record behind an identifier counts as having a different title."""
-_MOST_OF_IT = 0.6
+_MIN_SHARE_OF_TITLE = 0.6
 """Minimum length of a record's title, as a share of the entry's title, for it to be searched for within the entry."""
 _LONG_WORD = 4
 """Minimum number of letters in a word for a wrong letter to be tolerated; `in` and `on` are different words."""
@@ -48,13 +48,13 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     ours, theirs = title_key(work.title), title_key(title)
     if not theirs:
         return None
-    if ours == theirs or (ours and _written_out(work.title) == _written_out(title)):
+    if ours == theirs or (ours and _write_out_umlauts(work.title) == _write_out_umlauts(title)):
         return "same"
     more = has_more_subtitle(work, title)
-    whole = len(theirs) >= max(TELLING, _MOST_OF_IT * len(ours)) or (ours and theirs.startswith(ours))
-    end = _end_in(work.raw, theirs) if whole else None
+    whole = len(theirs) >= max(TELLING, _MIN_SHARE_OF_TITLE * len(ours)) or (ours and theirs.startswith(ours))
+    end = _find_text_after_title(work.raw, theirs) if whole else None
     if end is None and len(theirs) >= _MIN_BEFORE_VENUE and ours.startswith(theirs):
-        end = rest if (rest := _end_in(work.title, theirs)) and _VENUE.match(rest) else None
+        end = rest if (rest := _find_text_after_title(work.title, theirs)) and _VENUE.match(rest) else None
     if end is not None and (_TITLE_ENDS.match(end) or not more):
         return "same" if _TITLE_ENDS.match(end) else "alike"
     if not ours:
@@ -62,7 +62,7 @@ def title_agreement(work: CitedWork, title: str) -> TitleAgreement | None:
     if more or _is_misprint(work.title, title) or _subtitle_after(title, ours):
         return "written otherwise"
     begins = min(len(ours), len(theirs)) >= TELLING // 2 and (ours.startswith(theirs) or theirs.startswith(ours))
-    alike = fuzz.ratio(_words(work.title), _words(title), score_cutoff=_ALIKE) >= _ALIKE
+    alike = fuzz.ratio(_normalise_words(work.title), _normalise_words(title), score_cutoff=_ALIKE) >= _ALIKE
     return "alike" if begins or alike else None
 
 
@@ -72,14 +72,14 @@ def is_other_title(work: CitedWork, title: str) -> bool:
     ours, theirs = title_key(work.title), title_key(title)
     if not ours or ours in theirs or theirs in ours or theirs in title_key(work.raw):
         return False
-    return fuzz.token_sort_ratio(_words(work.title), _words(title)) < _UNLIKE
+    return fuzz.token_sort_ratio(_normalise_words(work.title), _normalise_words(title)) < _UNLIKE
 
 
-def _words(title: str) -> str:
-    return " ".join(re.findall(r"\w+", plain_title(title)))
+def _normalise_words(title: str) -> str:
+    return " ".join(re.findall(r"\w+", normalise_title(title)))
 
 
-def _written_out(title: str) -> str:
+def _write_out_umlauts(title: str) -> str:
     """Return the key of a title with its umlauts written out: `Über` is also printed as `Ueber`."""
     return title_key(german_folded(title))
 
@@ -89,7 +89,7 @@ def _is_misprint(ours: str, theirs: str) -> bool:
     …`). Different numbers mean different works."""
     if _NUMBER.findall(ours) != _NUMBER.findall(theirs):
         return False
-    some, others = _words(ours).split(), _words(theirs).split()
+    some, others = _normalise_words(ours).split(), _normalise_words(theirs).split()
     if len(some) != len(others):
         return Levenshtein.distance(title_key(ours), title_key(theirs), score_cutoff=1) <= 1
     return all(item == other or _is_misspelt(item, other) for item, other in zip(some, others, strict=True))
@@ -116,10 +116,10 @@ def _subtitle_after(title: str, key: str) -> str:
     return ""
 
 
-def _end_in(entry: str, key: str) -> str | None:
+def _find_text_after_title(entry: str, key: str) -> str | None:
     """Return the text after a title in an entry; None if the entry does not contain the whole title as complete
     words."""
-    plain = plain_title(entry)
+    plain = normalise_title(entry)
     words = list(_WORD.finditer(plain))
     keys = [title_key(match[0]) for match in words]
     starts = list(accumulate(map(len, keys), initial=0))

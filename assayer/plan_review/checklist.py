@@ -88,7 +88,7 @@ def _kind(text: str, known: Wordings) -> _Kind:
 def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: list[tuple[int, int]]) -> ChecklistRow:
     found = list(known.stated[item].finditer(text))
     if found:
-        return ChecklistRow(item=item, outcome="stated", quote=_best_sentence(found, text, spans))
+        return ChecklistRow(item=item, outcome="stated", quote=_choose_sentence(found, text, spans))
     if item in _NEEDS_STUDY and kind.meeting:
         return ChecklistRow(item=item, outcome="not_applicable", reason=_MEETING)
     if item in _NEEDS_DATA and not kind.empirical:
@@ -98,7 +98,7 @@ def _row(item: ChecklistItem, text: str, kind: _Kind, known: Wordings, spans: li
     return ChecklistRow(item=item, outcome="not_stated")
 
 
-def _best_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
+def _choose_sentence(found: list[re.Match[str]], text: str, spans: list[tuple[int, int]]) -> str:
     """Return the sentence with the most matches, or the first of several. A heading is returned only if no other
     sentence matches."""
     by_sentence: dict[int, list[re.Match[str]]] = {}

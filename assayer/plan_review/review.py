@@ -22,7 +22,7 @@ from assayer.models import (
     PlanReview,
 )
 from assayer.plan_review.task import FLAWS, DoubtedPlan, FoundFlaw, LackingComparator
-from assayer.run.concurrency import Failed, as_result, gather_settled
+from assayer.run.concurrency import Failed, catch_failure, gather_settled
 
 _HITS = 20
 _NEAR = 0.5
@@ -51,17 +51,17 @@ async def review_plan(context: EvaluationContext[Any]) -> ReviewedPlan:
     if isinstance(answer, Failed):
         return ReviewedPlan(PlanReview(flaws=Absent(reason=f"the review failed: {answer.error.reason}.")))
     papers: dict[PaperId, Paper] = {}
-    near = await _near_papers(answer.comparators, context)
+    near = await _find_near_papers(answer.comparators, context)
     comparators = []
     for comparator, found in zip(answer.comparators, near, strict=True):
         if not isinstance(found, Absent):
             papers |= {paper.id: paper for paper, _ in found}
         comparators.append(_comparator(comparator, text, found))
-    flaws = tuple(_flaw(flaw, text) for flaw in answer.flaws)
+    flaws = tuple(_build_flaw(flaw, text) for flaw in answer.flaws)
     return ReviewedPlan(PlanReview(flaws=flaws, comparators=tuple(comparators)), papers)
 
 
-def _flaw(found: FoundFlaw, plan: str) -> PlanFlaw:
+def _build_flaw(found: FoundFlaw, plan: str) -> PlanFlaw:
     text = strip_citations(found.text)
     return PlanFlaw(
         aspect=found.aspect,
@@ -86,13 +86,13 @@ def _comparator(
     )
 
 
-async def _near_papers(
+async def _find_near_papers(
     lacking: Sequence[LackingComparator], context: EvaluationContext[Any]
 ) -> list[tuple[tuple[Paper, float], ...] | Absent]:
     if not lacking:
         return []
     library, run = context.library, context.run
-    searched = await as_result(library.search([item.query for item in lacking], _HITS))
+    searched = await catch_failure(library.search([item.query for item in lacking], _HITS))
     if isinstance(searched, Failed):
         run.journal.record_failure("search for a comparator", searched.error, len(lacking))
         return [Absent(reason=f"not searched: {searched.error.reason}.")] * len(lacking)

@@ -14,7 +14,7 @@ from assayer.citing.answer_texts import TextRole
 from assayer.llm import AnswerBounds, LabelledList, Llm, Task, ask_on_record
 from assayer.models import Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
-from assayer.ranking.judged_texts import blinding_rules, shown_text
+from assayer.ranking.judged_texts import blinding_rules, format_shown_text
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.run.run import Run
@@ -99,13 +99,13 @@ async def compare_ideas(
     options: RankingOptions,
     evidence: Mapping[IdeaId, str] | None = None,
 ) -> Comparison:
-    """Compare two ideas, shown in this order as `shown_text`, with the findings of their reports if `evidence` is
-    passed. Raises the same errors as `ask`, and InputError if the ideas are not masked in the same way."""
+    """Compare two ideas, shown in this order as `format_shown_text`. The findings of their reports are added if
+    `evidence` is passed. Raises the errors of `ask`, and InputError if the ideas are not masked in the same way."""
     rules = blinding_rules((first, second))
     question = PairQuestion(
         dimensions=options.dimensions,
-        first=shown_text(first, options),
-        second=shown_text(second, options),
+        first=format_shown_text(first, options),
+        second=format_shown_text(second, options),
         first_evidence=None if evidence is None else evidence.get(first.id, ""),
         second_evidence=None if evidence is None else evidence.get(second.id, ""),
     )
@@ -136,13 +136,13 @@ def question_digest(options: RankingOptions) -> str:
     return _digest(COMPARISON.version, COMPARISON.digest, respects)
 
 
-def shown_digests(
+def compute_shown_digests(
     ideas: Iterable[Idea], options: RankingOptions, evidence: Mapping[IdeaId, str] | None
 ) -> dict[str, str]:
     """Return, for each idea, a digest of the text that the judge is shown. Texts that differ only in white space have
     the same digest."""
     return {
-        idea.id: _text_digest(shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
+        idea.id: _text_digest(format_shown_text(idea, options), None if evidence is None else evidence.get(idea.id, ""))
         for idea in ideas
     }
 

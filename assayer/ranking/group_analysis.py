@@ -16,9 +16,9 @@ from assayer.citing.labels import check_each_once
 from assayer.llm import Llm, Task, ask
 from assayer.models import Absent, Frozen, Idea, IdeaId
 from assayer.prompts import Prompts
-from assayer.ranking.judged_texts import shown_text
+from assayer.ranking.judged_texts import format_shown_text
 from assayer.ranking.options import RankingOptions
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
 from assayer_client.comparisons import Comparison
@@ -147,10 +147,10 @@ async def analyse_group(
     question = GroupQuestion(
         dimensions=options.dimensions,
         order_by=options.order_by,
-        ideas=tuple(_shown_ideas(ideas, ranked, options)),
-        pairs=tuple(_shown_pairs(ranked, comparisons, names)),
+        ideas=tuple(_describe_ideas(ideas, ranked, options)),
+        pairs=tuple(_choose_pairs(ranked, comparisons, names)),
     )
-    answer = await as_result(ask(llm, ANALYSIS, question, run))
+    answer = await catch_failure(ask(llm, ANALYSIS, question, run))
     if isinstance(answer, Failed):
         return Absent(reason=answer.error.message)
     respects = {entry.label: entry.text for entry in answer.by_dimension}
@@ -178,8 +178,10 @@ async def analyse_group(
     )
 
 
-def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: RankingOptions) -> Iterable[ShownIdea]:
-    texts = {idea.id: shown_text(idea, options.model_copy(update={"idea_chars": _IDEA_CHARS})) for idea in ideas}
+def _describe_ideas(
+    ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: RankingOptions
+) -> Iterable[ShownIdea]:
+    texts = {idea.id: format_shown_text(idea, options.model_copy(update={"idea_chars": _IDEA_CHARS})) for idea in ideas}
     for item in ranked:
         yield ShownIdea(
             name=f"#{item.rank}",
@@ -190,7 +192,7 @@ def _shown_ideas(ideas: Sequence[Idea], ranked: Sequence[RankedIdea], options: R
         )
 
 
-def _shown_pairs(
+def _choose_pairs(
     ranked: Sequence[RankedIdea], comparisons: Sequence[Comparison], names: Mapping[IdeaId, str]
 ) -> Iterable[ShownPair]:
     """Yield the pairs that have reasons, closest in rank first: reasons are most informative where the order is least

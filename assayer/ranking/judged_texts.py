@@ -5,11 +5,11 @@ Ideas that would be shown to the judge with the same text are not compared with 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assayer.blinding.blind import RULES, blinded
+from assayer.blinding.blind import RULES, blind_idea
 from assayer.errors import InputError
 from assayer.models import Blinding, Idea, IdeaId
 from assayer.ranking.options import RankingOptions
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 from assayer_client.rankings import Unread
 
 
@@ -17,10 +17,10 @@ def mask_idea(idea: Idea) -> Idea:
     """Mask an idea by the current rules. Earlier masking (of an idea taken from a report, for example) is kept and
     stays on record."""
     if idea.blinding is None:
-        return blinded(idea)
+        return blind_idea(idea)
     if idea.blinding.rules == RULES:
         return idea
-    again = blinded(idea)
+    again = blind_idea(idea)
     found = again.blinding.masked if again.blinding else ()
     remain = again.blinding.names_may_remain if again.blinding and found else idea.blinding.names_may_remain
     record = Blinding(rules=RULES, masked=(*idea.blinding.masked, *found), names_may_remain=remain)
@@ -39,13 +39,13 @@ def blinding_rules(ideas: Sequence[Idea]) -> int | None:
     return versions.pop() if versions else None
 
 
-def shown_text(idea: Idea, options: RankingOptions) -> str:
+def format_shown_text(idea: Idea, options: RankingOptions) -> str:
     """Return the idea's text as shown to the judge; a long text is cut between words and ends in `[…]`."""
-    shown = first_words(idea.text, options.idea_chars)
+    shown = keep_beginning(idea.text, options.idea_chars)
     return shown if shown == idea.text else f"{shown} […]"
 
 
-def unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
+def measure_unread_text(ideas: Sequence[Idea], options: RankingOptions) -> Unread | None:
     beyond = [len(idea.text) - options.idea_chars for idea in ideas if len(idea.text) > options.idea_chars]
     return Unread(ideas=len(beyond), characters=sum(beyond), limit=options.idea_chars) if beyond else None
 
@@ -70,7 +70,7 @@ def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts
     distinct: list[Idea] = []
     rows: dict[IdeaId, int] = {}
     for idea in ideas:
-        text = _words(shown_text(idea, options))
+        text = _normalise_spaces(format_shown_text(idea, options))
         if text not in places:
             places[text] = len(distinct)
             distinct.append(idea)
@@ -79,8 +79,8 @@ def group_by_text(ideas: Sequence[Idea], options: RankingOptions) -> JudgedTexts
 
 
 def read_the_same(first: Idea, second: Idea, options: RankingOptions) -> bool:
-    return _words(shown_text(first, options)) == _words(shown_text(second, options))
+    return _normalise_spaces(format_shown_text(first, options)) == _normalise_spaces(format_shown_text(second, options))
 
 
-def _words(text: str) -> str:
+def _normalise_spaces(text: str) -> str:
     return " ".join(text.split())

@@ -54,12 +54,14 @@ class Judging(NamedTuple):
         return None if comparison.judged_by is None else self._other_judge(comparison, comparison.judged_by)
 
     def _other_judge(self, comparison: Comparison, by: JudgedBy) -> str | None:
-        if _differ(by.model, self.model):
+        if _have_changed(by.model, self.model):
             return f"by {by.model} and not by {self.model}"
-        if _differ(by.question, self.question):
+        if _have_changed(by.question, self.question):
             return "with another question (other dimensions, or another version of the prompt)"
         texts = self.texts or {}
-        if _differ(by.first_text, texts.get(comparison.first)) or _differ(by.second_text, texts.get(comparison.second)):
+        if _have_changed(by.first_text, texts.get(comparison.first)) or _have_changed(
+            by.second_text, texts.get(comparison.second)
+        ):
             return "on a text that differs from the idea's current one"
         return None
 
@@ -96,7 +98,7 @@ def explain_refused(refused: Sequence[Comparison], judging: Judging) -> str:
     return f"Of the comparisons of these ideas, {' and '.join(parts)} cannot be used{why}."
 
 
-def _differ(then: str | None, now: str | None) -> bool:
+def _have_changed(then: str | None, now: str | None) -> bool:
     return then is not None and now is not None and then != now
 
 

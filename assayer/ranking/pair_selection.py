@@ -57,7 +57,7 @@ def choose_pairs(
         if len(sampled[0]):
             return sampled
     first, second = _keep_unasked(strengths, excluded, *_candidates(strengths, generator))
-    gain = _expected_gain(strengths, first, second)
+    gain = _compute_expected_gain(strengths, first, second)
     if cut is not None:
         gain *= _cut_uncertainty(strengths, first, second, cut, generator)
     order = np.argsort(-gain, kind="stable")
@@ -74,7 +74,7 @@ def choose_reversed_pairs(
     excluded = unanswered or Unanswered.nothing(len(strengths.mean))
     done = asked | set(zip(excluded.first.tolist(), excluded.second.tolist(), strict=True))
     pairs = np.array(sorted((b, a) for a, b in asked if (b, a) not in done), np.int64).reshape(-1, 2)
-    gain = _expected_gain(strengths, pairs[:, 0], pairs[:, 1])
+    gain = _compute_expected_gain(strengths, pairs[:, 0], pairs[:, 1])
     if cut is not None:
         gain *= _cut_uncertainty(strengths, pairs[:, 0], pairs[:, 1], cut, np.random.default_rng(seed))
     best = np.argsort(-gain, kind="stable")[:count]
@@ -122,7 +122,7 @@ def _candidates(strengths: StrengthPosterior, generator: np.random.Generator) ->
     return np.where(swap, pairs[1], pairs[0]), np.where(swap, pairs[0], pairs[1])
 
 
-def _expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:
+def _compute_expected_gain(strengths: StrengthPosterior, first: Ints, second: Ints) -> Floats:
     first_variance, second_variance = strengths.variance[first], strengths.variance[second]
     chance = expit(strengths.mean[first] - strengths.mean[second])
     weight = chance * (1 - chance)

@@ -12,10 +12,10 @@ from assayer.errors import AssayerError, BudgetExhausted, InputError
 from assayer.llm import Llm
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ranking.bradley_terry import fit_strengths
-from assayer.ranking.comparison import compare_ideas, current_judging, shown_digests
+from assayer.ranking.comparison import compare_ideas, compute_shown_digests, current_judging
 from assayer.ranking.distinct_ideas import require_distinct
 from assayer.ranking.group_analysis import analyse_group
-from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, unread_text
+from assayer.ranking.judged_texts import JudgedTexts, blinding_rules, group_by_text, measure_unread_text
 from assayer.ranking.known_comparisons import split_comparisons
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pair_selection import Unanswered, choose_pairs, choose_reversed_pairs
@@ -74,7 +74,7 @@ class _ComparisonProgress:
             for row in pair:
                 if not answered[row]:
                     errors.setdefault(row, []).append(error)
-        return {row: _unjudged_reason(found, bool(closed[row])) for row, found in errors.items()}
+        return {row: _explain_unjudged(found, bool(closed[row])) for row, found in errors.items()}
 
     def _answered(self, texts: JudgedTexts) -> NDArray[np.bool_]:
         answered = np.zeros(len(texts.distinct), np.bool_)
@@ -84,7 +84,7 @@ class _ComparisonProgress:
         return answered
 
 
-def _unjudged_reason(errors: Sequence[AssayerError], closed: bool) -> Absent:
+def _explain_unjudged(errors: Sequence[AssayerError], closed: bool) -> Absent:
     end = "; no further attempts were made" if closed else ""
     why = errors[-1].reason
     return Absent(reason=f"All comparisons of this idea failed ({len(errors)} attempted{end}). Last error: {why}.")
@@ -117,7 +117,7 @@ async def rank_ideas(
     asked, rows = texts.distinct, texts.rows
     seeds = _seeds(texts, scores)
     judging = current_judging(options, llm.models[0] if llm.models else None, rules, evidence is not None)
-    judging = judging._replace(texts=await asyncio.to_thread(shown_digests, ideas, options, evidence))
+    judging = judging._replace(texts=await asyncio.to_thread(compute_shown_digests, ideas, options, evidence))
     fitting, refused = split_comparisons(known, rows, judging)
     for objection, count in Counter(map(judging.objection, refused)).items():
         run.journal.record_dropped("known comparison", f"judged {objection}", count)
@@ -160,7 +160,7 @@ async def rank_ideas(
         seeded=seeds is not None,
         blind=rules is not None,
         evidence=None if evidence is None else sum(1 for idea in ideas if evidence.get(idea.id)),
-        unread=unread_text(ideas, options),
+        unread=measure_unread_text(ideas, options),
         analysis=analysis,
         stopped=Absent(reason=progress.budget_error.message) if progress.budget_error else None,
         models=llm.models,

@@ -24,8 +24,8 @@ def evidence_of(report: Report, max_chars: int) -> str:
     }
     lines: list[str] = []
     left = max_chars
-    for point in _points(report):
-        shown = _shown(point, titles)
+    for point in _alternate_points(report):
+        shown = _format_point(point, titles)
         if len(shown) + 1 <= left:
             lines.append(shown)
             left -= len(shown) + 1
@@ -44,7 +44,7 @@ def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) 
         )
 
 
-def _points(report: Report) -> Iterator[Point]:
+def _alternate_points(report: Report) -> Iterator[Point]:
     """Yield each point once, alternating between for and against, so that both sides fit into limited space."""
     yielded: set[str] = set()
     for summary in (report.summary, *(part.summary for part in report.parts)):
@@ -56,7 +56,7 @@ def _points(report: Report) -> Iterator[Point]:
                 yield point
 
 
-def _shown(point: Point, titles: Mapping[Label, str]) -> str:
+def _format_point(point: Point, titles: Mapping[Label, str]) -> str:
     verified = [citation for citation in point.citations if citation.quote_state == "verified" and citation.quote]
     quotes = [f'    "{item.quote}": {titles[item.label]}' for item in verified[:_MAX_QUOTES] if item.label in titles]
     words = " ".join(LABEL.sub("", point.text).split()).replace(" .", ".").replace(" ,", ",")

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
 from assayer.methods.grapheval.graph.records import LabelledIdea
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, TfidfLogistic
-from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Embedder
@@ -38,18 +38,18 @@ async def measure_triage_baselines(
     """Measure the baselines' quality and score the ranked ideas with them. Labelled ideas that are also ranked are
     excluded, because they would predict themselves. Raises InputError if too few labelled ideas remain, or if all have
     the same outcome."""
-    ranked_texts = {_normalised_words(text) for idea in ideas for text in (idea.title, idea.text)}
+    ranked_texts = {_normalise_words(text) for idea in ideas for text in (idea.title, idea.text)}
     known = [
         item
         for item in labelled
-        if _normalised_words(item.title) not in ranked_texts and _normalised_words(item.text) not in ranked_texts
+        if _normalise_words(item.title) not in ranked_texts and _normalise_words(item.text) not in ranked_texts
     ]
     texts = [f"{item.title}\n\n{item.text}" for item in known]
-    vectors = await embedder.embed(texts + [_titled_text(idea) for idea in ideas], "passage")
+    vectors = await embedder.embed(texts + [_build_titled_text(idea) for idea in ideas], "passage")
     labels = [outcomes.index(item.label) if item.label is not None else UNKNOWN for item in known]
     graph = _graph(vectors, labels + [UNKNOWN] * len(ideas), tuple(outcomes))
     labelled_graph = _graph(vectors[: len(known)], labels, tuple(outcomes))
-    words = dict(zip(graph.ideas, texts + [_titled_text(idea) for idea in ideas], strict=True))
+    words = dict(zip(graph.ideas, texts + [_build_titled_text(idea) for idea in ideas], strict=True))
     asked = np.arange(len(known), len(graph.ideas), dtype=np.int32)
     positions = np.linspace(0.0, 1.0, len(outcomes))
     found: list[Baseline] = []
@@ -62,14 +62,14 @@ async def measure_triage_baselines(
     return TriageBaselines(tuple(found), values)
 
 
-def masked_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
+def mask_labelled_idea(labelled: LabelledIdea) -> LabelledIdea:
     """Mask a labelled idea for a blind ranking. Features learned from names would be useless there, and would inflate
     the measured quality."""
-    idea = blinded(Idea(id=labelled.id, title=labelled.title, text=labelled.text, sections=(), source=labelled.id))
+    idea = blind_idea(Idea(id=labelled.id, title=labelled.title, text=labelled.text, sections=(), source=labelled.id))
     return labelled.model_copy(update={"title": idea.title, "text": idea.text})
 
 
-def with_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
+def add_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
     ideas = tuple(idea.model_copy(update={"by_baseline": triage.values[idea.id]}) for idea in ranking.ideas)
     return ranking.model_copy(update={"ideas": ideas, "baselines": triage.baselines})
 
@@ -77,7 +77,7 @@ def with_triage_baselines(ranking: Ranking, triage: TriageBaselines) -> Ranking:
 def _measure_baseline(scorer: Scorer, labelled_graph: GraphArrays, set_aside: int) -> Baseline:
     folds = stratified_folds(labelled_graph, _FOLDS, 0)
     rows = np.concatenate(folds)
-    probabilities = held_out_scores(scorer, labelled_graph, folds)[rows]
+    probabilities = score_held_out(scorer, labelled_graph, folds)[rows]
     estimate = bootstrap(auroc, labelled_graph.labels[rows], [probabilities], _ROUNDS, 0)
     return Baseline(
         name=scorer.name,
@@ -106,9 +106,9 @@ def _graph(vectors: NDArray[np.float32], labels: Sequence[int], outcomes: tuple[
     )
 
 
-def _titled_text(idea: Idea) -> str:
+def _build_titled_text(idea: Idea) -> str:
     return idea.text if idea.text.startswith(idea.title) else f"{idea.title}\n\n{idea.text}"
 
 
-def _normalised_words(text: str) -> str:
+def _normalise_words(text: str) -> str:
     return " ".join(text.casefold().split())

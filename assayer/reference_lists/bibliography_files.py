@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from assayer.errors import InputError
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.models import CitedWork
-from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex, printed, read_bibtex
+from assayer.reference_lists.bibtex import AMSREFS, amsrefs_as_bibtex, format_work, read_bibtex
 from assayer.reference_lists.tagged_records import (
     MEDLINE,
     WEB_OF_SCIENCE,
@@ -35,7 +35,7 @@ _XML_EXPORTS = {
     "<records": ("EndNote XML", "In EndNote, export with the output style RefMan (RIS) Export or BibTeX Export."),
 }
 _ZOTERO_COLUMNS = {"Item Type", "Title", "Author"}
-_LONGEST_HEADER = 100_000
+_MAX_HEADER_CHARS = 100_000
 """Most characters in which a header of Zotero's CSV is looked for; a field of the csv module has at most 131,072."""
 
 
@@ -74,7 +74,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
         read = read_bibtex(amsrefs_as_bibtex(text))
         entries = [_bibtex_entry(key, work, read.fields[key]) for key, work in read.works.items()]
         unread = read.unread
-    elif set(next(csv.reader([start[:_LONGEST_HEADER].partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
+    elif set(next(csv.reader([start[:_MAX_HEADER_CHARS].partition("\n")[0]]))) >= _ZOTERO_COLUMNS:
         entries = list(_zotero_entries(start))
     elif start.startswith("<"):
         export, remedy = next((item for mark, item in _XML_EXPORTS.items() if mark in start[:4_000]), ("XML", _REMEDY))
@@ -87,7 +87,7 @@ def read_bibliography(text: str, source: str) -> BibliographyFile:
     return BibliographyFile(entries, unread)
 
 
-def holds_tagged(text: str) -> bool:
+def has_tagged_entries(text: str) -> bool:
     """Return whether a text contains entries in a format with tags or commands, other than BibTeX."""
     return any(pattern.search(text) for pattern in (_RIS, _ENDNOTE, MEDLINE, WEB_OF_SCIENCE, AMSREFS))
 
@@ -107,7 +107,7 @@ def _entry(key: str, fields: Mapping[str, Any], authors: Sequence[str], date: st
         or (arxiv_id(url) if "arxiv.org" in url else "")
         or arxiv_id(name),
     )
-    work = work.model_copy(update={"raw": printed(work, venue)})
+    work = work.model_copy(update={"raw": format_work(work, venue)})
     parts = [part for part in day.groups() if part] if day else []
     return BibliographyEntry(
         key,
@@ -146,7 +146,7 @@ def _ris_entries(text: str, source: str) -> Iterator[BibliographyEntry]:
                   "doi": record.get("doi"), "url": urls[0] if urls else ""}  # fmt: skip
         date = str(record.get("date") or record.get("year") or record.get("publication_year") or "")
         venue = record.get("secondary_title") or record.get("journal_name") or record.get("publisher") or ""
-        authors = [_given_first(name) for name in names]
+        authors = [_put_given_name_first(name) for name in names]
         yield _entry(str(record.get("id") or ""), fields, authors, date, venue if venue != title else "")
 
 
@@ -158,7 +158,7 @@ def _endnote_entries(text: str) -> Iterator[BibliographyEntry]:
         first = {tag: values[0] for tag, values in fields.items()}
         if "T" in first:
             known = {"title": first["T"], "abstract": first.get("X"), "doi": first.get("R"), "url": first.get("U")}
-            authors = [_given_first(name) for name in fields.get("A", fields.get("E", []))]
+            authors = [_put_given_name_first(name) for name in fields.get("A", fields.get("E", []))]
             yield _entry(first.get("F", ""), known, authors, first.get("D", ""), first.get("J", first.get("B", "")))
 
 
@@ -197,7 +197,7 @@ def object_entries(items: Sequence[Any]) -> Iterator[BibliographyEntry]:
 
 def _csl_name(person: Any) -> str:
     if isinstance(person, str):
-        return _given_first(person.strip()) if person.count(",") == 1 else person.strip()
+        return _put_given_name_first(person.strip()) if person.count(",") == 1 else person.strip()
     if not isinstance(person, dict):
         return ""
     parts = [person.get("given") or person.get("firstName") or person.get("first"),
@@ -221,14 +221,16 @@ def _zotero_entries(text: str) -> Iterator[BibliographyEntry]:
     """Yield the entries of a CSV exported from Zotero."""
     for row in csv.DictReader(io.StringIO(text, newline="")):
         if row.get("Title"):
-            authors = [_given_first(name.strip()) for name in (row.get("Author") or "").split(";") if name.strip()]
+            authors = [
+                _put_given_name_first(name.strip()) for name in (row.get("Author") or "").split(";") if name.strip()
+            ]
             fields = {"title": row["Title"], "abstract": row.get("Abstract Note"), "doi": row.get("DOI"),
                       "url": row.get("Url")}  # fmt: skip
             date = row.get("Date") or row.get("Publication Year") or ""
             yield _entry(row.get("Key") or "", fields, authors, date, row.get("Publication Title") or "")
 
 
-def _given_first(name: str) -> str:
+def _put_given_name_first(name: str) -> str:
     """Turn `Family, Given` and `Family, Given, Suffix` into `Given Family`."""
     family, _, given = name.partition(",")
     return " ".join(filter(None, (given.replace(",", " ").strip(), family.strip())))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from assayer.literature.paper_identity import arxiv_id
 from assayer.models import CitedWork
 from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in
-from assayer.text.tex import plain_tex
+from assayer.text.tex import strip_tex
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
 _ENTRY = re.compile(r"^\s{0,8}@[A-Za-z]{3,20}\s{0,3}[{(]\s{0,3}[^\s,{}]{1,200}\s{0,3},", re.MULTILINE)
@@ -26,7 +26,7 @@ _AND = re.compile(r"\s+and\s+(?![^{]*\})", re.IGNORECASE)
 VENUES = ("journal", "journaltitle", "booktitle", "publisher")
 """Fields that name the venue in which a work appeared."""
 _OTHERS = ("others", "et al", "et al.")
-_LONGEST = 5_000_000
+_MAX_CHARS = 5_000_000
 _SHOWN = 80
 
 
@@ -39,7 +39,7 @@ class BibtexEntries(NamedTuple):
     """Beginnings of entries that could not be parsed."""
 
 
-def holds_bibtex(text: str) -> bool:
+def has_bibtex_entry(text: str) -> bool:
     """Return whether a text contains a BibTeX entry."""
     return _ENTRY.search(text) is not None
 
@@ -64,14 +64,14 @@ def read_bibtex(text: str) -> BibtexEntries:
     works: dict[str, CitedWork] = {}
     fields: dict[str, Mapping[str, str]] = {}
     unread: list[str] = []
-    for number, entry in enumerate(_entries(text[:_LONGEST]), 1):
+    for number, entry in enumerate(_entries(text[:_MAX_CHARS]), 1):
         if isinstance(entry, str):
             unread.append(" ".join(entry.split())[:_SHOWN])
             continue
         key = entry.key or f"entry-{number}"
         if key in works:
             continue
-        fields[key] = {name: plain_tex(value) for name, value in entry.fields.items()} | {"entrytype": entry.kind}
+        fields[key] = {name: strip_tex(value) for name, value in entry.fields.items()} | {"entrytype": entry.kind}
         works[key] = _work(entry.fields, fields[key])
     return BibtexEntries(works, fields, tuple(unread))
 
@@ -112,7 +112,7 @@ def _read_fields(
     text: str, position: int, closing: str, macros: Mapping[str, str], fields: dict[str, str]
 ) -> int | None:
     """Add the fields from a position on. Returns the position after the closing bracket, or None if there is none."""
-    while not text.startswith(closing, position := _end_of(_BETWEEN, text, position)):
+    while not text.startswith(closing, position := _find_end(_BETWEEN, text, position)):
         name = _NAME.match(text, position)
         parts: list[str] = []
         end = None if name is None else _read_value(text, name.end(), closing, macros, parts)
@@ -132,7 +132,7 @@ def _read_value(text: str, position: int, closing: str, macros: Mapping[str, str
                 return None
             parts.append(text[position + 1 : end - 1])
         else:
-            end = _end_of(_BARE[closing], text, position)
+            end = _find_end(_BARE[closing], text, position)
             bare = text[position:end].strip()
             parts.append(macros.get(bare.casefold(), bare))
         following = _NEXT_PART.match(text, end)
@@ -141,7 +141,7 @@ def _read_value(text: str, position: int, closing: str, macros: Mapping[str, str
         position = following.end()
 
 
-def _end_of(pattern: re.Pattern[str], text: str, position: int) -> int:
+def _find_end(pattern: re.Pattern[str], text: str, position: int) -> int:
     """Return where the pattern's match at the position ends; the position itself if there is no match."""
     match = pattern.match(text, position)
     return match.end() if match else position
@@ -160,7 +160,7 @@ def _closed(text: str, start: int) -> int | None:
 def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
     year = _YEAR.search(plain.get("year", "")) or _YEAR.search(plain.get("date", ""))
     addresses = " ".join(plain.get(name, "") for name in ("url", "howpublished", "note", "journal"))
-    authors = names_in_bibtex(raw.get("author") or raw.get("editor") or "")
+    authors = parse_bibtex_names(raw.get("author") or raw.get("editor") or "")
     eprint = plain.get("eprint", "")
     identified = f"{plain.get('doi', '')} {addresses}".replace("\\_", "_")
     work = CitedWork(
@@ -171,23 +171,23 @@ def _work(raw: Mapping[str, str], plain: Mapping[str, str]) -> CitedWork:
         arxiv=arxiv_id(eprint) or next(arxiv_ids_in(f"arXiv:{eprint} {addresses}"), ""),
     )
     venue = next((plain[name] for name in VENUES if plain.get(name)), "")
-    return work.model_copy(update={"raw": printed(work, venue)})
+    return work.model_copy(update={"raw": format_work(work, venue)})
 
 
-def printed(work: CitedWork, venue: str) -> str:
+def format_work(work: CitedWork, venue: str) -> str:
     """Return a work as a reference entry for human readers."""
     identifier = f"doi:{work.doi}" if work.doi else f"arXiv:{work.arxiv}" if work.arxiv else ""
     parts = ("; ".join(work.authors), work.title, venue, str(work.year or ""), identifier)
     return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
 
-def names_in_bibtex(field: str) -> tuple[str, ...]:
+def parse_bibtex_names(field: str) -> tuple[str, ...]:
     """Return the names of an `author` field, each with the family name last as in running text."""
-    names = (plain_tex(name) for name in _AND.split(" ".join(field.split())))
-    return tuple(_in_order(name) for name in names if name and name.casefold() not in _OTHERS)
+    names = (strip_tex(name) for name in _AND.split(" ".join(field.split())))
+    return tuple(_put_given_name_first(name) for name in names if name and name.casefold() not in _OTHERS)
 
 
-def _in_order(name: str) -> str:
+def _put_given_name_first(name: str) -> str:
     """Turn `Family, Given` and `Family, Jr, Given` into `Given Family`."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) == 1 or not parts[-1]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from assayer.reference_lists.entry_shape import DATE, SURNAME, UPPER, YEAR, is_published
 from assayer.reference_lists.identifiers import ADDRESS
 
-_SHORTEST_TITLE = 8
-_LONGEST_TITLE = 300
+_MIN_TITLE_CHARS = 8
+_MAX_TITLE_CHARS = 300
 _REST_OF_NAMES = re.compile(rf"{UPPER}\.(?:,| {UPPER}[\w’'-]+(?:,| and | & ))")
 """Initial with a comma or a family name after it: the end of a list of names, not a title."""
 _YEAR = re.compile(
@@ -49,7 +49,7 @@ _PLACE_IN_VOLUME = re.compile(r"\s\d{1,4}(?:\(\d{1,4}\))?:\s?\d{1,5}[–-]\d{1,5
 _IN_VOLUME = re.compile(rf", in(?:: | (?=['‘“]|{UPPER}\. ?{UPPER})).*$")
 _PUBLISHER = re.compile(r";\s(?=[^\W\d_a-z]).*$")
 _UNNAMED_TITLE = re.compile(r"[^,;\d]{12,200}")
-_FEWEST_WORDS = 2
+_MIN_WORDS = 2
 _ARXIV_CLASS = re.compile(r"\s*\[[a-z-]{2,10}(?:\.[A-Za-z-]{2,8})?\]")
 _SENTENCE_END = re.compile(
     r"(?<!\b[^\W\d_a-z\u3040-\u9fff\uac00-\ud7ff])(?<!\bal)(?<!\bVol)(?<!\bNo)(?<!\bSt)(?<!\bJr)(?:[.?!][”\"]?\s+(?=[\"“(¿¡]?\w)|[。．]\s*)"
@@ -88,7 +88,7 @@ _TITLE_BEFORE_COMMA = re.compile(
     r"[.?!](?:\s|$)|, (?=(?:in|volume|vol|no|pages|pp|page|p|edition)\b|\d)", re.IGNORECASE
 )
 _LOWER_WORDS = re.compile(r"(?:^|\s)(?!(?:and|et|al|van|von|der|den|de|del|di|da|dos|la|le|el)\b)[a-z]{2,}(?:\s|$)")
-_FEWEST_TITLE_WORDS, _MOST_FAMILY_WORDS = 3, 2
+_MIN_TITLE_WORDS, _MAX_FAMILY_WORDS = 3, 2
 _ENDS_IN_INITIAL = re.compile(rf"^(?!.*(?:^|\s)[a-z]{{2,}}\s)\S+\s\S.*\s{UPPER}$")
 """Capitalised words that end in an initial, which are names rather than a title."""
 _SHORT_NAME = re.compile(rf"\s{UPPER}\w?$")
@@ -143,15 +143,15 @@ def fields_of(entry: str) -> EntryFields:
     entry = _DOUBLE_STOP.sub(".", entry)
     plain = _ARXIV_CLASS.sub("", _DOCUMENT_KIND.sub(lambda kind: ". " if kind[0].endswith("//") else "", entry))
     forms: tuple[Callable[[str], EntryFields | None], ...] = (
-        _quoted, _date_first, _after_date, _semicolons, _initials_first, _family_first, _family_first_comma,
-        _after_et_al,
-        _title_before_names, _surnames_first, _second_sentence, _without_authors,
+        _parse_quoted_title, _date_first, _parse_after_date, _semicolons, _initials_first, _family_first,
+        _family_first_comma, _parse_after_et_al,
+        _title_before_names, _surnames_first, _parse_second_sentence, _parse_without_authors,
     )  # fmt: skip
     fields = next((fields for form in forms if (fields := form(plain))), EntryFields())
-    return fields._replace(title=_bare_title(fields.title))
+    return fields._replace(title=_strip_title(fields.title))
 
 
-def _bare_title(title: str) -> str:
+def _strip_title(title: str) -> str:
     """Return a title without the date, volume, kind of work or publisher that follows it."""
     bare = _DATE_AT_END.sub("", title).strip(" .,;:")
     for added in (_IN_VOLUME, _ADDED_TO_TITLE, _PUBLISHER, _PLACE_IN_VOLUME):
@@ -160,7 +160,7 @@ def _bare_title(title: str) -> str:
     return bare
 
 
-def _quoted(entry: str) -> EntryFields | None:
+def _parse_quoted_title(entry: str) -> EntryFields | None:
     quoted = _QUOTED.search(entry)
     if quoted is None:
         return None
@@ -185,7 +185,7 @@ def _date_first(entry: str) -> EntryFields | None:
 def _semicolons(entry: str) -> EntryFields | None:
     """Parse an entry of the form `Ann J Lee; Bo Chen. A title. A journal.`"""
     names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
-    return _titled(names, rest[0]) if rest and ";" in names and ":" not in names else None
+    return _split_names_and_title(names, rest[0]) if rest and ";" in names and ":" not in names else None
 
 
 def _initials_first(entry: str) -> EntryFields | None:
@@ -237,44 +237,44 @@ def _begins_with_more_names(rest: str) -> bool:
         return True
     following = _SENTENCE_END.split("".join(after), maxsplit=1)[0]
     return (
-        len(names.split()) <= _MOST_FAMILY_WORDS
-        and len(following.split()) > _FEWEST_TITLE_WORDS
+        len(names.split()) <= _MAX_FAMILY_WORDS
+        and len(following.split()) > _MIN_TITLE_WORDS
         and not is_published(following)
     )
 
 
-def _after_date(entry: str) -> EntryFields | None:
+def _parse_after_date(entry: str) -> EntryFields | None:
     dated = _AFTER_DATE.search(entry)
-    return _titled(entry[: dated.start()], entry[dated.end() :]) if dated else None
+    return _split_names_and_title(entry[: dated.start()], entry[dated.end() :]) if dated else None
 
 
-def _after_et_al(entry: str) -> EntryFields | None:
+def _parse_after_et_al(entry: str) -> EntryFields | None:
     others = _ET_AL.search(entry)
-    return _titled(entry[: others.start()], entry[others.end() :]) if others else None
+    return _split_names_and_title(entry[: others.start()], entry[others.end() :]) if others else None
 
 
-def _second_sentence(entry: str) -> EntryFields | None:
+def _parse_second_sentence(entry: str) -> EntryFields | None:
     names, *rest = _SENTENCE_END.split(entry, maxsplit=1)
     if (
         rest and "," in names and _SHORT_NAME.search(names) and _begins_with_more_names(rest[0])
     ):  # `Ann Lee, Bo Ya. Chen, and Cy Dale. A title`
         more, *rest = _SENTENCE_END.split(rest[0], maxsplit=1)
         names = f"{names}. {more}"
-    return _titled(names, rest[0]) if rest else None
+    return _split_names_and_title(names, rest[0]) if rest else None
 
 
-def _without_authors(entry: str) -> EntryFields | None:
+def _parse_without_authors(entry: str) -> EntryFields | None:
     """Parse an entry that begins with its title: `A title. [Online]. Available: …`, `A title. A journal 2019;3:1`."""
     title = _SENTENCE_END.split(entry, maxsplit=1)[0]
     rest = entry[len(title) :]
     begins_sentence = (
-        _UNNAMED_TITLE.fullmatch(title) and not _INITIAL_INSIDE.match(title) and len(title.split()) > _FEWEST_WORDS
+        _UNNAMED_TITLE.fullmatch(title) and not _INITIAL_INSIDE.match(title) and len(title.split()) > _MIN_WORDS
     )
     is_title = rest.strip() and (begins_sentence or rest.lstrip(" .").startswith("[Online]"))
     return EntryFields((), title) if is_title and _may_be_title(title) else None
 
 
-def _titled(names: str, rest: str) -> EntryFields | None:
+def _split_names_and_title(names: str, rest: str) -> EntryFields | None:
     """Return the names and, as the title, the sentence after them; otherwise None."""
     people, title = authors_in(names), _SENTENCE_END.split(rest, maxsplit=1)[0]
     return EntryFields(people, title.rstrip(" .,")) if people and _may_be_title(title) else None
@@ -282,8 +282,8 @@ def _titled(names: str, rest: str) -> EntryFields | None:
 
 def _may_be_title(title: str) -> bool:
     unspaced = any("\u3040" <= letter <= "\uffdc" for letter in title)
-    shortest = _SHORTEST_TITLE // 2 if unspaced else _SHORTEST_TITLE
-    return shortest <= len(title) <= _LONGEST_TITLE and not (
+    shortest = _MIN_TITLE_CHARS // 2 if unspaced else _MIN_TITLE_CHARS
+    return shortest <= len(title) <= _MAX_TITLE_CHARS and not (
         _REST_OF_NAMES.match(title) or _ENDS_IN_INITIAL.match(title)
     )
 
@@ -321,7 +321,7 @@ def authors_in(text: str) -> tuple[str, ...]:
     if ORGANISATION.search(text) and len(text) <= 160 and not re.search(r"[;&]|\w{3}\. ", text):
         return tuple(part.strip() for part in text.split(", and ") if part.strip())
     parts = [part.strip(" .,") for part in _AND.split(text) if part.strip(" .,")]
-    names = list(_inverted(parts) if _is_inverted(parts) else _joined(parts))
+    names = list(_parse_inverted_names(parts) if _is_inverted(parts) else _join_initials(parts))
     return tuple(names) if all(map(_reads_like_name, names)) else ()
 
 
@@ -346,7 +346,7 @@ def _is_inverted(parts: list[str]) -> bool:
     return len(given) == 1 and len(parts) == 2 and len(parts[0].split()) <= 3
 
 
-def _inverted(parts: list[str]) -> Iterator[str]:
+def _parse_inverted_names(parts: list[str]) -> Iterator[str]:
     """Yield the names of a list in which the first name is inverted; the others are inverted too if all parts are
     single words."""
     yield f"{parts[0]}, {parts[1]}"
@@ -357,7 +357,7 @@ def _inverted(parts: list[str]) -> Iterator[str]:
         yield from rest
 
 
-def _joined(parts: list[str]) -> Iterator[str]:
+def _join_initials(parts: list[str]) -> Iterator[str]:
     """Yield the names, each surname such as `Lee` joined with the initials that follow it."""
     name = ""
     for part in parts:

@@ -3,19 +3,19 @@
 import re
 
 from assayer.models import CitedWork
-from assayer.reference_lists.bibliography_files import holds_tagged, read_bibliography
-from assayer.reference_lists.bibtex import holds_bibtex, read_bibtex
+from assayer.reference_lists.bibliography_files import has_tagged_entries, read_bibliography
+from assayer.reference_lists.bibtex import has_bibtex_entry, read_bibtex
 from assayer.reference_lists.entry_fields import EntryFields, authors_in, fields_of, year_of
 from assayer.reference_lists.entry_splitting import split_entries
-from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, mended_identifiers
+from assayer.reference_lists.identifiers import ADDRESS, arxiv_ids_in, dois_in, rejoin_identifiers
 from assayer.text.sanitise import clean_text
 
-_MOST = 2_000
-_LONGEST_LIST = 400_000
+_MAX_ENTRIES = 2_000
+_MAX_LIST_CHARS = 400_000
 """Maximum characters that are parsed."""
-_LONGEST = 1_500
+_MAX_ENTRY_CHARS = 1_500
 """Maximum characters of an entry; a longer entry was not split correctly, and only its identifiers are kept."""
-_MOST_READ = 4_000
+_MAX_READ_CHARS = 4_000
 """Maximum characters of an entry in which identifiers are looked for."""
 _LINK = re.compile(
     r"\[(?P<words>[^\[\]]{1,400})\]\(<?(?P<address>[^()\s<>]{1,400}(?:\([^()\s]{0,80}\)[^()\s<>]{0,80})?)>?\)"
@@ -32,15 +32,19 @@ _SAME_NAMES = re.compile(r"^[—―–_-]{2,}[.,]?\s*")
 def parse_references(text: str) -> tuple[CitedWork, ...]:
     """Return a work for each entry that can be separated from its neighbours. `raw` holds the whole entry; other fields
     are filled if they are recognised."""
-    text = text[:_LONGEST_LIST]
-    if holds_bibtex(text) and (works := tuple(read_bibtex(text).works.values())):
+    text = text[:_MAX_LIST_CHARS]
+    if has_bibtex_entry(text) and (works := tuple(read_bibtex(text).works.values())):
         return works
-    if holds_tagged(text) and (works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)):
+    if has_tagged_entries(text) and (
+        works := tuple(entry.work for entry in read_bibliography(text, "the list").entries)
+    ):
         return works
     found: list[CitedWork] = []
-    for entry in split_entries(text)[:_MOST]:
+    for entry in split_entries(text)[:_MAX_ENTRIES]:
         above = found[-1].authors if found else ()
-        work = _work(mended_identifiers(entry.text[:_MOST_READ]), above).model_copy(update={"number": entry.number})
+        work = _work(rejoin_identifiers(entry.text[:_MAX_READ_CHARS]), above).model_copy(
+            update={"number": entry.number}
+        )
         if work.raw:
             found.append(work)
     return tuple(found)
@@ -55,10 +59,10 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
     named = entry[same.end() :] if same else entry
     plain = ADDRESS.sub("", _ARXIV_AND_YEAR.sub("", named))
     fields = EntryFields()
-    if len(entry) <= _LONGEST:
+    if len(entry) <= _MAX_ENTRY_CHARS:
         fields = fields_of(f"{above[0]}. {plain.lstrip(' ,')}" if same else plain)
     if same:
-        fields = fields._replace(authors=_with_above(plain, above, fields.authors))
+        fields = fields._replace(authors=_resolve_dashes(plain, above, fields.authors))
     if linked and len(linked["words"].split()) >= _LINKED_WORDS:
         fields = fields._replace(title=_EMPHASIS.sub("", linked["words"]).strip(" .,"))
     return CitedWork(
@@ -67,11 +71,11 @@ def _work(entry: str, above: tuple[str, ...]) -> CitedWork:
         year=year_of(entry),
         doi=next(dois_in(entry), ""),
         arxiv=next(arxiv_ids_in(entry), ""),
-        raw=clean_text(entry[:_LONGEST]),
+        raw=clean_text(entry[:_MAX_ENTRY_CHARS]),
     )
 
 
-def _with_above(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
+def _resolve_dashes(entry: str, above: tuple[str, ...], otherwise: tuple[str, ...]) -> tuple[str, ...]:
     """Return the authors of an entry that begins with dashes. If the entry adds authors, these are the previous entry's
     first author and the added ones; otherwise they are all authors of the previous entry."""
     added = re.match(r"(?:and|&) (?P<names>[^\d]{3,200}?)[.,] \(?(?:1[5-9]|20)\d\d", entry)

@@ -107,7 +107,7 @@ _PUBLISHED = re.compile(
 )
 """Pattern for what only works have: volume, issue and pages, an identifier, proceedings, place and publisher, or a year
 in brackets after initials."""
-_FEWEST_WORDS, _LOWER, _MOST_MARKS = 12, 0.6, 0.3
+_MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 """Minimum number of words of prose, minimum share of words in lower case, and maximum of punctuation per word."""
 
 
@@ -116,9 +116,9 @@ def is_prose(text: str) -> bool:
     words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)
     marks = len(re.findall(r"[^\w\s'’-]|\d+", text))
     return (
-        len(words) >= _FEWEST_WORDS
+        len(words) >= _MIN_WORDS
         and sum(word.islower() for word in words) >= _LOWER * len(words)
-        and marks <= _MOST_MARKS * len(words)
+        and marks <= _MAX_MARKS_PER_WORD * len(words)
     )
 
 
@@ -133,7 +133,7 @@ def begins_with_names(line: str) -> bool:
     return bool(_SAME.match(text) or (_NAMES.match(text) and not _NO_AUTHOR.match(text)))
 
 
-def without_mark(line: str) -> str:
+def strip_mark(line: str) -> str:
     """Return a line without the number, bullet or key before its entry."""
     for mark in (_NUMBER_MARK, ITEM_MARK):
         if match := mark.match(line):
@@ -172,7 +172,7 @@ def has_year_or_link(entry: str) -> bool:
 def reads_like_entry(line: str) -> bool:
     """Return whether a line begins with names followed by a date, which is typical of entries and rare in other
     lines."""
-    text = without_mark(line).strip()[:600]
+    text = strip_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):
         return False
     if any(shape.match(text) for shape in (_DATED_TITLE, _MAKERS, _ONLINE)):
@@ -188,7 +188,7 @@ def reads_like_entry(line: str) -> bool:
     return people or _ORGANISATION.match(names) is not None
 
 
-def is_dated_names(piece: str) -> bool:
+def is_names_and_date(piece: str) -> bool:
     """Return whether a piece of an entry is only its names and the date after them."""
     match = _BRACKETED_DATE.match(piece)
     return match is not None and not piece[match.end() :].strip(" .,:") and _holds_only_names(match["names"])

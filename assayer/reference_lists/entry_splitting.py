@@ -12,24 +12,24 @@ from assayer.reference_lists.entry_shape import (
     begins_with_names,
     entry_number,
     has_year_or_link,
-    is_dated_names,
+    is_names_and_date,
     reads_like_entry,
-    without_mark,
+    strip_mark,
 )
 
-_FEWEST_INLINE = 3
+_MIN_INLINE = 3
 """Minimum number of numbered entries in running text; fewer are taken as coincidence."""
-_MOST_NOTE_LINES = 6
-_FEWEST_APART = 4
-_HALF, _MOST = 0.5, 0.8
+_MAX_NOTE_LINES = 6
+_MIN_PARAGRAPHS = 4
+_MIN_DATED_SHARE, _MIN_NAMED_SHARE = 0.5, 0.8
 """Minimum shares of the paragraphs of a list that have dates, and that begin with names."""
-_SHORTEST = 45
+_MIN_UNDATED_CHARS = 45
 """Minimum length of an entry without a date; a shorter paragraph is the rest of one, such as `London: Post Press.`"""
-_LARGEST_GAP = 5
+_MAX_GAP = 5
 """Maximum difference between the numbers of neighbouring entries, because an entry may have lost its number."""
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\[(?P<bracket>\d{1,3})\]|(?P<dot>\d{1,3})\.)\s*(?=[^\W\d_])")
 _INDENTED = re.compile(r"(?: {2,}|\t)\S")
-_FEWEST_ROWS = 2
+_MIN_ROWS = 2
 _ROW = re.compile(r"\s*\|.*\|\s*$|[^|]{1,40} \| ")
 _RULE = re.compile(r":?-{2,}:?")
 """Cell of the line below the header of a table."""
@@ -50,7 +50,7 @@ _ENDED = re.compile(r"(?:[.)\]\d»”\"’>*_。．]|(?:https?://|www\.)\S{1,400
 _ENDS_IN_ADDRESS = re.compile(r"(?:https?://|10\.\d{4,9}/)\S*\s*$")
 _BREAK = re.compile(r"(?<=[.)\]\d>”\"*])\s+(?=\S)")
 _LOOK_AHEAD = 400
-_FEWEST_DATED = 2
+_MIN_DATED = 2
 _HYPHENATED = re.compile(r"(?<=[^\W\d_A-Z])(?<=\w\w)[-\u2010]\n\s*(?=[^\W\d_A-Z])")
 
 
@@ -65,19 +65,19 @@ def split_entries(text: str) -> list[PrintedEntry]:
     text = _COLUMNS.sub(r"\g<mark>\g<entry>", FENCE.sub("", text))
     plain = html.unescape(_MARKUP.sub("", text)).replace("\r", "").replace("\u00a0", " ")
     plain = _NUMBER_ALONE.sub(r"\g<mark> ", plain)
-    lines = _without_table([line.rstrip() for line in plain.split("\n")])
-    entries = _numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
+    lines = _convert_table_rows([line.rstrip() for line in plain.split("\n")])
+    entries = _split_numbered_lines(lines) or _inline_numbers(plain) or _items(lines) or _paragraphs(lines)
     if not entries:
-        entries = [PrintedEntry(entry) for entry in _unmarked(lines)]
+        entries = [PrintedEntry(entry) for entry in _split_unmarked(lines)]
     joined = (entry._replace(text=" ".join(_HYPHENATED.sub("", entry.text).split())) for entry in entries)
     return [entry for entry in joined if entry.text]
 
 
-def _without_table(lines: Sequence[str]) -> Sequence[str]:
+def _convert_table_rows(lines: Sequence[str]) -> Sequence[str]:
     """Return the rows of a table as lines, a number in the first cell as the number of the entry; other lines
     unchanged."""
     rows = [line for line in lines if line.strip()]
-    if len(rows) < _FEWEST_ROWS or not all(_ROW.match(row) for row in rows):
+    if len(rows) < _MIN_ROWS or not all(_ROW.match(row) for row in rows):
         return lines
     parted = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in rows]
     rule = next((place for place, cells in enumerate(parted) if all(map(_RULE.fullmatch, cells))), -1)
@@ -88,10 +88,10 @@ def _without_table(lines: Sequence[str]) -> Sequence[str]:
     return found
 
 
-def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
+def _split_numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
     """Return the entries in lines that begin with increasing numbers of one style; empty if the first line has no
     number."""
-    lines = _without_note(lines)
+    lines = _remove_note(lines)
     first = next((line for line in lines if line.strip()), "")
     mark = entry_number(first)
     if mark is None:
@@ -103,28 +103,30 @@ def _numbered_lines(lines: Sequence[str]) -> list[PrintedEntry]:
         step = found[1] - last if found and found[0] == style else -1
         # A number may be printed twice by mistake.
         repeated = step == 0 and style == "bracket" and entries and has_year_or_link("\n".join(entries[-1][1]))
-        if found and (repeated or 0 < step <= (_LARGEST_GAP if style == "bracket" else 2)):
+        if found and (repeated or 0 < step <= (_MAX_GAP if style == "bracket" else 2)):
             last = found[1]
-            entries.append((last, [without_mark(line)]))
+            entries.append((last, [strip_mark(line)]))
         elif entries:
             entries[-1][1].append(line)
     if style in ("bare", "dot") and len(entries) < 2 and len([line for line in lines if line.strip()]) > 3:
         return []
     return [
-        PrintedEntry(text, number) for number, part in entries for text, number in _with_inline(number, "\n".join(part))
+        PrintedEntry(text, number)
+        for number, part in entries
+        for text, number in _split_inline_entries(number, "\n".join(part))
     ]
 
 
-def _without_note(lines: Sequence[str]) -> Sequence[str]:
+def _remove_note(lines: Sequence[str]) -> Sequence[str]:
     """Return the lines without a note on the list above its first number, if at least three entries are numbered from
     1."""
     places = [place for place, line in enumerate(lines) if entry_number(line)]
-    numbers = [entry_number(lines[place]) for place in places[:_FEWEST_INLINE]]
+    numbers = [entry_number(lines[place]) for place in places[:_MIN_INLINE]]
     above = [line for line in lines[: places[0]] if line.strip()] if places else []
-    consecutive = [mark and mark[1] for mark in numbers] == list(range(1, _FEWEST_INLINE + 1))
+    consecutive = [mark and mark[1] for mark in numbers] == list(range(1, _MIN_INLINE + 1))
     if (
         not consecutive
-        or len(above) > _MOST_NOTE_LINES
+        or len(above) > _MAX_NOTE_LINES
         or any(map(reads_like_entry, above))
         or has_year_or_link(" ".join(above))
     ):
@@ -132,7 +134,7 @@ def _without_note(lines: Sequence[str]) -> Sequence[str]:
     return lines[places[0] :]
 
 
-def _with_inline(number: int, text: str) -> Iterator[tuple[str, int]]:
+def _split_inline_entries(number: int, text: str) -> Iterator[tuple[str, int]]:
     """Yield an entry and the entries that follow it on the same line, if they have the next numbers."""
     while True:
         following = next(
@@ -157,7 +159,7 @@ def _inline_numbers(text: str) -> list[PrintedEntry]:
         for match in _INLINE.finditer(text):
             if match[style] is not None and int(match[style]) == len(cuts) + 1:
                 cuts.append(match)
-        if len(cuts) >= _FEWEST_INLINE and not text[: cuts[0].start()].strip():
+        if len(cuts) >= _MIN_INLINE and not text[: cuts[0].start()].strip():
             ends = [*(cut.start() for cut in cuts[1:]), len(text)]
             return [
                 PrintedEntry(text[cut.end() : end], n) for n, (cut, end) in enumerate(zip(cuts, ends, strict=True), 1)
@@ -183,7 +185,7 @@ def _items(lines: Sequence[str]) -> list[PrintedEntry]:
     items: list[PrintedEntry] = []
     for part in entries:
         # Word may show its own numbers as bullets, and the text has the numbers of entries that share an item.
-        found = list(_with_inline(len(items) + 1, "\n".join(part)))
+        found = list(_split_inline_entries(len(items) + 1, "\n".join(part)))
         items += [PrintedEntry(text, number if len(found) > 1 else None) for text, number in found]
     return items
 
@@ -194,19 +196,28 @@ def _paragraphs(lines: Sequence[str]) -> list[PrintedEntry]:
     texts = [line for line in lines if line.strip()]
     apart = all(not line.strip() or not after.strip() for line, after in pairwise(lines))
     named, dated = sum(map(begins_with_names, texts)), sum(map(has_year_or_link, texts))
-    if not apart or len(texts) < _FEWEST_INLINE or named < _MOST * len(texts) or dated < _HALF * len(texts):
+    if (
+        not apart
+        or len(texts) < _MIN_INLINE
+        or named < _MIN_NAMED_SHARE * len(texts)
+        or dated < _MIN_DATED_SHARE * len(texts)
+    ):
         return []
     entries: list[str] = []
     for text in texts:
         begins = reads_like_entry(text) or _is_whole_entry(text)
-        if not entries or begins or (begins_with_names(text) and (has_year_or_link(text) or len(text) >= _SHORTEST)):
+        if (
+            not entries
+            or begins
+            or (begins_with_names(text) and (has_year_or_link(text) or len(text) >= _MIN_UNDATED_CHARS))
+        ):
             entries.append(text)
         else:
             entries[-1] += f"\n{text}"
     return [PrintedEntry(part) for entry in entries for part in _run_on(entry)]
 
 
-def _unmarked(lines: Sequence[str]) -> Iterator[str]:
+def _split_unmarked(lines: Sequence[str]) -> Iterator[str]:
     """Yield the entries of a list without marks. A piece without a date is joined to the entry before it."""
     pending: list[str] = []
     complete = False
@@ -227,17 +238,17 @@ def _pieces(lines: Sequence[str]) -> Iterator[str]:
     indented = [bool(_INDENTED.match(lines[place])) for place in places]
     if any(indented) and not all(indented) and not indented[0]:
         starts = [place for place, inside in zip(places, indented, strict=True) if not inside]
-        pieces = list(_between(lines, starts))
+        pieces = list(_slice_between(lines, starts))
         # An appendix may follow, whose lines begin at the same edge.
         last = max((place for place, piece in enumerate(pieces, 1) if reads_like_entry(piece)), default=len(pieces))
-        if sum(map(has_year_or_link, pieces[:last])) >= _MOST * last:
+        if sum(map(has_year_or_link, pieces[:last])) >= _MIN_NAMED_SHARE * last:
             yield from pieces
             return
     if places:
-        yield from _between(lines, list(_starts(lines, places)))
+        yield from _slice_between(lines, list(_starts(lines, places)))
 
 
-def _between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
+def _slice_between(lines: Sequence[str], starts: Sequence[int]) -> Iterator[str]:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         yield from _run_on("\n".join(lines[start:end]))
 
@@ -247,7 +258,7 @@ def _starts(lines: Sequence[str], places: Sequence[int]) -> Iterator[int]:
     has dates directly after the names, the names must be followed by a date."""
     ahead = {place: " ".join(" ".join(lines[place : place + 4]).split())[:_LOOK_AHEAD] for place in places}
     dated = [place for place in places if reads_like_entry(ahead[place])]
-    by_date = len(dated) >= _FEWEST_DATED and reads_like_entry(ahead[places[0]])
+    by_date = len(dated) >= _MIN_DATED and reads_like_entry(ahead[places[0]])
     paragraphs = [place for place in places if place == 0 or not lines[place - 1].strip()]
     # The rest of an entry in a paragraph of its own has no date before the next paragraph.
     dated = [place for place in dated if has_year_or_link(lines[place]) or place + 2 not in paragraphs]
@@ -286,10 +297,10 @@ def _are_entries_apart(paragraphs: Sequence[int], dated: Collection[int], lines:
     an address, and holds no beginning of another entry."""
     texts = [lines[start:end] for start, end in zip(paragraphs, [*paragraphs[1:], len(lines)], strict=True)]
     return (
-        len(texts) >= _FEWEST_APART
+        len(texts) >= _MIN_PARAGRAPHS
         and set(dated) <= set(paragraphs)
         and all(
-            len([line for line in text if line.strip()]) <= _MOST_NOTE_LINES
+            len([line for line in text if line.strip()]) <= _MAX_NOTE_LINES
             and has_year_or_link("\n".join(text))
             and not text[0][0].islower()
             for text in texts
@@ -319,7 +330,7 @@ def _run_on(piece: str) -> Iterator[str]:
         yield piece
         return
     for cut in cuts:
-        if has_year_or_link(flat[start:cut]) and not is_dated_names(flat[start:cut]):
+        if has_year_or_link(flat[start:cut]) and not is_names_and_date(flat[start:cut]):
             yield flat[start:cut]
             start = cut
     yield flat[start:]

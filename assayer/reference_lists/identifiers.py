@@ -54,7 +54,7 @@ def arxiv_ids_in(text: str) -> Iterator[str]:
             yield name
 
 
-def mended_identifiers(entry: str) -> str:
+def rejoin_identifiers(entry: str) -> str:
     """Return an entry on one line, with identifiers rejoined that were broken by a line end."""
 
     def joined(match: "re.Match[str]") -> str:

@@ -15,27 +15,27 @@ from assayer.reference_lists.entry_shape import (
     is_published,
     is_record,
     reads_like_entry,
-    without_mark,
+    strip_mark,
 )
 from assayer.reference_lists.list_titles import ListTitle, list_title
 from assayer.text.headings import Heading, find_headings
-from assayer.text.section_titles import is_known_title, number_of, part_of, without_number
+from assayer.text.section_titles import is_known_title, number_of, part_of, strip_number
 
 _MARKDOWN_LEVELS = 6
 _PLAIN = 7
 """Level assigned to a heading without a Markdown mark."""
-_FEWEST = 3
+_MIN_ENTRIES = 3
 """Minimum number of entries in a list without a heading."""
 _MIN_DATED_SHARE = 0.7
 """Minimum share of entries with a year or an identifier in a list without a heading."""
 _MIN_NAMED_SHARE = 0.6
 """Minimum share of entries that begin with names, and that say where they appeared, in a list without a heading."""
-_LONGEST_ENTRY = 900
-_LONGEST_TITLE = 60
+_MAX_ENTRY_CHARS = 900
+_MAX_TITLE_CHARS = 60
 """Maximum characters of a line that is the title of a section below a list."""
-_SHORTEST_ENTRY, _AHEAD = 45, 300
+_MIN_ENTRY_CHARS, _AHEAD = 45, 300
 """Minimum characters of an entry before prose, and number of characters that show whether prose follows."""
-_MOST_LINES = 6
+_MAX_LINES = 6
 """Maximum lines of an entry in a list without a heading."""
 _MAX_LAST_LINES = 60
 """Maximum lines after the beginning of the last entry in which its end is looked for."""
@@ -91,50 +91,55 @@ class _Line(NamedTuple):
 def find_lists(text: str, *, titled: bool = False) -> list[ListSpan]:
     """Return the reference lists in a text, in order. Lists without a heading are searched for only if no list with a
     heading is found, and not at all if `titled`."""
-    lines = list(_lines(text))
-    spans = list(_titled(text, lines)) or ([] if titled else list(_untitled(text, lines)))
-    return [span._replace(end=span.inner + end_of_entries(text[span.inner : span.end])) for span in spans]
+    lines = list(_split_lines(text))
+    spans = list(_find_titled_lists(text, lines)) or ([] if titled else list(_find_untitled_list(text, lines)))
+    return [span._replace(end=span.inner + find_end_of_entries(text[span.inner : span.end])) for span in spans]
 
 
 def find_untitled_list(text: str) -> ListSpan | None:
     """Return the list of a text in which no title of a list was recognised; None if there is none."""
-    return next(_untitled(text, list(_lines(text))), None)
+    return next(_find_untitled_list(text, list(_split_lines(text))), None)
 
 
-def end_of_entries(listed: str) -> int:
+def find_end_of_entries(listed: str) -> int:
     """Return where the last entry of a list ends, which prose without a heading may follow."""
-    lines = list(_lines(listed))
+    lines = list(_split_lines(listed))
     ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
     for place, line in enumerate(lines):
         # An appendix cites works too.
-        if line.stands_alone and len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip()):
+        if line.stands_alone and len(line.text) <= _MAX_TITLE_CHARS and _may_follow_list(line.text.strip()):
             earlier = zip(lines[:place], ahead, strict=False)
-            if len(list(islice((1 for it, shown in earlier if _begins_dated(it.text, shown)), _FEWEST))) == _FEWEST:
+            if (
+                len(list(islice((1 for it, shown in earlier if _begins_dated_entry(it.text, shown)), _MIN_ENTRIES)))
+                == _MIN_ENTRIES
+            ):
                 return line.start
             break
-    last = next((place for place in reversed(range(len(lines))) if _begins_dated(lines[place].text, ahead[place])), 0)
+    last = next(
+        (place for place in reversed(range(len(lines))) if _begins_dated_entry(lines[place].text, ahead[place])), 0
+    )
     length, dated = 0, False
     for above, line, shown in zip(lines[last:], lines[last + 1 :], ahead[last + 1 :], strict=False):
         length, dated = length + len(above.text), dated or has_year_or_link(above.text)
-        is_title = len(line.text) <= _LONGEST_TITLE and _follows(line.text.strip())
+        is_title = len(line.text) <= _MAX_TITLE_CHARS and _may_follow_list(line.text.strip())
         prose = line.text.strip()[:1].isupper() and is_prose(shown)
-        is_complete = dated and length >= _SHORTEST_ENTRY and _ENDED.search(above.text)
+        is_complete = dated and length >= _MIN_ENTRY_CHARS and _ENDED.search(above.text)
         if is_complete and (prose or is_title or _CAPTION.match(line.text)):
             return line.start
     return len(listed)
 
 
-def _follows(title: str) -> bool:
+def _may_follow_list(title: str) -> bool:
     """Return whether a title is that of a section that may follow a list, also with a letter: `A Appendix`."""
     return FOLLOWS.match(_LETTER.sub("", title, count=1)) is not None
 
 
-def _begins_dated(line: str, ahead: str) -> bool:
+def _begins_dated_entry(line: str, ahead: str) -> bool:
     """Return whether a line begins an entry with a date, or a record, whose abstract is part of it."""
     return is_record(line) or (begins_entry(line) and has_year_or_link(ahead) and not is_prose(line))
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _split_lines(text: str) -> Iterator[_Line]:
     lines, offset = text.split("\n"), 0
     for number, line in enumerate(lines):
         if line.strip():
@@ -144,7 +149,7 @@ def _lines(text: str) -> Iterator[_Line]:
         offset += len(line) + 1
 
 
-def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
+def _find_titled_lists(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
     headings_by_start, position = {heading.start: heading for heading in find_headings(text)}, 0
     for place, line in enumerate(lines):
         certainty = list_title(line.text) if line.start >= position else None
@@ -161,7 +166,7 @@ def _titled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
         underline = re.fullmatch(r"\s*(?:=+|-{3,})\s*", following[0].text)
         level = len(hashes[1]) if hashes else (2 if underline else _PLAIN)
         inner = (following[0] if underline else line).end
-        end = _end(line.text, level, headings_by_start, islice(lines, place + 1, None), inner, text)
+        end = _find_list_end(line.text, level, headings_by_start, islice(lines, place + 1, None), inner, text)
         yield ListSpan(line.start, min(inner + 1, len(text)), end)
         position = end
 
@@ -175,7 +180,7 @@ def _opens_list(certainty: ListTitle, is_marked: bool, following: Sequence[_Line
     return any(begins_entry(line) for line in shown[:2]) or has_year_or_link(" ".join(shown[:3]))
 
 
-def _end(
+def _find_list_end(
     own: str,
     level: int,
     headings_by_start: Mapping[int, Heading],
@@ -195,7 +200,7 @@ def _end(
             return line.start
         if line.start > inner and _ABOUT_AUTHORS.match(line.text):
             return line.start
-        if line.start > inner and _continues(own, line.text) and _ENDED.search(text, 0, line.start):
+        if line.start > inner and _is_following_title(own, line.text) and _ENDED.search(text, 0, line.start):
             return line.start
         heading = headings_by_start.get(line.start)
         if line.start <= inner or not (heading or line.stands_alone):
@@ -203,8 +208,8 @@ def _end(
         title = line.text.strip().strip("#*_ ").strip()
         if reads_like_entry(title) or list_title(title) == "possible":
             continue
-        follows = _follows(title) or _LETTERED.match(title) is not None
-        known = is_known_title(without_number(title)) or part_of(title) is not None or follows
+        follows = _may_follow_list(title) or _LETTERED.match(title) is not None
+        known = is_known_title(strip_number(title)) or part_of(title) is not None or follows
         if heading and (heading.level <= outer or (known and line.stands_alone and heading.level >= level)):
             return line.start
         short = bool(_TITLE_ALONE.match(title)) and len(title.split()) <= _TITLE_WORDS
@@ -213,9 +218,9 @@ def _end(
     return len(text)
 
 
-def _continues(own: str, line: str) -> bool:
+def _is_following_title(own: str, line: str) -> bool:
     """Return whether a line is a short title that is numbered after the list's title, or set in capitals like it."""
-    title = without_number(line)
+    title = strip_number(line)
     if not _TITLE_ALONE.match(title) or len(title.split()) > _TITLE_WORDS or reads_like_entry(title):
         return False
     numbers = [[int(part) for part in re.findall(r"\d+", number_of(item))] for item in (own, line)]
@@ -231,16 +236,16 @@ def _begins_table(line: _Line) -> bool:
     return is_row or (line.after_blank and _CAPTION.match(line.text) is not None)
 
 
-def _untitled(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
+def _find_untitled_list(text: str, lines: Sequence[_Line]) -> Iterator[ListSpan]:
     """Yield the last run of entries that are numbered from 1, or the longest run that each begin with names."""
-    run = _numbered_run(lines) or max(_named_runs(lines), key=lambda run: run[1] - run[0], default=None)
+    run = _find_numbered_run(lines) or max(_find_named_runs(lines), key=lambda run: run[1] - run[0], default=None)
     if run:
         first, last = run
         end = lines[last + 1].start if last + 1 < len(lines) else len(text)
         yield ListSpan(lines[first].start, lines[first].start, end)
 
 
-def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
+def _find_numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
     starts: list[int] = []
     best: tuple[int, int] | None = None
     for place, line in enumerate([*lines, _Line(0, "", True, True)]):
@@ -254,16 +259,16 @@ def _numbered_run(lines: Sequence[_Line]) -> tuple[int, int] | None:
     return best
 
 
-def _named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
+def _find_named_runs(lines: Sequence[_Line]) -> Iterator[tuple[int, int]]:
     """Yield the first and last lines of runs of entries that each begin with names below the end of another."""
     run: list[int] = []
     for place, line in enumerate(lines):
         apart = line.after_blank or _ENDED.search(lines[place - 1].text)
         whole = " ".join(item.text for item in lines[place : place + 3])
-        if apart and (begins_with_names(without_mark(line.text)) or reads_like_entry(whole)):
+        if apart and (begins_with_names(strip_mark(line.text)) or reads_like_entry(whole)):
             run.append(place)
         elif run and (
-            place - run[-1] > _MOST_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
+            place - run[-1] > _MAX_LINES or _begins_table(line) or (line.after_blank and is_prose(line.text))
         ):
             yield from filter(None, [_entry_range(run, lines, len(lines))])
             run = []
@@ -274,18 +279,18 @@ def _entry_range(starts: Sequence[int], lines: Sequence[_Line], stop: int) -> tu
     """Return the first and last line of the entries that begin at these lines, of which the last ends before line
     `stop`; None unless most of them have dates, begin with names, and say where they appeared. Steps of a plan and
     items of a budget have dates too."""
-    if len(starts) < _FEWEST:
+    if len(starts) < _MIN_ENTRIES:
         return None
     rest = range(starts[-1] + 1, min(starts[-1] + _MAX_LAST_LINES, stop))
     ends = [*starts[1:], next((place for place in rest if lines[place].after_blank), rest.stop)]
     entries = ["\n".join(line.text for line in lines[start:end]) for start, end in zip(starts, ends, strict=True)]
-    entries[-1:] = [entry[: end_of_entries(entry)] for entry in entries[-1:]]
+    entries[-1:] = [entry[: find_end_of_entries(entry)] for entry in entries[-1:]]
     while entries and not has_year_or_link(entries[-1]):
         entries.pop()
-    if len(entries) < _FEWEST:
+    if len(entries) < _MIN_ENTRIES:
         return None
-    dated = sum(has_year_or_link(entry) and len(entry) <= _LONGEST_ENTRY and not is_prose(entry) for entry in entries)
-    named = sum(begins_with_names(without_mark(entry)) or reads_like_entry(entry) for entry in entries)
+    dated = sum(has_year_or_link(entry) and len(entry) <= _MAX_ENTRY_CHARS and not is_prose(entry) for entry in entries)
+    named = sum(begins_with_names(strip_mark(entry)) or reads_like_entry(entry) for entry in entries)
     published = sum(map(is_published, entries))
     enough = dated >= _MIN_DATED_SHARE * len(entries) and min(named, published) >= _MIN_NAMED_SHARE * len(entries)
     return (starts[0], ends[len(entries) - 1] - 1) if enough else None

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from assayer.text.folding import folded
-from assayer.text.section_titles import without_number
+from assayer.text.folding import fold_text
+from assayer.text.section_titles import strip_number
 
 ListTitle = Literal["certain", "possible"]
 """Certainty that a title is that of a reference list. `possible` titles, such as `Literature` or `Sources`, are also
@@ -48,9 +48,9 @@ _POSSIBLE = """
 """
 
 
-def _letters(title: str) -> str:
+def _reduce_to_letters(title: str) -> str:
     """Return a title in lower case, without accents and without spaces, which PDFs may have between its letters."""
-    return "".join(filter(str.isalnum, folded(title.translate(_ACCENTS))))
+    return "".join(filter(str.isalnum, fold_text(title.translate(_ACCENTS))))
 
 
 _ACCENTS = dict.fromkeys(map(ord, "´ˆ˜¨˚¯˘˙¸ˇ˝`"))
@@ -58,14 +58,14 @@ _ACCENTS = dict.fromkeys(map(ord, "´ˆ˜¨˚¯˘˙¸ˇ˝`"))
 
 
 def _titles(text: str) -> frozenset[str]:
-    return frozenset(filter(None, map(_letters, text.split(";"))))
+    return frozenset(filter(None, map(_reduce_to_letters, text.split(";"))))
 
 
 _BY_CERTAINTY: tuple[tuple[ListTitle, frozenset[str]], ...] = (
     ("certain", _titles(_CERTAIN)),
     ("possible", _titles(_POSSIBLE)),
 )
-_LONGEST = 120
+_MAX_LINE_CHARS = 120
 _MARKS = re.compile(r"^[\s>]*(?:[-*+•]\s+)?|[\s:：.。*_#=]+$")
 _ATTRIBUTES = re.compile(r"\s*\{[^{}]{0,200}\}\s*$")
 """Attributes of a heading in pandoc's Markdown: `{#refs .unnumbered}`."""
@@ -79,7 +79,7 @@ _ROMAN = re.compile(r"^[IVXivx]{1,5}[.)]?\s+(?=\S)|^[一二三四五六七八九
 
 def list_title(line: str) -> ListTitle | None:
     """Return how certain it is that a line or heading is the title of a reference list; None if it is not one."""
-    return _list_title(line) if len(line) <= _LONGEST else None
+    return _list_title(line) if len(line) <= _MAX_LINE_CHARS else None
 
 
 @lru_cache(maxsize=4_096)
@@ -89,7 +89,7 @@ def _list_title(line: str) -> ListTitle | None:
     plain = _APPENDIX.sub("", _BRACKETED.sub("", plain)).strip(" .:：")
     for candidate in (
         plain,
-        without_number(plain),
+        strip_number(plain),
         _ROMAN.sub("", plain),
         _ALL.sub("", plain),
         re.sub(r"^\d{1,2}\.?\s*", "", plain),
@@ -101,7 +101,7 @@ def _list_title(line: str) -> ListTitle | None:
 
 
 def _certainty(title: str) -> ListTitle | None:
-    key = _letters(title)
+    key = _reduce_to_letters(title)
     return next((certainty for certainty, titles in _BY_CERTAINTY if key in titles), None)
 
 

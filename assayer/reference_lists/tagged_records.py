@@ -29,15 +29,15 @@ class TaggedRecord(NamedTuple):
 
 def medline_records(text: str) -> Iterator[TaggedRecord]:
     for fields in _records(text, _MEDLINE_FIELD, "PMID", ""):
-        number = _first(fields, "PMID")
+        number = _get_first(fields, "PMID")
         names = [match["doi"] for tag in ("LID", "AID") for item in fields.get(tag, ()) if (match := _DOI.match(item))]
         yield TaggedRecord(
             f"pmid:{number}",
-            _first(fields, "TI", "BTI").rstrip("."),
-            tuple(map(_given_first, fields.get("FAU") or fields.get("AU") or fields.get("CN") or ())),
-            _first(fields, "AB"),
-            _date(_first(fields, "DP")),
-            _first(fields, "JT", "TA"),
+            _get_first(fields, "TI", "BTI").rstrip("."),
+            tuple(map(_put_given_name_first, fields.get("FAU") or fields.get("AU") or fields.get("CN") or ())),
+            _get_first(fields, "AB"),
+            _parse_date(_get_first(fields, "DP")),
+            _get_first(fields, "JT", "TA"),
             names[0] if names else "",
             f"https://pubmed.ncbi.nlm.nih.gov/{number}/",
         )
@@ -53,13 +53,13 @@ def web_of_science_records(text: str) -> Iterator[TaggedRecord]:
         records = _records(text, _FIELD, "PT", "ER")
     for fields in records:
         yield TaggedRecord(
-            _first(fields, "UT"),
-            _first(fields, "TI"),
-            tuple(map(_given_first, fields.get("AF") or fields.get("AU") or fields.get("CA") or ())),
-            _first(fields, "AB"),
-            _first(fields, "PY"),
-            _first(fields, "SO"),
-            _first(fields, "DI"),
+            _get_first(fields, "UT"),
+            _get_first(fields, "TI"),
+            tuple(map(_put_given_name_first, fields.get("AF") or fields.get("AU") or fields.get("CA") or ())),
+            _get_first(fields, "AB"),
+            _get_first(fields, "PY"),
+            _get_first(fields, "SO"),
+            _get_first(fields, "DI"),
             "",
         )
 
@@ -92,11 +92,11 @@ def _records(text: str, pattern: "re.Pattern[str]", first: str, last: str) -> It
         yield fields
 
 
-def _first(fields: Mapping[str, Sequence[str]], *tags: str) -> str:
+def _get_first(fields: Mapping[str, Sequence[str]], *tags: str) -> str:
     return next((fields[tag][0] for tag in tags if fields.get(tag)), "")
 
 
-def _date(printed: str) -> str:
+def _parse_date(printed: str) -> str:
     """Turn `2019 Mar 4` into `2019-3-4`; a season or a range is left out."""
     year, *rest = printed.split(" ")
     month = _MONTHS.index(rest[0]) + 1 if rest and rest[0] in _MONTHS else 0
@@ -104,7 +104,7 @@ def _date(printed: str) -> str:
     return "-".join([year, *([str(month)] if month else []), *([day] if day else [])])
 
 
-def _given_first(name: str) -> str:
+def _put_given_name_first(name: str) -> str:
     """Turn `Roe, Jane Q` and `Roe JQ` into `Jane Q Roe` and `J. Q. Roe`."""
     if (short := _INITIALS.match(name)) and "," not in name:
         return f"{' '.join(f'{letter}.' for letter in short['given'])} {short['family']}"

@@ -7,9 +7,9 @@ from assayer.models import CitedWork
 from assayer.reference_lists.entry_fields import authors_in
 from assayer.reference_lists.entry_shape import UPPER
 
-_LONGEST_WORD = 30
+_MAX_WORD_CHARS = 30
 """Number of letters from which a word of a title is several words without spaces."""
-_LONGEST_NAMES = 12
+_MAX_NAME_LIST_WORDS = 12
 """Maximum number of words of a title that may be a list of names."""
 _VOLUME_AT_END = re.compile(r"\s(?:[A-Z] )?\d{1,4}(?:\s?\([\w–/-]{1,7}\))?$")
 _PLACE_AFTER = re.compile(r"[,:;]?\s?(?:\(\w{1,7}\)[,:]?\s?)?(?:pp?\.\s?|no\.\s?)?[A-Za-z]{0,4}\d+")
@@ -42,7 +42,7 @@ def is_title_told(work: CitedWork) -> bool:
         or _VOLUME_AND_PLACE.search(title)
         or (_VOLUME_AT_END.search(title) and _PLACE_AFTER.match(after))
         or _PLACE_INSIDE.search(title)
-        or max(map(len, re.findall(r"[^\W\d_]+", title)), default=0) >= _LONGEST_WORD
+        or max(map(len, re.findall(r"[^\W\d_]+", title)), default=0) >= _MAX_WORD_CHARS
         or _may_be_names(work)
     )
 
@@ -51,7 +51,7 @@ def _may_be_names(work: CitedWork) -> bool:
     """Return whether a title has the form of further names: `Chen, Bo Dale, and Cy Park`, or one name after an
     initial."""
     title = work.title
-    if len(title.split()) > _LONGEST_NAMES or _LOWER_WORD.search(
+    if len(title.split()) > _MAX_NAME_LIST_WORDS or _LOWER_WORD.search(
         re.sub(r"\b(?:and|et al|de|van|von|der)\b", "", title)
     ):
         return False

@@ -176,7 +176,7 @@ def _coverage(
     claims: ClaimCounts | None,
 ) -> Coverage:
     journal, fit = run.journal, findings.corpus_fit
-    quotes = [*_reading_quotes(parts), *_evidence_quotes(findings.evidence)]
+    quotes = [*_collect_reading_quotes(parts), *_evidence_quotes(findings.evidence)]
     states = [*(citation.quote_state for citation in quotes), *_edge_quotes(findings.graph)]
     return Coverage(
         corpus_fit=fit,
@@ -197,7 +197,7 @@ def _coverage(
     )
 
 
-def _reading_quotes(parts: Iterable[Part]) -> list[Citation]:
+def _collect_reading_quotes(parts: Iterable[Part]) -> list[Citation]:
     return [
         reading.quote
         for part in parts

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from assayer.literature.paper_identity import doi, family_name, identifiers_in
 from assayer.models import Absent, OwnReference, Paper, ReferenceRecord, Report
 from assayer.own_references.names import is_group
-from assayer.text.folding import folded
+from assayer.text.folding import fold_text
 from assayer.text.tex import escape_tex
 
 _CONFERENCE = re.compile(r"\b(?:proceedings|conference|workshop|symposium|meeting)\b", re.IGNORECASE)
@@ -26,7 +26,7 @@ class ListedWork(NamedTuple):
     note: str = ""
 
 
-def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
+def convert_to_listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
     """Convert a record to a bibliography entry."""
     known = identifiers_in(record.url)
     named = record.identifiers if isinstance(record, Paper) else known
@@ -42,7 +42,7 @@ def listed_work(record: Paper | ReferenceRecord, note: str = "") -> ListedWork:
     )
 
 
-def corrected_entries(report: Report) -> list[ListedWork]:
+def correct_entries(report: Report) -> list[ListedWork]:
     """Return the proposal's own reference list, with each entry replaced by the record found for it. Entries without a
     record are kept as written, with a note."""
     own = report.own_references
@@ -55,12 +55,12 @@ def _correct_entry(entry: OwnReference) -> ListedWork:
     note = " ".join(entry.differences)
     if entry.retraction is not None:
         note = f"Notice about this work: {entry.retraction.kind}. {note}".strip()
-    return listed_work(entry.record, note)
+    return convert_to_listed_work(entry.record, note)
 
 
 def as_bibtex(works: Iterable[ListedWork]) -> str:
     entries = []
-    for key, work in _with_keys(works):
+    for key, work in _add_keys(works):
         kind, venue = "misc", "howpublished"
         if work.venue:
             kind, venue = ("inproceedings", "booktitle") if _CONFERENCE.search(work.venue) else ("article", "journal")
@@ -82,7 +82,7 @@ def as_ris(works: Iterable[ListedWork]) -> str:
     import rispy
 
     entries: list[dict[str, Any]] = []
-    for key, work in _with_keys(works):
+    for key, work in _add_keys(works):
         kind = "GEN" if not work.venue else "CPAPER" if _CONFERENCE.search(work.venue) else "JOUR"
         fields = {
             "type_of_reference": kind,
@@ -99,13 +99,13 @@ def as_ris(works: Iterable[ListedWork]) -> str:
     return str(rispy.dumps(entries))
 
 
-def _with_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
+def _add_keys(works: Iterable[ListedWork]) -> Iterator[tuple[str, ListedWork]]:
     """Yield each work with a unique key made from the first author's family name, the year and the first significant
     title word: `lee2021sparse`."""
     taken: set[str] = set()
     for work in works:
-        family = folded(family_name(work.authors[0])) if work.authors else ""
-        words = (word for word in re.findall(r"[a-z]{2,}", folded(work.title)) if word not in _STOP_WORDS)
+        family = fold_text(family_name(work.authors[0])) if work.authors else ""
+        words = (word for word in re.findall(r"[a-z]{2,}", fold_text(work.title)) if word not in _STOP_WORDS)
         key = re.sub(r"[^a-z0-9]", "", f"{family}{work.year or ''}{next(words, '')}") or "work"
         numbered = (f"{key}-{number}" for number in itertools.count(2))
         key = next(name for name in itertools.chain([key], numbered) if name not in taken)

@@ -107,7 +107,7 @@ class Brief(Frozen):
 
 
 def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
-    cited, fit = _cited_references(report, size), report.coverage.corpus_fit
+    cited, fit = _collect_cited_references(report, size), report.coverage.corpus_fit
     fit_text = f"unknown: {fit.reason}" if isinstance(fit, Absent) else f"{fit.level}. {fit.criterion}"
     return Brief(
         title=_clip(report.idea.title, 300),
@@ -122,7 +122,7 @@ def brief_of(report: Report, size: BriefSize = BRIEF_SIZES[0]) -> Brief:
         groups=tuple(_groups(report, size)),
         references=tuple(map(brief_reference, cited[: size.references])),
         references_left_out=len(report.references) - min(len(cited), size.references),
-        made_with=tuple(_made_with(report)),
+        made_with=tuple(_describe_production(report)),
         day=report.usage.started_at.date(),
     )
 
@@ -211,13 +211,16 @@ def _panel_groups(review: PanelReview, size: BriefSize) -> list[BriefGroup]:
             near = f"{wording.named_work(work.author, work.year)}, {work.title}: {work.why}"
         elif item.evidence is not None:
             near = f"[{review.evidence[item.evidence].label}] {review.evidence[item.evidence].shows}"
-        closest.append(_plain_point(f"{near}. The plan adds: {item.difference}", size))
+        closest.append(_build_plain_point(f"{near}. The plan adds: {item.difference}", size))
     named = [
-        _group(title, [_plain_point(_describe_named_work(review.named[at]), size) for at in places], 2 * size.points)
+        _group(
+            title, [_build_plain_point(_describe_named_work(review.named[at]), size) for at in places], 2 * size.points
+        )
         for title, places in wording.named_groups(review)
     ]
     new, outlook, redesign = (
-        [_plain_point(item.text, size)] if item else [] for item in (review.newness, review.outlook, review.redesign)
+        [_build_plain_point(item.text, size)] if item else []
+        for item in (review.newness, review.outlook, review.redesign)
     )
     return [
         groups[0],
@@ -244,11 +247,13 @@ def _evidence_groups(evidence: EvidenceReport, size: BriefSize) -> list[BriefGro
         ("Comparisons made by these papers", evidence.comparisons),
     )
     groups = [
-        _group(title, [_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points)
+        _group(
+            title, [_build_plain_point(f"[{item.label}] “{item.quote}”", size) for item in citations], 2 * size.points
+        )
         for title, citations in named
     ]
     cited = [
-        _plain_point(f"[{work.label}], cited by {', '.join(by.label for by in work.cited_by)}", size)
+        _build_plain_point(f"[{work.label}], cited by {', '.join(by.label for by in work.cited_by)}", size)
         for work in evidence.often_cited
     ]
     return [*groups, _group("Cited by several of these papers but not by the plan", cited, size.points)]
@@ -258,7 +263,7 @@ def _group(title: str, points: Sequence[BriefPoint], max_points: int) -> BriefGr
     return BriefGroup(title=title, points=tuple(points[:max_points]), left_out=max(0, len(points) - max_points))
 
 
-def _plain_point(text: str, size: BriefSize) -> BriefPoint:
+def _build_plain_point(text: str, size: BriefSize) -> BriefPoint:
     return BriefPoint(text=_clip(text, size.characters), warning="", quotes=())
 
 
@@ -309,7 +314,7 @@ def _format_quotes(citation: Citation, characters: int) -> str:
     return " and ".join((first, *further))
 
 
-def _cited_references(report: Report, size: BriefSize) -> list[Reference]:
+def _collect_cited_references(report: Report, size: BriefSize) -> list[Reference]:
     """Return the references cited by the points in the brief, in the report's order."""
     if report.panel_review is not None or report.evidence is not None:
         return list(report.references)
@@ -333,7 +338,7 @@ def brief_reference(reference: Reference) -> BriefReference:
     )
 
 
-def _made_with(report: Report) -> list[BriefLine]:
+def _describe_production(report: Report) -> list[BriefLine]:
     provenance = report.provenance
     lines = (
         ("Models", ", ".join(provenance.models) or "none: made without a language model"),

@@ -77,7 +77,7 @@ def graph_drawing(graph: GraphRecord) -> GraphDrawing | None:
     rows = {paper.key: float(row) for row, paper in enumerate(papers)}
     rows |= _contents_by_neighbours(graph, rows)
     height = _TOP + _ROW * (max(rows.values(), default=0) + 1)
-    nodes = tuple(_drawn_node(node, rows, graph.steps) for node in graph.nodes)
+    nodes = tuple(_draw_node(node, rows, graph.steps) for node in graph.nodes)
     by_key = {node.node.key: node for node in nodes}
     edges = tuple(_draw_edge(edge, by_key, graph.steps, height) for edge in graph.edges)
     return GraphDrawing(round(height), nodes, edges, frozenset(graph.steps[-1].edges if graph.steps else ()))
@@ -98,7 +98,7 @@ def _contents_by_neighbours(graph: GraphRecord, rows: Mapping[NodeKey, float]) -
     return {key: place * spacing for place, key in enumerate(ordered)}
 
 
-def _drawn_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
+def _draw_node(node: EvidenceNode, rows: Mapping[NodeKey, float], steps: Sequence[GraphStep]) -> DrawnNode:
     frames = " ".join(f"in-{step.number}" for step in steps if node.key in step.nodes)
     if node.kind == "idea":
         return DrawnNode(node, _MIDDLE, 30, _shorten(node.name, 2 * _MAX_NAME_CHARS), frames, "idea")

@@ -9,7 +9,7 @@ from assayer.models import IdeaId
 from assayer_client.comparisons import Comparison
 from assayer_client.rankings import RankedIdea, Ranking
 
-MOST_IDEAS = 12
+MAX_IDEAS = 12
 """Maximum number of ideas in a head-to-head table; larger tables are unreadable."""
 
 Outcome = Literal["won", "lost", "level"]
@@ -79,10 +79,10 @@ class HeadToHeadTable:
         return {frozenset((encounter.idea.id, encounter.other.id)): encounter for encounter in self.encounters}
 
 
-def head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
+def build_head_to_head_tables(ranking: Ranking, comparisons: Sequence[Comparison]) -> tuple[HeadToHeadTable, ...]:
     """Return a table for each dimension, beginning with the dimension that orders the ranking. Returns an empty tuple
-    if there are more than MOST_IDEAS ideas."""
-    if len(ranking.ideas) > MOST_IDEAS:
+    if there are more than MAX_IDEAS ideas."""
+    if len(ranking.ideas) > MAX_IDEAS:
         return ()
     dimensions = sorted(ranking.dimensions, key=lambda dimension: dimension.name != ranking.dimension)
     return tuple(_table(ranking, dimension.name, dimension.question, comparisons) for dimension in dimensions)

@@ -77,7 +77,7 @@ def _link_labels(text: str, page: ReportPage) -> Markup:
     return Markup(_escape_start(result))  # noqa: S704
 
 
-def _quoted_block(text: str) -> Markup:
+def _quote_block(text: str) -> Markup:
     lines = (f"> {escape(line)}".rstrip() for line in printable(text).strip().split("\n"))
     # Two spaces at the end of a line preserve the line breaks of the original.
     return Markup("  \n".join(lines))  # noqa: S704
@@ -96,7 +96,7 @@ def _bar(score: Score | Absent) -> str:
 def _environment() -> Environment:
     """Return the template environment. Markup marks text that is already Markdown; all other text is escaped for
     Markdown before HTML escaping applies."""
-    filters: dict[str, Any] = {"cited": _link_labels, "quoted_block": _quoted_block, "address": _address, "bar": _bar}
+    filters: dict[str, Any] = {"cited": _link_labels, "quoted_block": _quote_block, "address": _address, "bar": _bar}
     return environment_with(_finalize, filters)
 
 

@@ -35,7 +35,7 @@ def form_fields(invitation: Any) -> tuple[str, ...]:
     InputError if there are no fields."""
     content = invitation
     for path in (("edit", "note", "content"), ("note", "content"), ("reply", "content"), ("content",)):
-        found = _at(invitation, path)
+        found = _get_at_path(invitation, path)
         if isinstance(found, Mapping):
             content = found
             break
@@ -67,7 +67,7 @@ def _text(report: EvaluationReport, field: str) -> str:
     return "\n".join(lines)
 
 
-def _at(value: Any, path: Sequence[str]) -> Any:
+def _get_at_path(value: Any, path: Sequence[str]) -> Any:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value

@@ -75,13 +75,13 @@ def _read(report: Report) -> Iterator[tuple[Label, ShownPassage]]:
                     passage = _passage(lead, reading.text, reading.quote)
                     warning = citation_wording.missing_numbers(reading)
                     yield reading.label, passage._replace(warning=warning)
-    for point in _points(report):
+    for point in _collect_points(report):
         for citation in point.citations:
             if citation.quote_state == "verified":
                 yield citation.label, _passage("", "", citation)
 
 
-def _points(report: Report) -> Iterator[Point]:
+def _collect_points(report: Report) -> Iterator[Point]:
     summaries = [report.summary, *(part.summary for part in report.parts if not isinstance(part.summary, Absent))]
     for summary in summaries:
         yield from (*summary.strengths, *summary.weaknesses, *summary.suggestions)

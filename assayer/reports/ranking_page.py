@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models import Absent, Blinding, IdeaId, suspicious_kinds
-from assayer.reports.head_to_head import HeadToHeadTable, head_to_head_tables
+from assayer.reports.head_to_head import HeadToHeadTable, build_head_to_head_tables
 from assayer.reports.html import render_page
 from assayer.reports.markdown import render_markdown
 from assayer.reports.wording import BANDS, count, erased_ranks, masked_counts
@@ -66,7 +66,7 @@ class RankingPage:
 
     @cached_property
     def analyses(self) -> tuple[HeadToHeadTable, ...]:
-        return head_to_head_tables(self.ranking, self.comparisons)
+        return build_head_to_head_tables(self.ranking, self.comparisons)
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
@@ -178,20 +178,20 @@ class RankingPage:
             yield Caution(
                 "Ideas without a verdict",
                 f"{count(len(unjudged), 'idea')} could not be compared: "
-                f"{_named_sources([idea for idea, _ in unjudged])}. {reason} They keep their starting positions.",
+                f"{_name_sources([idea for idea, _ in unjudged])}. {reason} They keep their starting positions.",
             )
         if suspicious := [idea for idea in ranking.ideas if suspicious_kinds(idea.flags)]:
             yield Caution(
                 "Suspicious text",
                 f"{count(len(suspicious), 'idea')} contained hidden characters or instructions to reviewers: "
-                f"{_named_sources(suspicious)}. They were treated as data and not followed. Whether they influenced "
+                f"{_name_sources(suspicious)}. They were treated as data and not followed. Whether they influenced "
                 "the judge is unknown.",
             )
         if alike := [idea for idea in ranking.ideas if idea.same_text_as]:
             yield Caution(
                 "Identical texts",
                 f"For {count(len(alike), 'idea')} the judge would have been shown the same text as for another"
-                f"{', because names are masked' if ranking.blind else ''}: {_named_sources(alike)}. They were not "
+                f"{', because names are masked' if ranking.blind else ''}: {_name_sources(alike)}. They were not "
                 "compared with each other. They share one estimated strength, so their order is arbitrary.",
             )
         if unread := ranking.unread:
@@ -205,7 +205,7 @@ class RankingPage:
             yield Caution("Few comparisons", text)
 
 
-def _named_sources(ideas: Sequence[RankedIdea]) -> str:
+def _name_sources(ideas: Sequence[RankedIdea]) -> str:
     """Return the sources of the first few ideas, and how many more there are."""
     named = ", ".join(idea.source for idea in ideas[:_NAMED])
     return f"{named} and {len(ideas) - _NAMED:,} more" if len(ideas) > _NAMED else named

@@ -40,7 +40,7 @@ def apply_minima(report: Report, minima: ReleaseMinima) -> Report:
                 for part in report.parts
             ),
             "board": _board_without_total(report.board, withheld) if report.board else None,
-            "verdict": _without_outcome(report.verdict, withheld),
+            "verdict": _withhold_outcome(report.verdict, withheld),
         }
     )
 
@@ -50,7 +50,7 @@ def _board_without_total(board: BoardRecord, withheld: Absent) -> BoardRecord:
     return board.model_copy(update={name: withheld for name, total in totals.items() if not isinstance(total, Absent)})
 
 
-def _without_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verdict | Absent | None:
+def _withhold_outcome(verdict: Verdict | Absent | None, withheld: Absent) -> Verdict | Absent | None:
     if not isinstance(verdict, Verdict):
         return verdict
     decision = verdict.decision if isinstance(verdict.decision, Absent) else withheld
@@ -82,15 +82,15 @@ def _compare(name: MinimumName, measure: _Measure, minimum: Any) -> MeasuredMini
     return MeasuredMinimum(name=name, measured=value, minimum=minimum, met=met, basis=basis)
 
 
-def made_without_model(report: Report) -> bool:
+def was_made_without_model(report: Report) -> bool:
     """Return whether no language model judged the idea, so that the report has no scores."""
     return not report.provenance.models and any(notice.kind == "no_llm" for notice in report.notices)
 
 
-def judged_parts(report: Report) -> tuple[Part, ...]:
+def list_judged_parts(report: Report) -> tuple[Part, ...]:
     """Return the parts that were judged; empty if there was no language model. With a board, these are the parts that
     the board judged, without those that were its input."""
-    if made_without_model(report):
+    if was_made_without_model(report):
         return ()
     if report.board is None:
         return report.parts
@@ -115,10 +115,10 @@ def _measure_corpus_fit(report: Report) -> _Measure:
 def _measure_judged(report: Report) -> _Measure:
     counts = [
         (part.title, sum(isinstance(item.score, Score) for item in part.assessments), len(part.assessments))
-        for part in judged_parts(report)
+        for part in list_judged_parts(report)
     ]
     if not counts:
-        why = "No language model judged the idea." if made_without_model(report) else "This method scores no parts."
+        why = "No language model judged the idea." if was_made_without_model(report) else "This method scores no parts."
         return _Measure(Absent(reason=why))
     listed = "; ".join(f"{title}: {scored} of {count}" for title, scored, count in counts)
     return _Measure(min(scored / count if count else 0.0 for _, scored, count in counts), f"With a score: {listed}.")
@@ -135,7 +135,7 @@ def _measure_quotes_found(report: Report) -> _Measure:
 
 
 def _measure_points_traced(report: Report) -> _Measure:
-    points = (point for part in judged_parts(report) for item in part.assessments for point in item.points)
+    points = (point for part in list_judged_parts(report) for item in part.assessments for point in item.points)
     states = [{citation.quote_state for citation in point.citations} - {"none"} for point in points]
     quoting = [found for found in states if found]
     traced = sum("verified" in found for found in quoting)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from assayer.citing.labels import cited_labels
+from assayer.citing.labels import collect_cited_labels
 from assayer.models import (
     Absent,
     Assessment,
@@ -24,7 +24,7 @@ from assayer.models import (
 )
 from assayer.reports.graph_drawing import GraphDrawing, graph_drawing
 from assayer.reports.passages import ShownPassage, passages_by_label
-from assayer.reports.release import judged_parts
+from assayer.reports.release import list_judged_parts
 from assayer.reports.viewpoint_drawing import ViewpointDrawing, drawing_of
 from assayer.reports.wording import METHODS, points_by_kind
 
@@ -101,7 +101,7 @@ class ReportPage:
     def scored(self) -> tuple[PartView, ...]:
         """Parts whose scores the summary shows. With a board, these are the parts that it judged, without those that
         were its input."""
-        judged = {part.name for part in judged_parts(self.report)}
+        judged = {part.name for part in list_judged_parts(self.report)}
         return tuple(view for view in self.parts if view.part.name in judged)
 
     @cached_property
@@ -200,7 +200,7 @@ class ReportPage:
                 places[label].append(FindingPlace(number, f"finding-{number}"))
         for view in () if review else self.parts:
             for item in view.assessments:
-                for label in cited_labels(item.assessment) & places.keys():
+                for label in collect_cited_labels(item.assessment) & places.keys():
                     places[label].append(FindingPlace(item.assessment.name, item.anchor))
         return places
 

@@ -1,7 +1,7 @@
 """Convert scores to one scale, and compute the score that orders reports."""
 
 from assayer.models import CRITERIA, UNDERSPECIFIED, Absent, Report, Score, Verdict
-from assayer.reports.release import made_without_model
+from assayer.reports.release import was_made_without_model
 from assayer.reports.wording import MINIMA
 
 
@@ -33,7 +33,7 @@ def score_of(report: Report) -> float | Absent:
         return by_parts
     verdict = report.verdict
     if not isinstance(verdict, Verdict) or not verdict.probabilities or not verdict.graph.ordered:
-        why = ": no language model judged the idea" if made_without_model(report) else ""
+        why = ": no language model judged the idea" if was_made_without_model(report) else ""
         return Absent(reason=f"Its report has no score{why}.")
     last = len(verdict.graph.outcomes) - 1
     return sum(

@@ -29,7 +29,7 @@ class DrawnNeighbour:
 
 
 @dataclass(frozen=True)
-class WeightedEdge:
+class DrawnLine:
     y1: float
     y2: float
     width: float
@@ -43,7 +43,7 @@ class ViewpointDrawing:
     right: int
     viewpoints: tuple[DrawnViewpoint, ...]
     neighbours: tuple[DrawnNeighbour, ...]
-    lines: tuple[WeightedEdge, ...]
+    lines: tuple[DrawnLine, ...]
 
 
 def side(label: str | None, graph: GraphUsed) -> Side:
@@ -68,14 +68,14 @@ def drawing_of(verdict: Verdict) -> ViewpointDrawing | None:
         return None
     at = {key: _MARGIN + _ROW * (place + 0.5) for key, (place, _) in places.items()}
     dots: list[DrawnViewpoint] = []
-    lines: list[WeightedEdge] = []
+    lines: list[DrawnLine] = []
     for number, evidence in enumerate(verdict.evidence, start=1):
         reached = [at[item.idea, item.text] for item in evidence.neighbours]
         lowest = dots[-1].y + _ROW if dots else _MARGIN
         y = max(lowest, sum(reached) / len(reached)) if reached else lowest
         dots.append(DrawnViewpoint(round(y, 1), number))
         lines += [
-            WeightedEdge(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
+            DrawnLine(round(y, 1), item, round(0.5 + 4 * near.similarity**2, 2), side(near.label, verdict.graph))
             for item, near in zip(reached, evidence.neighbours, strict=True)
         ]
     height = max(_MARGIN + _ROW * len(places), dots[-1].y + _MARGIN)

@@ -223,11 +223,11 @@ def count(number: int, noun: str = "", plural: str = "") -> str:
     if not noun:
         return f"{number:,}"
     if number != 1:
-        noun = plural or _AFTER_NOUN.sub(lambda parts: _plural(parts[1]) + parts[2], noun, count=1)
+        noun = plural or _AFTER_NOUN.sub(lambda parts: _form_plural(parts[1]) + parts[2], noun, count=1)
     return f"{number:,} {noun}"
 
 
-def _plural(noun: str) -> str:
+def _form_plural(noun: str) -> str:
     ending, replacement = next(pair for pair in _PLURALS if re.search(pair[0], noun))
     return re.sub(ending, replacement, noun, count=1)
 

@@ -46,7 +46,7 @@ def usage(run: Run, started: Started) -> RunUsage:
         wall_seconds=round(run.clock.monotonic() - started.monotonic, 3),
         llm_calls_paid=len(paid),
         llm_calls_cached=sum(call.cached for call in run.journal.calls),
-        paid_usd=_paid_usd(run),
+        paid_usd=_compute_paid_usd(run),
         tokens=tokens_by_task(paid),
     )
 
@@ -69,7 +69,7 @@ def tokens_by_task(calls: Iterable[CallRecord]) -> tuple[TaskTokens, ...]:
     return tuple(sorted(found, key=lambda item: (-item.prompt_tokens, item.task)))
 
 
-def _paid_usd(run: Run) -> float | Absent:
+def _compute_paid_usd(run: Run) -> float | Absent:
     """Return the amount charged to the budget, including answers that could not be used."""
     priced = cost_of(call for call in run.journal.calls if not call.cached)
     if isinstance(priced, Absent):

@@ -55,7 +55,7 @@ async def gather_pair(first: Coroutine[Any, Any, Out], second: Coroutine[Any, An
     return first_task.result(), second_task.result()
 
 
-async def as_result(work: Awaitable[Out]) -> Out | Failed:
+async def catch_failure(work: Awaitable[Out]) -> Out | Failed:
     """Return the awaited result or, if it failed, the failure as data.
 
     Errors that would affect every other item too are raised: cancellation, an endpoint that rejects the key or no
@@ -75,4 +75,4 @@ async def as_result(work: Awaitable[Out]) -> Out | Failed:
 async def gather_settled(items: Iterable[In], work: Callable[[In], Awaitable[Out]]) -> list[Out | Failed]:
     """Process every item concurrently and return the results in order; `Failed` takes the place of a result that
     failed."""
-    return await gather_all(as_result(work(item)) for item in items)
+    return await gather_all(catch_failure(work(item)) for item in items)

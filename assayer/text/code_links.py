@@ -7,15 +7,15 @@ _LINKS = ("http", "www.", "github", ".com", ".io/")
 _OFFERS = ("available", "release", "open-source")
 
 
-def without_code_links(text: str) -> str:
+def remove_code_links(text: str) -> str:
     """Return the text without the sentences that state where code is published; the rest is unchanged."""
     for start, end in reversed(sentence_spans(text)):
-        if _announces_code(text[start:end].casefold()):
+        if _is_code_announcement(text[start:end].casefold()):
             text = text[:start] + text[end:]
     return text.strip()
 
 
-def _announces_code(sentence: str) -> bool:
+def _is_code_announcement(sentence: str) -> bool:
     return any(mark in sentence for mark in _LINKS) or (
         "code" in sentence and any(word in sentence for word in _OFFERS)
     )

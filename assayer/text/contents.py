@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assayer.models import ContentKind
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from assayer.text.sentences import sentence_spans
 
-MOST_NAMES = 16
-MOST_CLAIMS = 3
+MAX_NAMES = 16
+MAX_CLAIMS = 3
 _READ_CHARS = 6_000
 """Maximum characters read from an abstract; a longer one is usually a whole paper stored by mistake."""
-_LONGEST_NAME = 60
-_FEWEST_WORDS, _MOST_WORDS = 2, 4
+_MAX_NAME_CHARS = 60
+_MIN_WORDS, _MAX_WORDS = 2, 4
 """Minimum and maximum words of a phrase."""
 
 _ACRONYM = re.compile(r"[A-Za-z]?[A-Z][A-Za-z]{0,12}[A-Z0-9][A-Za-z0-9]{0,6}(?:-[A-Z0-9][A-Za-z0-9]{0,5})?")
@@ -117,7 +117,7 @@ def text_with_title(title: str, abstract: str) -> str:
 
 
 def contents_of(title: str, abstract: str) -> FoundContents:
-    """Return at most `MOST_NAMES` names and `MOST_CLAIMS` claims of a paper, in time linear in the text length."""
+    """Return at most `MAX_NAMES` names and `MAX_CLAIMS` claims of a paper, in time linear in the text length."""
     read, after = abstract[:_READ_CHARS], len(title) + 1
     sentences = [TextPart(after + start, after + end) for start, end in sentence_spans(read)]
     text = text_with_title(title, read)
@@ -125,7 +125,7 @@ def contents_of(title: str, abstract: str) -> FoundContents:
     for part in (TextPart(0, len(title)), *sentences):
         found.read(text, part, in_title=part.start == 0)
     claims = [sentence for sentence in sentences if _CLAIMS.search(text, sentence.start, sentence.end)]
-    return FoundContents(found.chosen(), claims[-MOST_CLAIMS:])
+    return FoundContents(found.chosen(), claims[-MAX_CLAIMS:])
 
 
 class _Names:
@@ -140,8 +140,8 @@ class _Names:
         builds, introduces = _ends(_BUILDS_ON, part_text), _ends(_INTRODUCES, part_text)
         for phrase in _phrases(part_text):
             kind = _kind(phrase.name)
-            normalised = normalised_name(phrase.name)
-            if not normalised or normalised in _NOT_NAMES or len(phrase.name) > _LONGEST_NAME:
+            normalised = normalise_name(phrase.name)
+            if not normalised or normalised in _NOT_NAMES or len(phrase.name) > _MAX_NAME_CHARS:
                 continue
             key = (kind, normalised)
             names_paper = in_title and phrase.start == 0 and part_text[len(phrase.name) :].startswith(":")
@@ -166,7 +166,7 @@ class _Names:
             for key, mention in self._mentions.items()
             if mention.kind == "method" or mention.built_on or self._weights[key] > 1
         ]
-        kept = set(sorted(relevant, key=lambda key: -self._weights[key])[:MOST_NAMES])
+        kept = set(sorted(relevant, key=lambda key: -self._weights[key])[:MAX_NAMES])
         return [self._mentions[key] for key in relevant if key in kept]
 
 
@@ -187,10 +187,10 @@ def _phrases(part_text: str) -> Iterator[_Phrase]:
 def _run_phrases(part_text: str, run: Sequence[re.Match[str]]) -> Iterator[_Phrase]:
     """Yield the end of a run, and also its last two words if they name a method: many papers share `contrastive
     learning`."""
-    for length in dict.fromkeys((min(len(run), _MOST_WORDS), _FEWEST_WORDS)):
+    for length in dict.fromkeys((min(len(run), _MAX_WORDS), _MIN_WORDS)):
         words = run[-length:]
         name = part_text[words[0].start() : words[-1].end()] if words else ""
-        if len(words) >= _FEWEST_WORDS and (length == min(len(run), _MOST_WORDS) or _kind(name) == "method"):
+        if len(words) >= _MIN_WORDS and (length == min(len(run), _MAX_WORDS) or _kind(name) == "method"):
             yield _Phrase(words[0].start(), name)
 
 
@@ -200,7 +200,7 @@ def _is_acronym(word: str) -> bool:
 
 def _kind(name: str) -> ContentKind:
     """Return the kind of a name, determined from the name alone so that it is the same in all papers."""
-    last = normalised_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
+    last = normalise_name(name.rsplit(maxsplit=1)[-1]) if " " in name else ""
     return "method" if _is_acronym(name) or last in _METHOD_NOUNS else "concept"
 
 

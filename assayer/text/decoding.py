@@ -35,7 +35,7 @@ _HZ = re.compile(rb"~\{(?:[\x21-\x77][\x21-\x7e]){2,}~\}")
 """Pattern for Chinese text in the HZ encoding, which writes each character as two ASCII characters."""
 _UTF_7 = re.compile(rb"\+A[A-Za-z0-9+/]{2,}-")
 """Pattern for Latin letters in UTF-7: `+AOk-`."""
-_FEWEST_UTF_7 = 2
+_MIN_UTF_7 = 2
 _LATIN = re.compile("[\u00a1-\u024f]+")
 """Pattern for special letters of Latin script. Other characters come from a formula that only looks like UTF-7."""
 _PIECE = 1 << 20
@@ -47,7 +47,7 @@ _JAPANESE_ESCAPE = re.compile(rb"\x1b\$[@B]")
 def decode_text(data: bytes, source: str, declared: str = "") -> str:
     """Decode a text. `declared` is the encoding that the text itself declares, if any. Raises InputError if the bytes
     are not text or their encoding cannot be detected."""
-    mark = _marked(data)
+    mark = _find_encoding_mark(data)
     if not mark:
         _refuse_other_kinds(data, source)
     if mark or b"\0" in data:
@@ -55,17 +55,17 @@ def decode_text(data: bytes, source: str, declared: str = "") -> str:
     if (text := _seven_bits(data)) is not None:
         return text
     if (text := _strictly(data, "utf-8")) is not None and not _JAPANESE_ESCAPE.search(data):
-        return _decoded_again(text)
+        return _repair_double_encoding(text)
     if declared and (text := _strictly(data, declared)) is not None:
         return text
     lenient = data.decode("utf-8", "replace")
     special = sum(1 for character in lenient if character > "\x7f")
-    if special and _mostly_intact(special, lenient.count("\ufffd")):
+    if special and _is_mostly_intact(special, lenient.count("\ufffd")):
         return lenient
-    return data.decode(_recognised(data, source), "replace")
+    return data.decode(_recognise_encoding(data, source), "replace")
 
 
-def _decoded_again(text: str) -> str:
+def _repair_double_encoding(text: str) -> str:
     """Restore a text whose UTF-8 bytes were decoded as Windows-1252 and then saved as UTF-8 again. Returns other texts
     unchanged."""
     if not _TWICE.search(text):
@@ -83,7 +83,7 @@ def _seven_bits(data: bytes) -> str | None:
     if _HZ.search(data):
         return _strictly(data, "hz")
     words = _UTF_7.findall(data)
-    text = _strictly(data, "utf-7") if len(words) >= _FEWEST_UTF_7 else None
+    text = _strictly(data, "utf-7") if len(words) >= _MIN_UTF_7 else None
     return text if text and all(_LATIN.fullmatch(word.decode("utf-7")) for word in words) else None
 
 
@@ -97,7 +97,7 @@ def encoding_of(file: BinaryIO, source: str) -> str:
     which affect only one of the texts."""
     file.seek(0)
     start = file.read(_PIECE)
-    if mark := _marked(start):
+    if mark := _find_encoding_mark(start):
         file.seek(0)
         return mark
     _refuse_other_kinds(start, source)
@@ -116,9 +116,9 @@ def encoding_of(file: BinaryIO, source: str) -> str:
             sample += special_lines(piece, _SAMPLE - len(sample)) + b"\n"
         piece = following
     file.seek(0)
-    if not broken or _mostly_intact(special, broken):
+    if not broken or _is_mostly_intact(special, broken):
         return "utf-8"
-    return _recognised(sample, source)
+    return _recognise_encoding(sample, source)
 
 
 def encoding_name(encoding: str) -> str:
@@ -126,7 +126,7 @@ def encoding_name(encoding: str) -> str:
     return _NAMES.get(encoding, codecs.lookup(encoding).name.upper().removesuffix("-SIG"))
 
 
-def _marked(data: bytes) -> str | None:
+def _find_encoding_mark(data: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
 
 
@@ -145,7 +145,7 @@ def _utf16(data: bytes, source: str) -> str:
     return encoding
 
 
-def _recognised(data: bytes, source: str) -> str:
+def _recognise_encoding(data: bytes, source: str) -> str:
     if _JAPANESE_ESCAPE.search(data) and _strictly(data, "iso2022_jp") is not None:
         return "iso2022_jp"
     encoding = detect_encoding(data)
@@ -170,7 +170,7 @@ def _binary(source: str) -> InputError:
     return InputError(f"{source} is not text: it contains binary data.", "Use plain text, Markdown, JSON or PDF.")
 
 
-def _mostly_intact(special: int, broken: int) -> bool:
+def _is_mostly_intact(special: int, broken: int) -> bool:
     """Return whether a text is UTF-8 with a few broken bytes: most of its special characters are intact. `special`
     includes the broken characters."""
     return special - broken > broken

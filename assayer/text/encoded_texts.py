@@ -17,7 +17,7 @@ _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}[\w.,!+-]{0,20}){6,500}")
 _SPACED = re.compile(r"(?<!\S)(?:\S {1,4}){15,500}\S?(?!\S)")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 _NAMES_ROT13 = re.compile(r"\brot[ -]?13\b|\bcaesar (?:cipher|shift)\b", re.IGNORECASE)
-_MOST = 50
+_MAX_TEXTS = 50
 """Maximum number of encoded texts of each kind."""
 
 
@@ -28,22 +28,22 @@ def encoded_texts(text: str) -> Iterator[tuple[int, str]]:
     longest = max(lengths, default=0)
     # Searching for the patterns takes twenty times as long as these conditions.
     forms = (
-        (longest >= 24, _BASE64, _of_base64),
+        (longest >= 24, _BASE64, _decode_base64),
         (longest >= 40, _HEX, lambda run: _prose(bytes.fromhex(run))),
         ("&#" in text, _ENTITIES, html.unescape),
-        ("\\u" in text, _ESCAPES, _of_escapes),
-        ("%" in text, _PERCENT, _of_percent),
-        (lengths.count(1) >= 15, _SPACED, _of_spaced),
+        ("\\u" in text, _ESCAPES, _decode_escapes),
+        ("%" in text, _PERCENT, _decode_percent),
+        (lengths.count(1) >= 15, _SPACED, _join_spaced),
     )
     for pattern, decode in ((pattern, decode) for possible, pattern, decode in forms if possible):
-        for match in islice(pattern.finditer(text), _MOST):
+        for match in islice(pattern.finditer(text), _MAX_TEXTS):
             if decoded := decode(match[0]):
                 yield match.start(), decoded
     if named := _NAMES_ROT13.search(text):
         yield named.start(), codecs.decode(text, "rot13")
 
 
-def _of_base64(run: str) -> str:
+def _decode_base64(run: str) -> str:
     """Return the decoded text; empty if the run is not an encoded text but a name, a hash or part of a URL."""
     padded = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
@@ -52,11 +52,11 @@ def _of_base64(run: str) -> str:
         return ""
 
 
-def _of_percent(run: str) -> str:
+def _decode_percent(run: str) -> str:
     return _prose(re.sub(rb"%([0-9a-fA-F]{2})", lambda m: bytes([int(m[1], 16)]), run.encode("utf-8", "ignore")))
 
 
-def _of_escapes(run: str) -> str:
+def _decode_escapes(run: str) -> str:
     units = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), run)
     return units.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
 
@@ -69,6 +69,6 @@ def _prose(data: bytes) -> str:
     return found if all(item.isprintable() or item.isspace() for item in found) else ""
 
 
-def _of_spaced(run: str) -> str:
+def _join_spaced(run: str) -> str:
     """Return the letters joined into words, with word boundaries at gaps that are wider than those between letters."""
     return " ".join(word.replace(" ", "") for word in re.split(r" {2,}", run))

@@ -40,13 +40,13 @@ _IN_NAMES = 0.01
 _DENSE = 0.3
 """Minimum number of special letters per word for them to count as letters of the text's language."""
 _WRONG = 1.0
-_MOST_COST = 0.15
+_MAX_COST = 0.15
 """Maximum accepted cost per special character."""
-_MOST_CHAOS = 0.1
+_MAX_CHAOS = 0.1
 """Maximum accepted mess ratio of a decoding, as measured by charset-normalizer (0 is none)."""
 _MOSTLY_LATIN = 0.4
 """Maximum share of special bytes among the bytes of words for a text to count as Latin script."""
-_FEWEST = 12
+_MIN_SPECIAL_BYTES = 12
 """Minimum number of special bytes in a mostly Latin text for another script to be considered."""
 _ALIKE = 0.05
 _MULTI_BYTE_ADVANTAGE = 0.6
@@ -73,7 +73,7 @@ def detect_encoding(data: bytes) -> str | None:
     special = sum(byte > 0x7F for byte in sample)
     words = sum(byte > 0x7F or chr(byte).isalnum() for byte in sample)
     if special < _MOSTLY_LATIN * words:
-        return _latin(sample) or (_other(sample) if special >= _FEWEST else None)
+        return _latin(sample) or (_other(sample) if special >= _MIN_SPECIAL_BYTES else None)
     return _other(sample)
 
 
@@ -82,7 +82,7 @@ def _latin(sample: bytes) -> str | None:
     positions."""
     costs = {name: cost for name in _LATIN if (cost := _latin_cost(sample, name)) is not None}
     best = min(costs, key=costs.__getitem__, default=None)
-    return best if best and costs[best] <= _MOST_COST else None
+    return best if best and costs[best] <= _MAX_COST else None
 
 
 def _latin_cost(sample: bytes, encoding: str) -> float | None:
@@ -127,7 +127,7 @@ def _is_misplaced(text: str, place: int) -> bool:
 def _other(sample: bytes) -> str | None:
     """Return the encoding of a non-Latin script; None if none fits. Among similar encodings, the one whose letters are
     most frequent in a language is chosen."""
-    matches = [match for match in from_bytes(sample, cp_isolation=list(_OTHERS)) if match.chaos <= _MOST_CHAOS]
+    matches = [match for match in from_bytes(sample, cp_isolation=list(_OTHERS)) if match.chaos <= _MAX_CHAOS]
     lowest = min((match.chaos for match in matches), default=0.0)
     alike = [match for match in matches if match.chaos <= lowest + _ALIKE]
     fits = {match.encoding: _familiarity(str(match)) for match in alike}

@@ -17,7 +17,7 @@ _LETTERS = str.maketrans(
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text in lower case without accents; for example, `Ø` becomes `o`, `ß` becomes `ss`, `β` becomes
     `beta`."""
     if text.isascii():
@@ -29,9 +29,9 @@ def folded(text: str) -> str:
 
 def german_folded(text: str) -> str:
     """Return a folded text with its umlauts written out: `Müller` becomes `mueller`, `Høst` becomes `hoest`."""
-    return folded(unicodedata.normalize("NFC", text).casefold().translate(_WRITTEN_OUT))
+    return fold_text(unicodedata.normalize("NFC", text).casefold().translate(_WRITTEN_OUT))
 
 
 def pinyin_folded(text: str) -> str:
     """Return a folded text with the `ü` of Chinese names written as in passports: `Lü` becomes `lyu`."""
-    return folded(re.sub("(?<=[ln])ü", "yu", unicodedata.normalize("NFC", text).casefold()))
+    return fold_text(re.sub("(?<=[ln])ü", "yu", unicodedata.normalize("NFC", text).casefold()))

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from assayer.models import Section
 from assayer.text.section_titles import is_known_title
 
-LONGEST = 120
-MOST_WORDS = 12
+MAX_CHARS = 120
+MAX_WORDS = 12
 
 _MARKDOWN = re.compile(r"^ {0,3}(#{1,6}|={2,6}(?= [^\W\d_a-z]))\s++(\S.*)$")
 """Pattern for a heading of Markdown (`## Title`), or of AsciiDoc and MediaWiki (`== Title`)."""
@@ -43,7 +43,7 @@ class _Line(NamedTuple):
     below: str
 
 
-def _lines(text: str) -> Iterator[_Line]:
+def _split_lines(text: str) -> Iterator[_Line]:
     """Yield the lines outside fenced code."""
     lines = text.split("\n")
     fenced, offset = False, 0
@@ -57,30 +57,34 @@ def _lines(text: str) -> Iterator[_Line]:
         offset += len(line) + 1
 
 
-def _plain(title: str) -> str:
+def _strip_title(title: str) -> str:
     return _EMPHASIS.sub("", _ATTRIBUTES.sub("", title.strip())).strip().rstrip(":").strip()
 
 
 def _reads_like_title(title: str) -> bool:
-    return len(title) <= LONGEST and len(title.split()) <= MOST_WORDS and title[-1:] not in ".,;?!"
+    return len(title) <= MAX_CHARS and len(title.split()) <= MAX_WORDS and title[-1:] not in ".,;?!"
 
 
-def _marked(line: _Line) -> Heading | None:
+def _parse_marked_heading(line: _Line) -> Heading | None:
     """Return the heading marked by Markdown; None if the line is not such a heading."""
     end = line.start + len(line.text)
     if match := _MARKDOWN.match(line.text):
         title = match[2].rstrip(f"{match[1][0]} \t\r\f\v") or match[2][0]
-        return Heading(line.start, end, len(match[1]), _plain(title))
-    if line.after_blank and (match := _UNDERLINE.match(line.below)) and 0 < len(title := _plain(line.text)) <= LONGEST:
+        return Heading(line.start, end, len(match[1]), _strip_title(title))
+    if (
+        line.after_blank
+        and (match := _UNDERLINE.match(line.below))
+        and 0 < len(title := _strip_title(line.text)) <= MAX_CHARS
+    ):
         return Heading(line.start, end + 1 + len(line.below), 1 if match[1][0] == "=" else 2, title)
     return None
 
 
-def _unmarked(line: _Line) -> Heading | None:
+def _recognise_heading(line: _Line) -> Heading | None:
     """Return the heading recognised by a number, bold type or wording; None if the line is not a heading."""
     end = line.start + len(line.text)
     alone = line.after_blank and line.before_blank
-    bare = _plain(line.text) if len(line.text) <= 2 * LONGEST else ""
+    bare = _strip_title(line.text) if len(line.text) <= 2 * MAX_CHARS else ""
     if match := _NUMBERED.match(bare):
         depth = len(re.findall(r"\w+", match["number"]))
         title = match["title"]
@@ -97,7 +101,9 @@ def _unmarked(line: _Line) -> Heading | None:
 
 def find_headings(text: str) -> list[Heading]:
     """Return all headings in order: Markdown, underlined, numbered, bold, or lines with a known title."""
-    return [heading for line in _lines(text) if (heading := _marked(line) or _unmarked(line))]
+    return [
+        heading for line in _split_lines(text) if (heading := _parse_marked_heading(line) or _recognise_heading(line))
+    ]
 
 
 def split_at(text: str, headings: Sequence[Heading], untitled: str) -> tuple[Section, ...]:

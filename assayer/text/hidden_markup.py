@@ -28,7 +28,7 @@ _UNSEEN = re.compile(
 _WHITE = re.compile(r"\scolor\s*=\s*[\"']?\s*(?:white|#f{3}(?:f{3})?)\b", re.IGNORECASE)
 
 
-def hidden_spans(text: str) -> list[tuple[int, int]]:
+def find_hidden_spans(text: str) -> list[tuple[int, int]]:
     """Return start and end of each outermost hidden element, tags included, in order. The running time is linear in the
     length of the text."""
     if "<" not in text or not _HINT.search(text):
@@ -51,10 +51,10 @@ def hidden_spans(text: str) -> list[tuple[int, int]]:
                     spans.append((start, tag.end()))
                 if opened == name:
                     break
-    return _outermost(spans)
+    return _keep_outermost(spans)
 
 
-def without_tags(text: str) -> str:
+def remove_tags(text: str) -> str:
     return _TAG.sub(" ", text)
 
 
@@ -67,7 +67,7 @@ def _hides(name: str, rest: str) -> bool:
     return name == "font" and bool(_WHITE.search(rest))
 
 
-def _outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _keep_outermost(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
         if not found or start >= found[-1][1]:

@@ -136,13 +136,13 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     folded = text.replace("İ", "I").lower()
-    return _STYLED.sub(lambda m: _plain_letter(m[0]), folded)
+    return _STYLED.sub(lambda m: _fold_letter(m[0]), folded)
 
 
 _STYLED = re.compile("[\uff01-\uff5e\U0001d400-\U0001d7ff\u24d0-\u24e9]")
 
 
-def _plain_letter(letter: str) -> str:
+def _fold_letter(letter: str) -> str:
     plain = unicodedata.normalize("NFKC", letter).lower()
     return plain if len(plain) == 1 else letter
 

@@ -44,7 +44,7 @@ for _language, _words in _COMMON.items():
         _OWNERS.setdefault(_word, []).append(_language)
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 20_000
-_FEWEST = 0.08
+_MIN_SHARE = 0.08
 """Minimum share of a language's common words among all words for the language to be recognised."""
 _SHARE = 0.15
 """Minimum share of a script among all letters for its language to be named."""
@@ -67,6 +67,6 @@ def languages_of(text: str) -> tuple[str, ...]:
         for language in _OWNERS[word]:
             owned[language] += words[word]
     language = max(_COMMON, key=owned.__getitem__)
-    if owned[language] >= _FEWEST * words.total():
+    if owned[language] >= _MIN_SHARE * words.total():
         found[language] = letters - sum(found.values())
     return tuple(name for name, count in found.most_common() if count >= _SHARE * letters)

@@ -34,13 +34,13 @@ _FOLDING = _Folding()
 _WORD = re.compile(r"[^\W_]+")
 
 
-def folded(text: str) -> str:
+def fold_lookalikes(text: str) -> str:
     """Fold a text character by character, keeping its length: accents, widths and styles are removed, foreign
     letters that look Latin become Latin, and all kinds of brackets become `[]`. Use it for pattern search, not for
     display."""
     return text if text.isascii() else text.translate(_FOLDING)
 
 
-def words_of(text: str) -> str:
+def normalise_words(text: str) -> str:
     """Return the words in lower case, separated by single spaces, for finding the words of a title."""
-    return " ".join(_WORD.findall(folded(text).casefold()))
+    return " ".join(_WORD.findall(fold_lookalikes(text).casefold()))

@@ -8,7 +8,7 @@ _NOT_WORD = re.compile(r"[\W_]+")
 
 
 @lru_cache(maxsize=16_384)  # titles and key phrases recur in every step and in other ideas
-def normalised_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return a name normalised for comparison: case, accents, punctuation and a plural s make no difference."""
     plain = "".join(item for item in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(item))
     words = _NOT_WORD.sub(" ", plain).split()

@@ -19,11 +19,11 @@ from typing import NamedTuple
 from assayer.models import FlagKind, TextFlag
 from assayer.models.assessment import LABEL
 from assayer.text.encoded_texts import encoded_texts
-from assayer.text.hidden_markup import hidden_spans, without_tags
+from assayer.text.hidden_markup import find_hidden_spans, remove_tags
 from assayer.text.injections import find_instructions
 from assayer.text.lookalikes import LOOKALIKES
 
-MOST_FLAGS = 20
+MAX_FLAGS = 20
 """Maximum number of flags kept of each kind; more would be of no use to a reader."""
 EXCERPT = 160
 _KEPT_CHARS = 4_000
@@ -169,12 +169,12 @@ def _comments(text: str) -> Iterator[tuple[int, int]]:
 def _remove_hidden_markup(draft: _Draft) -> None:
     text = draft.text
     draft.replace(
-        (start, end, "> " if _inside_tag(text, start) else " ", ("hidden_text", without_tags(text[start:end])))
-        for start, end in hidden_spans(text)
+        (start, end, "> " if _is_inside_tag(text, start) else " ", ("hidden_text", remove_tags(text[start:end])))
+        for start, end in find_hidden_spans(text)
     )
 
 
-def _inside_tag(text: str, place: int) -> bool:
+def _is_inside_tag(text: str, place: int) -> bool:
     """Return whether the position is inside an unclosed tag. If so, the replacement must close the tag; otherwise the
     removal could form a complete tag, and sanitising the text again would hide the rest."""
     return text.rfind("<", 0, place) > text.rfind(">", 0, place)
@@ -190,12 +190,12 @@ def _rewrite_labels(draft: _Draft) -> None:
 
 
 def _clean(text: str) -> _Draft:
-    draft = _visible(text)
+    draft = _remove_invisible(text)
     _rewrite_labels(draft)
     return draft
 
 
-def _visible(text: str) -> _Draft:
+def _remove_invisible(text: str) -> _Draft:
     draft = _Draft(_LINE_END.sub("\n", text))
     if not (draft.text.isascii() and draft.text.isprintable()):
         draft.rewrite(_INVISIBLE, lambda m: "", _invisible_kind)
@@ -234,11 +234,11 @@ def _instructions(text: str, marks: list[_Mark]) -> Iterator[_Mark]:
             yield mark._replace(kind="suspected_injection")
 
 
-def _first_of_each_kind(marks: list[_Mark]) -> Iterator[_Mark]:
+def _keep_first_of_each_kind(marks: list[_Mark]) -> Iterator[_Mark]:
     seen: Counter[FlagKind] = Counter()
     for mark in marks:
         seen[mark.kind] += 1
-        if seen[mark.kind] <= MOST_FLAGS:
+        if seen[mark.kind] <= MAX_FLAGS:
             yield mark
 
 
@@ -250,16 +250,16 @@ def clean_text(text: str) -> str:
 def clean_answer(text: str) -> str:
     """Return cleaned text written by a model. Unlike `clean_text`, it keeps labels, because the model was asked to cite
     with them."""
-    return _visible(text).text
+    return _remove_invisible(text).text
 
 
 def sanitise(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """Return the clean text and its flags, in order of position. Cleaning a clean text does not change it."""
-    return _cached_sanitised(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
+    return _sanitise_and_cache(text) if len(text) <= _KEPT_CHARS else _sanitised(text)
 
 
 @lru_cache(maxsize=4_096)
-def _cached_sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
+def _sanitise_and_cache(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     """Return the cached result for a short text. Titles and abstracts are read repeatedly, in several parts of an
     evaluation and for other ideas in the same field."""
     return _sanitised(text)
@@ -270,11 +270,11 @@ def _sanitised(text: str) -> tuple[str, tuple[TextFlag, ...]]:
     marks = sorted([*draft.marks, *_instructions(draft.text, draft.marks)], key=lambda mark: mark.offset)
     return draft.text, tuple(
         TextFlag(kind=mark.kind, excerpt=_excerpt(mark, draft.text), offset=mark.offset)
-        for mark in _first_of_each_kind(marks)
+        for mark in _keep_first_of_each_kind(marks)
     )
 
 
-def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
+def build_hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
     """Return flags for text that a PDF or page reader omitted because it is invisible, from pairs of location and text.
 
     The excerpt begins with the location. The offset is 0, because hidden text is not part of the text that was read."""
@@ -288,6 +288,6 @@ def hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
         )
         for kind in (kind for kind, present in found if present):
             seen[kind] += 1
-            if seen[kind] <= MOST_FLAGS:
+            if seen[kind] <= MAX_FLAGS:
                 flags.append(TextFlag(kind=kind, excerpt=f"{place}: {clean}"[:EXCERPT], offset=0))
     return tuple(flags)

@@ -43,7 +43,7 @@ _SPECIAL = re.compile("[\u0483-\u1fff\u3000-\U0010ffff]")
 """Pattern for every letter of MARKS and UNSPACED, and others; a class of two ranges is fast to search for."""
 
 
-def words_of(text: str) -> list[str]:
+def normalise_words(text: str) -> list[str]:
     """Return the words in lower case, without punctuation. In scripts without spaces, each letter with its marks is
     a word."""
     folded = text.casefold()
@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
     return (_WORD if _SPECIAL.search(folded) else _PLAIN_WORD).findall(folded)
 
 
-def unspaced_letters(text: str) -> int:
+def count_unspaced_letters(text: str) -> int:
     """Return the number of letters in scripts without spaces; two such letters correspond to about one word of
     other scripts."""
     return len(UNSPACED_LETTER.findall(text))

@@ -2,10 +2,10 @@
 
 Four questions are asked about a title, each with its own vocabulary, because the cost of a wrong answer differs:
 
-- its number, and the title without it: `number_of`, `without_number`; `split_printed_number` for a line of a PDF;
+- its number, and the title without it: `number_of`, `strip_number`; `split_printed_number` for a line of a PDF;
 
 - the part of a paper that it begins: `part_of` and `opens_part`; less strictly, whether methods or results follow:
-`tells_methods_or_results`;
+`names_methods_or_results`;
 
 - whether a bare line with these words is a heading at all: `is_known_title`, `is_main_title`, `is_back_title`;
 
@@ -42,7 +42,7 @@ def number_of(title: str) -> str:
     return match["number"] if match else ""
 
 
-def without_number(title: str) -> str:
+def strip_number(title: str) -> str:
     match = _NUMBER.match(title)
     return title[match.end() :].strip() if match else title.strip()
 
@@ -56,7 +56,7 @@ def split_printed_number(line: str) -> tuple[str, str]:
 _SMALL_CAPITALS = re.compile(r"\b([A-ZÀ-Þ]) ([A-ZÀ-Þ]{2,})\b")
 
 
-def joined_small_capitals(title: str) -> str:
+def join_small_capitals(title: str) -> str:
     """Return a title with words in small capitals rejoined: a PDF contains `REFERENCES` as `R EFERENCES`."""
     return _SMALL_CAPITALS.sub(r"\1\2", title) if title.isupper() else title
 
@@ -66,15 +66,15 @@ PaperPart = Literal["abstract", "introduction", "methods", "results", "discussio
 limitations; `back` is everything after the work itself: acknowledgements, funding, statements, appendices."""
 
 
-def _names(text: str) -> frozenset[str]:
+def _split_names(text: str) -> frozenset[str]:
     return frozenset(" ".join(name.split()) for name in text.split(";"))
 
 
 _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
-    ("abstract", _names("abstract; summary; executive summary; synopsis; significance statement")),
+    ("abstract", _split_names("abstract; summary; executive summary; synopsis; significance statement")),
     (
         "introduction",
-        _names(
+        _split_names(
             """introduction; intro; background; motivation; overview; objective; objectives; aim; aims; purpose;
             preliminaries; prior work; previous work; rationale; significance; context; notation; state of the art;
             scope; related work; related works; main; hypothesis; hypotheses; theory; literature review"""
@@ -82,7 +82,7 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
     ),
     (
         "methods",
-        _names(
+        _split_names(
             """methods; method; methodology; methodologies; approach; approaches; material; materials; procedure;
             materials and methods; methods and materials; patients and methods; subjects and methods; procedures;
             participants; subjects; patients; model; models; algorithm; algorithms; framework; architecture; data;
@@ -93,7 +93,7 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
     ),
     (
         "results",
-        _names(
+        _split_names(
             """results; result; findings; finding; experiments; experiment; evaluation; evaluations; performance;
             observations; outcomes; outcome; analysis; analyses; ablation; ablations; benchmarks; case study;
             case studies; validation; comparison; comparisons; results and discussion; experimental results"""
@@ -101,7 +101,7 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
     ),
     (
         "discussion",
-        _names(
+        _split_names(
             """discussion; discussions; conclusion; conclusions; concluding remarks; limitations; limitation;
             future work; outlook; implications; perspectives; final remarks; closing remarks; lessons learned;
             summary and outlook; interpretation; broader impact; broader impacts; impact statement;
@@ -110,11 +110,11 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
     ),
     (
         "references",
-        _names("references; reference; bibliography; literature cited; works cited; references cited; citations"),
+        _split_names("references; reference; bibliography; literature cited; works cited; references cited; citations"),
     ),
     (
         "back",
-        _names(
+        _split_names(
             """acknowledgements; acknowledgments; acknowledgement; acknowledgment; funding; abbreviations; appendix;
             appendices; declarations; disclosure; disclosures; notes; footnotes; competing interests; ethics;
             supplement; supplementary; consent; author information; reproducibility; reproducibility statement;
@@ -125,15 +125,15 @@ _WHOLE: tuple[tuple[PaperPart, frozenset[str]], ...] = (
 """Complete titles that identify their part."""
 
 
-def _words(text: str) -> re.Pattern[str]:
+def _compile_words(text: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{text})\b", re.VERBOSE)
 
 
 _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
-    ("results", _words(r"results?,?\ and\ discussions? | experiments?\ and\ results? | results\ and\ \w+")),
+    ("results", _compile_words(r"results?,?\ and\ discussions? | experiments?\ and\ results? | results\ and\ \w+")),
     (
         "back",
-        _words(
+        _compile_words(
             r"""acknowledge?ments? | fund(?:ing|ers?) | contributions?\ of\ authors?
             | author(?:s['’]?)?(?:ship)?\ (?:contributions?|details|information|statement)
             | (?:competing|conflicts?|declarations?)\ (?:of\ )?(?:financial\ )?interests? | availability\ of
@@ -142,17 +142,17 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
             | ethic(?:s|al) | consent\ (?:for|to) | publisher['’]?s\ note | checklist | disclosure | copyright"""
         ),
     ),
-    ("references", _words(r"references\ and\ notes | cited\ references | bibliographical?\ references")),
+    ("references", _compile_words(r"references\ and\ notes | cited\ references | bibliographical?\ references")),
     (
         "discussion",
-        _words(
+        _compile_words(
             r"""discussions? | conclusions? | concluding | limitations? | future\ (?:work|directions?|research)
             | implications | outlook | broader\ impacts? | threats\ to\ validity"""
         ),
     ),
     (
         "methods",
-        _words(
+        _compile_words(
             r"""methods? | methodolog(?:y|ical) | materials? | procedures? | participants | recruitment | set-?up
             | (?:study|experiment(?:al)?|research|trial|sampling|stimulation)
               \ (?:design|area|sites?|population|protocol|settings?|details?)
@@ -166,41 +166,41 @@ _WITHIN: tuple[tuple[PaperPart, re.Pattern[str]], ...] = (
     ),
     (
         "results",
-        _words(
+        _compile_words(
             r"""results? | findings | outcomes? | ablations? | experiments? | evaluations? | evaluating | performance
             | case\ stud(?:y|ies) | comparisons?\ (?:with|to|of|against) | error\ analysis | benchmark(?:s|ing)?"""
         ),
     ),
     (
         "introduction",
-        _words(
+        _compile_words(
             r"""introduction | background | related\ (?:research|literature|studies|work) | prior\ (?:work|art|research)
             | literature\ (?:review|survey) | state\ of\ the\ art | motivations? | preliminar(?:y|ies)
             | research\ (?:questions?|gaps?)"""
         ),
     ),
-    ("abstract", _words("abstract")),
+    ("abstract", _compile_words("abstract")),
 )
 """Words within a title that identify its part, in order of precedence."""
-_LONGEST = 9
+_MAX_WORDS = 9
 """Maximum number of words in a title for a single word to decide its part; a longer title states a finding."""
 
 
-def _plain(title: str) -> str:
-    return " ".join(without_number(title).casefold().replace("&", "and").split()).strip(" .:-–—")
+def _normalise_title(title: str) -> str:
+    return " ".join(strip_number(title).casefold().replace("&", "and").split()).strip(" .:-–—")
 
 
 def opens_part(title: str) -> PaperPart | None:
     """Return the part if the title consists only of a name of that part; otherwise None."""
-    plain = _plain(title)
+    plain = _normalise_title(title)
     return next((part for part, names in _WHOLE if plain in names), None)
 
 
 def part_of(title: str) -> PaperPart | None:
     """Return the part that a title belongs to; None if the title names its subject rather than its part."""
     whole = opens_part(title)
-    plain = _plain(title)
-    if whole or len(plain.split()) > _LONGEST:
+    plain = _normalise_title(title)
+    if whole or len(plain.split()) > _MAX_WORDS:
         return whole
     return next((part for part, words in _WITHIN if words.search(plain)), None)
 
@@ -227,7 +227,7 @@ _NEITHER = re.compile(
 )
 
 
-def tells_methods_or_results(title: str) -> bool:
+def names_methods_or_results(title: str) -> bool:
     """Return whether a word of the title refers to methods or results, and no word refers to another part."""
     heading = _LOOSE_NUMBER.sub("", title)
     return not _NEITHER.search(heading) and bool(_METHODS.search(heading) or _RESULTS.search(heading))

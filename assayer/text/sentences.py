@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import sentencex
 
-_MOST_AT_ONCE = 10_000
+_MAX_CHARS_AT_ONCE = 10_000
 """Maximum characters segmented at once, because the segmenter takes quadratic time on text with many unclosed
 quotes."""
 _CUTS = ("\n\n", "\n", ". ", " ")
@@ -48,7 +48,7 @@ def _segments(text: str) -> Iterator[str]:
 def _pieces(text: str) -> Iterator[str]:
     """Yield consecutive pieces that together make up the whole text."""
     start = 0
-    while len(text) - start > _MOST_AT_ONCE:
+    while len(text) - start > _MAX_CHARS_AT_ONCE:
         end = _cut(text, start)
         yield text[start:end]
         start = end
@@ -56,7 +56,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _cut(text: str, start: int) -> int:
-    end = start + _MOST_AT_ONCE
+    end = start + _MAX_CHARS_AT_ONCE
     for mark in _CUTS:
         if (at := text.rfind(mark, start, end)) > start:
             return at + len(mark)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text
 
 _TEX = re.compile(r"[\\{}$~]|--|``|''")
-_LONGEST = 20_000
+_MAX_CHARS = 20_000
 _PIECE = 500
 _BEGINNING = re.compile(
     r"\A\ufeff?\s*(?:%[^\n]*\n\s*)*\\(?:documentclass|documentstyle|begin\{|(?:sub)?section\*?\{|title\b|chapter\*?\{|"
@@ -29,7 +29,7 @@ def is_tex_document(source: bytes) -> bool:
 def looks_like_tex(text: str) -> bool:
     """Return whether a text as a whole is the source of a TeX document. Markdown with formulas or a TeX code block does
     not count."""
-    if _BEGINNING.match(text[:_LONGEST]):
+    if _BEGINNING.match(text[:_MAX_CHARS]):
         return True
     return "```" not in text and "\\end{document}" in text and _DOCUMENT.search(text) is not None
 
@@ -41,11 +41,11 @@ def _converter() -> "LatexNodes2Text":
     return LatexNodes2Text(math_mode="text", keep_comments=False, strict_latex_spaces=False)
 
 
-def plain_tex(text: str) -> str:
+def strip_tex(text: str) -> str:
     """Return the text on one line, without TeX. Parts that cannot be parsed as TeX are kept, without their braces."""
     if _TEX.search(text):
         try:
-            text = _converter().latex_to_text(text[:_LONGEST], tolerant_parsing=True)
+            text = _converter().latex_to_text(text[:_MAX_CHARS], tolerant_parsing=True)
         except (ValueError, RecursionError, IndexError, KeyError, TypeError):  # a broken macro
             text = re.sub(r"[{}]", "", text)
     return " ".join(text.replace("{", "").replace("}", "").split())

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
 from assayer.literature.paper_identity import family_name
 from assayer.models import Frozen
@@ -60,7 +60,7 @@ def main() -> None:
 async def _measure(folder: Path, label: LabelledNames) -> Survivors | None:
     read = await read_ideas([folder / label.document])
     try:
-        masked = blinded(read.ideas[0])
+        masked = blind_idea(read.ideas[0])
     except (InputError, IndexError) as error:
         print(f"{label.document} cannot be judged: {read.rejected[0].message if read.rejected else error}")
         return None

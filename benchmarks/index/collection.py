@@ -20,7 +20,7 @@ from index.segments.vector_index import (
     VectorIndexParameters,
     build_vector_index,
     create_vectors_file,
-    exact_candidates,
+    search_exactly,
 )
 
 DIMENSIONS, LIMIT, BATCH = 384, 10, 64
@@ -96,7 +96,7 @@ class Collection:
         path = self._directory / "true.npy"
         if not path.is_file():
             searched = {allowed.rows for allowed in self.conditions}
-            found = {rows: exact_candidates(self.vectors[:rows], self.judged, _SURPLUS * LIMIT) for rows in searched}
+            found = {rows: search_exactly(self.vectors[:rows], self.judged, _SURPLUS * LIMIT) for rows in searched}
             np.save(path, np.stack([self._best(found[allowed.rows], allowed) for allowed in self.conditions]))
         return np.asarray(np.load(path))
 

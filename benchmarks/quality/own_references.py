@@ -19,7 +19,7 @@ from assayer.llm import NoLlm
 from assayer.models import CitedWork, EvaluationId, OwnReferences, Paper, PaperId
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
-from assayer.own_references.matching import best_match
+from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.run.no_progress import NoProgress
 from assayer.run.run import Run
@@ -68,7 +68,7 @@ async def _two_readers() -> list[str]:
     text = read_references(idea).entries
     pairs = paired(text, tei)
     known = [_as_record(number, work) for number, work in enumerate(tei)]
-    found = [best_match(work, known) for work in text]
+    found = [find_best_match(work, known) for work in text]
     return [
         f"Entries in the TEI: {len(tei)}; read from the PDF's text: {len(text)}; with the same title: {len(pairs)}.",
         f"With the same title: same year {sum(a.year == b.year for a, b in pairs)}, "

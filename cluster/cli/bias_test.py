@@ -10,7 +10,14 @@ import typer
 from rich.markup import escape
 
 from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
-from assayer.bias_test.variants import ATTRIBUTES, PERSUASION, Variant, persuasive_variant, repeated, variants_of
+from assayer.bias_test.variants import (
+    ATTRIBUTES,
+    PERSUASION,
+    Variant,
+    build_persuasive_variant,
+    repeat_reference,
+    variants_of,
+)
 from assayer.errors import AssayerError, InputError, NoFallback
 from assayer.models import Absent, BiasTestAttribute, BiasTestReport, Idea, Report
 from assayer.reports.bias_test_page import ATTRIBUTE_TITLES, BiasTestPage, as_bias_test_html, as_bias_test_markdown
@@ -28,10 +35,10 @@ from cluster.cli.options import (
     day,
 )
 from cluster.cli.output import PageFormat, make_folder, write_formats
-from cluster.cli.terminal import EvaluationProgress, print_error, print_json, run_resumable, say, show_table
-from cluster.local_model import chosen_model
+from cluster.cli.terminal import EvaluationProgress, print_error, print_json, print_markup, run_resumable, show_table
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
-from cluster.side_by_side import side_by_side
+from cluster.side_by_side import run_side_by_side
 
 if TYPE_CHECKING:
     from cluster.engine import Engine
@@ -93,7 +100,7 @@ def bias_test(
     as_json: WithJson = False,
 ) -> None:
     """Vary institution, seniority, names and English of the same ideas, and show how scores change."""
-    with chosen_model(profile, model, local_model) as chosen:
+    with start_chosen_model(profile, model, local_model) as chosen:
         plan = BiasTestPlan(
             method=method,
             blind=blind,
@@ -133,7 +140,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
     from cluster.database import open_database
     from cluster.engine import check_request, open_engine
     from cluster.methods import METHODS
-    from cluster.repetitions import answering_anew
+    from cluster.repetitions import answer_anew
 
     if settings.llm is None and plan.method in METHODS and not METHODS[plan.method].scores_without_llm:
         raise NoFallback(
@@ -165,7 +172,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
             for repetition in range(1, plan.repeats + 1):
                 chosen = [item for item in work if item[1].repetition == repetition]
                 if stopped is None:
-                    async with answering_anew(engine, database, repetition) as asked:
+                    async with answer_anew(engine, database, repetition) as asked:
                         done, stopped = await _evaluate_variants(asked, chosen, plan, progress)
                 else:
                     done = [EvaluatedVariant(*item, None, _NOT_REACHED) for item in chosen]
@@ -182,7 +189,7 @@ async def _run_bias_test(paths: Sequence[Path], plan: BiasTestPlan, settings: Se
 
 def _variants(idea: Idea, number: int, plan: BiasTestPlan) -> list[Variant]:
     variants = list(variants_of(idea, number, plan.attributes))
-    return [*variants, *repeated(variants[0], plan.repeats)]
+    return [*variants, *repeat_reference(variants[0], plan.repeats)]
 
 
 async def _write_persuasive_variants(
@@ -191,7 +198,7 @@ async def _write_persuasive_variants(
     """Return the persuasive variants, and a message for each idea that has none."""
     from assayer.bias_test.persuasive import reword_persuasively
     from assayer.models import EvaluationId
-    from assayer.run.concurrency import Failed, as_result, gather_all
+    from assayer.run.concurrency import Failed, catch_failure, gather_all
     from assayer.run.run import Run
     from cluster.run_request import LOCAL_REQUEST
 
@@ -202,9 +209,9 @@ async def _write_persuasive_variants(
         progress.idea_done()
         if copy.objection:
             raise InputError(f"The persuasive wording changed the content: {copy.objection}.")
-        return persuasive_variant(idea, number, copy.text)
+        return build_persuasive_variant(idea, number, copy.text)
 
-    made = await gather_all(as_result(variant(number, idea)) for number, idea in enumerate(ideas))
+    made = await gather_all(catch_failure(variant(number, idea)) for number, idea in enumerate(ideas))
     pairs = list(zip(ideas, made, strict=True))
     lost = [f"{idea.source}, persuasion: {item.error}" for idea, item in pairs if isinstance(item, Failed)]
     return [(idea, item) for idea, item in pairs if not isinstance(item, Failed)], lost
@@ -224,7 +231,7 @@ async def _evaluate_variants(
         finally:
             progress.idea_done()
 
-    ended, stopped = await side_by_side([partial(one, variant) for _, variant in work], engine.reach)
+    ended, stopped = await run_side_by_side([partial(one, variant) for _, variant in work], engine.reach)
     return [_outcome(pair, ended.get(number)) for number, pair in enumerate(work)], stopped
 
 
@@ -236,7 +243,7 @@ def _outcome(pair: tuple[Idea, Variant], result: Report | AssayerError | None) -
 
 def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
     page, surviving = BiasTestPage(bias_test), bias_test.surviving
-    say(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
+    print_markup(f"Differences in points of 10, blind mode {'on' if bias_test.blind else 'off'}:")
     rows = [
         (
             ATTRIBUTE_TITLES[item.attribute],
@@ -249,7 +256,7 @@ def _show(bias_test: BiasTestReport, files: Sequence[Path]) -> None:
         for item in bias_test.differences
     ]
     show_table(("", "Compared", "Score", "Mean", "95 % interval", "Largest"), rows)
-    say(escape(page.finding.text))
-    say(f"{surviving.survived:,} of {surviving.planted:,} planted words remained when ideas were judged.")
+    print_markup(escape(page.finding.text))
+    print_markup(f"{surviving.survived:,} of {surviving.planted:,} planted words remained when ideas were judged.")
     for file in files:
-        say(escape(str(file)))
+        print_markup(escape(str(file)))

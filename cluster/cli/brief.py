@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson
-from cluster.cli.output import distinct_names, make_folder, safe_name
+from cluster.cli.output import make_folder, make_names_distinct, make_safe_name
 from cluster.cli.terminal import print_json
 from cluster.whole_files import read_whole, write_whole
 
@@ -28,7 +28,7 @@ def brief(
 
     make_folder(out, "PDFs")
     written: list[Path] = []
-    names = distinct_names(safe_name(path.name.removesuffix(".json")) or "report" for path in reports)
+    names = make_names_distinct(make_safe_name(path.name.removesuffix(".json")) or "report" for path in reports)
     for path, name in zip(reports, names, strict=True):
         try:
             report = Report.model_validate_json(read_whole(path))

@@ -10,7 +10,7 @@ from rich.markup import escape
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration
 from cluster.cli.options import WithJson, comma_separated
-from cluster.cli.terminal import print_json, say, show_table
+from cluster.cli.terminal import print_json, print_markup, show_table
 from cluster.innoeval_calibrations import fit_calibration, read_labels, save_calibration
 from cluster.settings_loading import load_settings
 
@@ -59,21 +59,21 @@ def _show(calibration: DecisionCalibration, path: Path) -> None:
     headings = ("Outcome", "Labelled", "From a final score of")
     show_table(headings, rows, figures=headings[1:])
     if calibration.unscored:
-        say(f"{calibration.unscored:,} labelled ideas have no final score and were skipped.")
+        print_markup(f"{calibration.unscored:,} labelled ideas have no final score and were skipped.")
     performance = calibration.performance
     commonest = calibration.outcomes[max(range(len(calibration.counts)), key=calibration.counts.__getitem__)]
-    say(
+    print_markup(
         f"On held-out ideas: accuracy {performance.accuracy:.3f} "
         f"(always {escape(commonest)}: {performance.always_most_frequent:.3f}), "
         f"macro-F1 {performance.macro_f1:.3f} ({performance.macro_f1_most_frequent:.3f}), "
         f"mean recall {performance.balanced_accuracy:.3f} (chance: {performance.chance:.3f})."
     )
     if performance.accuracy <= performance.always_most_frequent:
-        say(
+        print_markup(
             f"[yellow]![/] Always answering {escape(commonest)} is at least as accurate: "
             "the fitted decisions use all outcomes, but are not more accurate."
         )
-    say(
+    print_markup(
         escape(
             f"Written: {path}. Use it with --calibration {calibration.name}; it applies only to boards with the same "
             "settings."

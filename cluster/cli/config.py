@@ -65,7 +65,7 @@ def _rows(profile: Profile) -> Iterator[_Row]:
     for audience, sections in AUDIENCES.items():
         for path in section_paths(sections):
             value = _value(settings, path)
-            yield _Row(audience, variable_name(path), _masked(value), _origin(sources, path, value))
+            yield _Row(audience, variable_name(path), _mask_secrets(value), _origin(sources, path, value))
 
 
 def _value(settings: Settings, path: tuple[str, ...]) -> Any:
@@ -84,16 +84,16 @@ def _origin(sources: SettingsSources, path: tuple[str, ...], value: Any) -> str:
     return origin or "default"
 
 
-def _masked(value: Any) -> Any:
+def _mask_secrets(value: Any) -> Any:
     """Return a value with its secrets masked, that is, keys and credentials in URLs."""
     if isinstance(value, SecretStr):
         return _HIDDEN if value.get_secret_value() else ""
     if isinstance(value, dict):
-        return {key: _masked(item) for key, item in value.items()}
+        return {key: _mask_secrets(item) for key, item in value.items()}
     if isinstance(value, tuple) and not hasattr(value, "_fields"):
-        return [_masked(item) for item in value]
+        return [_mask_secrets(item) for item in value]
     if hasattr(value, "model_dump"):
-        return {key: _masked(getattr(value, key)) for key in type(value).model_fields}
+        return {key: _mask_secrets(getattr(value, key)) for key in type(value).model_fields}
     return _CREDENTIALS.sub(_HIDDEN, value) if isinstance(value, str) else value
 
 

@@ -145,7 +145,7 @@ def build(
     as_json: WithJson = False,
 ) -> None:
     """Build the corpus from papers. The current version stays in use until the new version is complete."""
-    with Outcome(as_json=as_json) as outcome, _as_records(paths, outcome) as records:
+    with Outcome(as_json=as_json) as outcome, _convert_to_records(paths, outcome) as records:
         asyncio.run(build_from_records(records, shards, embed_anew, load_settings(), outcome))
 
 
@@ -157,7 +157,7 @@ def update(
     as_json: WithJson = False,
 ) -> None:
     """Update the corpus without rebuilding it. Running evaluations keep the version with which they started."""
-    with Outcome(as_json=as_json) as outcome, _as_records(paths or [], outcome) as records:
+    with Outcome(as_json=as_json) as outcome, _convert_to_records(paths or [], outcome) as records:
         asyncio.run(_update(records, remove, embed_anew, load_settings(), outcome))
 
 
@@ -172,7 +172,7 @@ app.command()(build_on_ray)
 
 
 @contextmanager
-def _as_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]:
+def _convert_to_records(paths: Sequence[Path], outcome: Outcome) -> Iterator[list[Path]]:
     """Yield the paths, replacing each bibliography by a temporary file of its papers. Skipped entries are added to the
     outcome."""
     from cluster.corpora.bibliography_records import write_bibliography_records

@@ -146,11 +146,11 @@ def _run(ingesting: _Ingesting, as_json: bool) -> "IngestSummary":
     with StageProgress() as report:
         summary = asyncio.run(ingesting(report))
     with Outcome(as_json=as_json) as outcome:
-        outcome.add(*_lines(summary), **summary._asdict())
+        outcome.add(*_describe_summary(summary), **summary._asdict())
     return summary
 
 
-def _lines(summary: "IngestSummary") -> Iterator[str]:
+def _describe_summary(summary: "IngestSummary") -> Iterator[str]:
     from assayer.reports.wording import count
 
     read = f"{count(summary.taken, 'file')} with {count(summary.rows, 'usable line')}"

@@ -14,7 +14,7 @@ from rich.markup import escape
 from assayer.errors import ConfigurationError
 from assayer.models import EvaluationId
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, say, show_table
+from cluster.cli.terminal import print_json, print_markup, show_table
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -48,15 +48,17 @@ def nightly(
     if as_json:
         print_json(update)
         return
-    say(_outcome_sentence(update))
+    print_markup(_outcome_sentence(update))
     for item in update.set_aside:
-        say(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
+        print_markup(f"[yellow]Skipped[/] {item.count:,} × {escape(item.reason)}")
     if update.contents_usd is not None:
-        say(f"Names and claims extracted from {update.contents_read:,} papers for ${update.contents_usd:,.4f}.")
+        print_markup(
+            f"Names and claims extracted from {update.contents_read:,} papers for ${update.contents_usd:,.4f}."
+        )
     for item in update.contents_left:
-        say(f"[yellow]Extracted without the model[/] {item.count:,} × {escape(item.reason)}")
+        print_markup(f"[yellow]Extracted without the model[/] {item.count:,} × {escape(item.reason)}")
     for stage in update.stages:
-        say(f"{stage.seconds:>9.1f} s  {stage.name}")
+        print_markup(f"{stage.seconds:>9.1f} s  {stage.name}")
 
 
 def history(
@@ -74,13 +76,13 @@ def history(
     if as_json:
         print_json(updates)
     elif not updates:
-        say(f"No nightly update is recorded in {escape(str(directory))}.")
+        print_markup(f"No nightly update is recorded in {escape(str(directory))}.")
     else:
         rows = [[cell(update) for cell in _COLUMNS.values()] for update in updates]
         show_table([*_COLUMNS], rows, figures=[*_COLUMNS][2:])
         for update in updates:
             if update.why:
-                say(f"{_format_start(update)} {update.outcome}: {escape(update.why)}")
+                print_markup(f"{_format_start(update)} {update.outcome}: {escape(update.why)}")
 
 
 async def _nightly(

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, readable_size, say, show_table
+from cluster.cli.terminal import print_json, print_markup, readable_size, show_table
 
 if TYPE_CHECKING:
     from index.capacity_planning import CapacityRequest, PlannedFigure, PlanningConstants
@@ -57,9 +57,9 @@ def plan(
         return
     for title, figures in zip(("Disk", "Memory", "Building", "Every night"), capacity, strict=True):
         show_table((title, "", "Formula"), [(item.name, _value(item), item.formula) for item in figures], figures=("",))
-        say("")
+        print_markup("")
     for line in _sources(wanted, have):
-        say(f"[dim]{escape(line)}[/]")
+        print_markup(f"[dim]{escape(line)}[/]")
 
 
 def _count(text: str) -> int:

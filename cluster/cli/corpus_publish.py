@@ -39,11 +39,11 @@ def publish(
 def pull(as_json: WithJson = False) -> None:
     """Pull the newest published version to this machine, downloading only missing files. Searches do this
     automatically."""
-    from cluster.corpus_source import bucket_origin, followed_bucket
+    from cluster.corpus_source import bucket_origin, get_followed_bucket
     from index.versions.verification_cache import VerificationCache
 
     settings = load_settings()
-    bucket = followed_bucket(settings)
+    bucket = get_followed_bucket(settings)
     if bucket is None:
         raise ConfigurationError(
             "No corpus source is configured.", "Set ASSAYER_CORPUS__SOURCE to a URL such as s3://bucket/corpus."
@@ -76,11 +76,11 @@ def add_publication(outcome: Outcome, summary: "PublishSummary", address: str) -
 def source_rows(settings: Settings) -> dict[str, str]:
     """Return the table rows that describe the corpus source: the published version, and how much of it is on this
     machine. Empty if no source is set."""
-    from cluster.corpus_source import followed_bucket
+    from cluster.corpus_source import get_followed_bucket
     from index.object_storage.local_copy import LocalCopy
     from index.versions.verification_cache import VerificationCache
 
-    bucket = followed_bucket(settings)
+    bucket = get_followed_bucket(settings)
     if bucket is None:
         return {}
     try:

@@ -9,9 +9,9 @@ from rich.markup import escape
 
 from assayer.errors import InputError
 from assayer.models import Filters, Hit, Paper, PaperId, Passage, Window
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from cluster.cli.options import WithJson, day
-from cluster.cli.terminal import print_json, say
+from cluster.cli.terminal import print_json, print_markup
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -50,10 +50,10 @@ def search(
         raise InputError(f"--after {first} is later than --before {last}.")
     if naming and snippets:
         raise InputError("--snippets and --naming cannot be combined.", "Omit one of them.")
-    if naming and not normalised_name(query):
+    if naming and not normalise_name(query):
         raise InputError(f"{query!r} is not a name: it contains no letter or digit.")
     if naming:
-        named = asyncio.run(_naming(query, limit, filters, load_settings()))
+        named = asyncio.run(_find_naming_papers(query, limit, filters, load_settings()))
         if as_json:
             print_json({"papers": named})
         else:
@@ -69,32 +69,32 @@ def search(
 
 def _show_hits(hits: Sequence[Hit]) -> None:
     if not hits:
-        say("Nothing found.")
+        print_markup("Nothing found.")
     for rank, hit in enumerate(hits, start=1):
         _show_paper(rank, hit.paper, f"cosine {hit.similarity:.2f}  ")
 
 
 def _show_papers(papers: Sequence[Paper]) -> None:
     if not papers:
-        say("No paper in the corpus graph mentions the query.")
+        print_markup("No paper in the corpus graph mentions the query.")
     for rank, paper in enumerate(papers, start=1):
         _show_paper(rank, paper, "")
 
 
 def _show_paper(rank: int, paper: Paper, words: str) -> None:
     when = paper.publication_date.isoformat() if paper.publication_date else "no date"
-    say(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})")
-    say(f"     {words}{escape(paper.venue)}  {escape(paper.id)}")
+    print_markup(f"[bold]{rank:>3}. {escape(paper.title)}[/] ({when})")
+    print_markup(f"     {words}{escape(paper.venue)}  {escape(paper.id)}")
 
 
 def _show_passages(passages: Sequence[Passage]) -> None:
     for rank, passage in enumerate(passages, start=1):
         where = f"{escape(passage.paper.title)}, {escape(passage.section)}"
-        say(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}")
-        say(f"     {escape(' '.join(passage.text.split()))}")
+        print_markup(f"[bold]{rank:>3}.[/] [italic]{where}[/]  cosine {passage.similarity:.2f}")
+        print_markup(f"     {escape(' '.join(passage.text.split()))}")
 
 
-async def _naming(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
+async def _find_naming_papers(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
     return await _open_corpus(settings).naming(name, limit, filters)
 
 

@@ -11,11 +11,11 @@ from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import PAPER_KINDS
 from assayer_client.curation import CuratedPaper
-from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, with_section
+from cluster.cli.curation_output import curating, report_curation, write_lines
+from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
 from cluster.cli.standard_input import from_standard_input
-from cluster.cli.terminal import run_resumable, say
-from cluster.local_model import chosen_model
+from cluster.cli.terminal import print_markup, run_resumable
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,13 +52,13 @@ def curate(
     if unknown:
         raise InputError(f"Unknown kind of paper {unknown[0]!r}.", f"Kinds: {', '.join(PAPER_KINDS)}.")
     wanted = tuple(kind for kind in PAPER_KINDS if kind in kinds) if kinds else None
-    with chosen_model(profile, model, local_model) as chosen:
-        settings = with_section(chosen.settings, "curation", {"question_kinds": wanted})
+    with start_chosen_model(profile, model, local_model) as chosen:
+        settings = update_section(chosen.settings, "curation", {"question_kinds": wanted})
         work, rejected = run_resumable(_curate(papers, out, settings))
     if not as_json:
         _show(work.results)
     complete = not any(isinstance(result.kind, Absent) for result in work.results)
-    end_curation(work, out, "Not read:", rejected, complete=complete, as_json=as_json)
+    report_curation(work, out, "Not read:", rejected, complete=complete, as_json=as_json)
 
 
 async def _curate(papers: Path, out: Path, settings: Settings) -> _Curated:
@@ -81,5 +81,5 @@ def _show(papers: list[CuratedPaper]) -> None:
     asked = [paper for paper in papers if paper.attempts]
     usable = [item for item in asked if not isinstance(item.question, Absent)]
     again = sum(item.attempts > 1 for item in usable)
-    say(f"{len(papers):,} papers: {counts_text}.")
-    say(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them after a second attempt.")
+    print_markup(f"{len(papers):,} papers: {counts_text}.")
+    print_markup(f"{len(usable):,} of {len(asked):,} questions are usable, {again:,} of them after a second attempt.")

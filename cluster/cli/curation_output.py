@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from assayer.models import Absent
 from cluster.cli.output import prepare_file, write_files
-from cluster.cli.terminal import StepProgress, print_error, print_json, say
+from cluster.cli.terminal import StepProgress, print_error, print_json, print_markup
 from cluster.curator import CurationWork, Curator, open_curator
 from cluster.settings import Settings
 from cluster.telemetry import metrics_server
@@ -26,7 +26,7 @@ async def curating(settings: Settings, out: Path, steps: str) -> AsyncIterator[t
             yield curator, bar
 
 
-def end_curation(
+def report_curation(
     work: CurationWork[Any], path: Path, label: str, problems: Sequence[str], *, complete: bool, as_json: bool
 ) -> None:
     """Print the work's cost and problems. Raises Exit with code 1 if any item has no result."""
@@ -50,16 +50,16 @@ def write_lines(path: Path, values: Iterable[BaseModel]) -> None:
 def show_work(work: CurationWork[Any], path: Path) -> None:
     """Print what was dropped, the cost, the models that answered, and the path of the output file."""
     for item in work.dropped:
-        say(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
+        print_markup(f"[yellow]![/] {item.count:,} {escape(item.what)}: {escape(item.reason)}")
     usage = work.usage
-    say(
+    print_markup(
         f"{usage.llm_calls_paid:,} paid answers, {usage.llm_calls_cached:,} more cached; {work.prompt_tokens:,} "
         f"prompt and {work.completion_tokens:,} answer tokens; {escape(_format_cost(work.cost_usd, usage.paid_usd))}."
     )
     if work.models:
         prompts = ", ".join(f"{prompt.task} v{prompt.version} ({prompt.digest})" for prompt in work.prompts)
-        say(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."))
-    say(escape(f"Written: {path}"))
+        print_markup(escape(f"Answered by {', '.join(work.models)}; prompts {prompts}."))
+    print_markup(escape(f"Written: {path}"))
 
 
 def _format_cost(used: float | Absent, now: float | Absent) -> str:

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from assayer.errors import ConfigurationError
 from cluster.cli.options import WithJson, WithModel, WithProfile
-from cluster.cli.terminal import print_json, say
+from cluster.cli.terminal import print_json, print_markup
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ def doctor(profile: WithProfile = "laptop", model: WithModel = None, as_json: Wi
     try:
         findings = run_health_checks(load_settings(profile, model))
     except ConfigurationError as error:
-        findings = _only(Finding("settings", "broken", str(error)))
+        findings = _yield_one(Finding("settings", "broken", str(error)))
     if asyncio.run(_show(findings, as_json=as_json)):
         raise typer.Exit(1)
 
 
-async def _only(finding: "Finding") -> "AsyncIterator[Finding]":
+async def _yield_one(finding: "Finding") -> "AsyncIterator[Finding]":
     yield finding
 
 
@@ -41,7 +41,7 @@ async def _show(findings: "AsyncIterator[Finding]", *, as_json: bool) -> bool:
     async for finding in findings:
         found.append(finding)
         if not as_json:
-            say(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
+            print_markup(f"{_MARKS[finding.state]} [bold]{finding.subject}[/]: {escape(finding.text)}")
     if as_json:
         print_json(found)
     return any(finding.state == "broken" for finding in found)

@@ -28,9 +28,9 @@ from cluster.cli.options import (
     comma_separated,
     day,
 )
-from cluster.cli.output import ReportFormat, distinct_names, make_folder, safe_name
-from cluster.cli.terminal import EvaluationProgress, print_error, print_json, remark, run_resumable
-from cluster.local_model import ChosenModel, chosen_model
+from cluster.cli.output import ReportFormat, make_folder, make_names_distinct, make_safe_name
+from cluster.cli.terminal import EvaluationProgress, print_error, print_json, print_remark, run_resumable
+from cluster.local_model import ChosenModel, start_chosen_model
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ def evaluate(
     as_json: WithJson = False,
 ) -> None:
     """Evaluate research ideas and write cited reports."""
-    with chosen_model(profile, model, local_model) as chosen:
-        boarded = replace(chosen, settings=_with_board(chosen.settings, board, board_models, calibration))
+    with start_chosen_model(profile, model, local_model) as chosen:
+        boarded = replace(chosen, settings=_apply_board_options(chosen.settings, board, board_models, calibration))
         write_reports(
             paths,
             method,
@@ -124,7 +124,9 @@ def write_reports(
         raise typer.Exit(1 if outcome.written else 2)
 
 
-def _with_board(settings: Settings, board: int | None, models: str | None, calibration: Path | None) -> Settings:
+def _apply_board_options(
+    settings: Settings, board: int | None, models: str | None, calibration: Path | None
+) -> Settings:
     """Return the settings with the command-line options for InnoEval's board applied."""
     options = {
         "board": board,
@@ -173,11 +175,11 @@ async def _evaluate(
     make_folder(out, "Reports")
     announcement = chosen.announcement(len(ideas), method)
     if announcement is not None:
-        remark(announcement)
+        print_remark(announcement)
     kept = len(ideas) <= _SHOWN_IN_FULL
     works = [
         WriteReport(idea, out / name, method, cutoff, run_request, formats, kept)
-        for idea, name in zip(ideas, _names(ideas), strict=True)
+        for idea, name in zip(ideas, _choose_file_names(ideas), strict=True)
     ]
     with (
         metrics_server(settings.metrics),
@@ -192,9 +194,9 @@ async def _evaluate(
     )
 
 
-def _names(ideas: Iterable[Idea]) -> list[str]:
+def _choose_file_names(ideas: Iterable[Idea]) -> list[str]:
     """Return a distinct file name for each idea, derived from the name of its source."""
     parts = (Path(idea.source).name.partition(":") for idea in ideas)
-    return distinct_names(
-        safe_name(Path(file).stem + (f"-{line}" if line else "")) or "idea" for file, _, line in parts
+    return make_names_distinct(
+        make_safe_name(Path(file).stem + (f"-{line}" if line else "")) or "idea" for file, _, line in parts
     )

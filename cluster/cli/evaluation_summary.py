@@ -19,9 +19,9 @@ from assayer.models import (
     suspicious_kinds,
 )
 from assayer.reports.plan_wording import ITEMS
-from assayer.reports.release import made_without_model
+from assayer.reports.release import was_made_without_model
 from assayer.reports.wording import MINIMA, incomplete, measured
-from cluster.cli.terminal import say, show_table
+from cluster.cli.terminal import print_markup, show_table
 
 _HEADINGS = (
     ("strengths", "Strengths", "green"),
@@ -45,7 +45,7 @@ class SummaryRow(NamedTuple):
 
     @classmethod
     def of(cls, report: Report, files: Sequence[Path]) -> "SummaryRow":
-        figures = [] if made_without_model(report) else [(part.title, _format_score(part)) for part in report.parts]
+        figures = [] if was_made_without_model(report) else [(part.title, _format_score(part)) for part in report.parts]
         figures.append((_SUSPICIOUS, ", ".join(suspicious_kinds(report.idea.flags)).replace("_", " ") or _NOTHING))
         if report.evidence is not None:
             figures += _evidence_counts(report.evidence)
@@ -100,22 +100,22 @@ def show_summary_table(lines: Sequence[SummaryRow]) -> None:
 
 def show_summary(report: Report) -> None:
     """Print a report's summary and notices and, if it is incomplete, the requirements that it does not meet."""
-    say(f"\n[bold]{escape(report.idea.title)}[/]")
+    print_markup(f"\n[bold]{escape(report.idea.title)}[/]")
     if report.release is not None and report.evidence is None:
         _show_release(report.release, incomplete(report).title)
     for notice in report.notices:
-        say(f"[yellow]![/] {escape(notice.text)}")
+        print_markup(f"[yellow]![/] {escape(notice.text)}")
     if isinstance(report.verdict, Verdict):
         _show_verdict(report.verdict)
     if report.evidence is not None:
         _show_closest_papers(report, report.evidence)
     if report.panel_review is not None:
-        say(f"[bold]Verdict:[/] {escape(report.panel_review.verdict)}")
+        print_markup(f"[bold]Verdict:[/] {escape(report.panel_review.verdict)}")
     for name, heading, colour in _HEADINGS:
         points: tuple[Point, ...] = getattr(report.summary, name)
         for point in points:
             mark = " (quote not verified in its source)" if point.downgraded else ""
-            say(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}")
+            print_markup(f"[{colour}]{heading}:[/] {escape(point.text)}{mark}")
     if report.plan_review is not None:
         _show_plan_review(report.plan_review)
 
@@ -129,24 +129,24 @@ def _show_closest_papers(report: Report, evidence: EvidenceReport) -> None:
         year = paper.publication_date.year if paper.publication_date else "no date"
         words = _truncate(item.paper.quote or "", 160)
         line = f"[{item.paper.label}] {_truncate(paper.title, 100)} ({year}): “{words}”"
-        say(f"[cyan]Close paper, not judged:[/] {escape(line)}")
+        print_markup(f"[cyan]Close paper, not judged:[/] {escape(line)}")
     if not nearest:
-        say("[cyan]No close paper was found.[/]")
+        print_markup("[cyan]No close paper was found.[/]")
     rows = () if isinstance(evidence.not_stated, Absent) else evidence.not_stated or ()
     if rows:
         missing = "; ".join(ITEMS[row.item] for row in rows)
-        say(f"[magenta]Possibly not stated:[/] {missing}")
+        print_markup(f"[magenta]Possibly not stated:[/] {missing}")
 
 
 def _show_plan_review(review: PlanReview) -> None:
     flaws = () if isinstance(review.flaws, Absent) else review.flaws
     for flaw in flaws[:3]:
-        say(f"[magenta]Doubt, not based on literature:[/] {escape(flaw.text)}")
+        print_markup(f"[magenta]Doubt, not based on literature:[/] {escape(flaw.text)}")
 
 
 def _show_release(release: ReportRelease, meaning: str) -> None:
     for item in release.failed:
-        say(
+        print_markup(
             f"[red]Incomplete, {meaning}:[/] {MINIMA[item.name]} {measured(item.measured)}, minimum "
             f"{measured(item.minimum)}. {escape(item.basis)}"
         )
@@ -155,17 +155,17 @@ def _show_release(release: ReportRelease, meaning: str) -> None:
 def _show_verdict(verdict: Verdict) -> None:
     for item in verdict.evidence[:3]:
         near = item.neighbours[0]
-        say(
+        print_markup(
             f"[cyan]Compared with {escape(near.label or 'an unknown outcome')}:[/] {escape(item.text)} "
             f"[dim]~ {escape(near.text)} ({near.similarity:.2f}, {escape(_truncate(near.title, 60))})[/]"
         )
     for chance in verdict.probabilities:
-        say(
+        print_markup(
             f"{escape(chance.name)}: {chance.probability:.0%} ({chance.low:.0%} to {chance.high:.0%}), "
             f"base rate {chance.rate:.0%}"
         )
     if isinstance(verdict.decision, Absent):
-        say(f"No outcome: {escape(verdict.decision.reason)}")
+        print_markup(f"No outcome: {escape(verdict.decision.reason)}")
 
 
 def _evidence_counts(evidence: EvidenceReport) -> list[tuple[str, str]]:

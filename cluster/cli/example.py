@@ -14,8 +14,8 @@ from cluster.cli.corpus import build_from_records
 from cluster.cli.evaluate import write_reports
 from cluster.cli.options import WithJson, WithLocalModel, WithModel
 from cluster.cli.output import make_folder
-from cluster.cli.terminal import Outcome, say
-from cluster.local_model import ChosenModel, chosen_model
+from cluster.cli.terminal import Outcome, print_markup
+from cluster.local_model import ChosenModel, start_chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole, write_whole
 from workers.llm.providers import keys_set
@@ -34,12 +34,12 @@ def example(
     as_json: WithJson = False,
 ) -> None:
     """Evaluate an invented idea against 84 invented papers: a first report, without a key or a corpus of your own."""
-    with chosen_model("laptop", model, local_model) as chosen:
+    with start_chosen_model("laptop", model, local_model) as chosen:
         make_folder(out, "The example")
         papers, idea = out / Path(_PAPERS).name, out / Path(_IDEA).name
         for name, target in ((_PAPERS, papers), (_IDEA, idea)):
             write_whole(target, _content(name))
-        settings = _with_corpus(chosen.settings, out / "corpus")
+        settings = _set_corpus(chosen.settings, out / "corpus")
         # With --json, only the document about the report is printed.
         built = Outcome(as_json=as_json)
         asyncio.run(build_from_records([papers], None, False, settings, built))
@@ -50,14 +50,16 @@ def example(
 
 
 def _show_next(settings: Settings, model: str | None, local_model: str | None) -> None:
-    say("")
-    say("The papers and the idea are invented. Next, use your own:")
-    say("  assayer corpus build library.bib")
+    print_markup("")
+    print_markup("The papers and the idea are invented. Next, use your own:")
+    print_markup("  assayer corpus build library.bib")
     option = f" --model {model}" if model else f" --local-model {local_model}" if local_model else ""
-    say(f"  assayer evaluate proposal.md{escape(option)}")
+    print_markup(f"  assayer evaluate proposal.md{escape(option)}")
     if settings.llm is None:
         keys = "".join(f" {variable} is set: --model {name}/…" for name, variable in keys_set(os.environ))
-        say(escape(f"Without a language model, a report has no scores.{keys or ' Add --model PROVIDER/NAME.'}"))
+        print_markup(
+            escape(f"Without a language model, a report has no scores.{keys or ' Add --model PROVIDER/NAME.'}")
+        )
 
 
 def _content(name: str) -> bytes:
@@ -67,7 +69,7 @@ def _content(name: str) -> bytes:
     return read_whole(file)
 
 
-def _with_corpus(settings: Settings, path: Path) -> Settings:
+def _set_corpus(settings: Settings, path: Path) -> Settings:
     """Return settings that use the example's own corpus folder and leave the user's corpus alone."""
     corpus = settings.corpus.model_copy(update={"path": path, "source": None})
     return settings.model_copy(update={"corpus": corpus})

@@ -10,7 +10,7 @@ from rich.markup import escape
 from assayer.errors import InputError
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
-from cluster.cli.terminal import print_json, say
+from cluster.cli.terminal import print_json, print_markup
 from cluster.whole_files import read_whole_text
 
 ExportFormat = Literal["huggingface", "openreview"]
@@ -68,8 +68,8 @@ def export(
         print_json({"reports": len(read), "files": files, "remarks": remarks})
         return
     for remark in remarks:
-        say(escape(remark))
-    say(escape(f"Written: {', '.join(map(str, files))}"))
+        print_markup(escape(remark))
+    print_markup(escape(f"Written: {', '.join(map(str, files))}"))
 
 
 def _read_json(path: Path) -> object:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from cluster.cli.options import IdeaPaths, WithJson, WithProfile, comma_separated, day
 from cluster.cli.output import prepare_file
 from cluster.cli.standard_input import with_standard_input
-from cluster.cli.terminal import Outcome, StageProgress, print_error, print_json, say, show_facts
+from cluster.cli.terminal import Outcome, StageProgress, print_error, print_json, print_markup, show_facts
 from cluster.settings_loading import load_settings
 from cluster.whole_files import write_whole
 
@@ -145,7 +145,7 @@ def train(
         trained = asyncio.run(train_graph(load_settings(), graph, scorer, holdout, effort, report))
     with Outcome(as_json=as_json) as outcome:
         facts = trained._asdict() | {"calibration": trained.calibration.name}
-        outcome.add(*map(escape, _trained_lines(trained)), **facts)
+        outcome.add(*map(escape, _describe_trained(trained)), **facts)
 
 
 @app.command()
@@ -199,7 +199,7 @@ def _show_checked(checked: "BatchCheck") -> None:
     for rejected in checked.rejected:
         print_error("Not read:", rejected)
     for against, resemblances in checked.found.items():
-        say(f"[bold]{escape(against)}[/]: {len(resemblances)} of {checked.ideas} ideas")
+        print_markup(f"[bold]{escape(against)}[/]: {len(resemblances)} of {checked.ideas} ideas")
         for item in resemblances:
             _show_resemblance(checked, item)
 
@@ -208,13 +208,13 @@ def _show_resemblance(checked: "BatchCheck", resemblance: "Resemblance") -> None
     """Print the idea, the most similar other idea, and their most similar viewpoints side by side."""
     idea, closest = (escape(checked.names.get(name, name)) for name in (resemblance.idea, resemblance.closest))
     taken = f"{resemblance.share:.0%} of {resemblance.viewpoints} viewpoints"
-    say(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")
+    print_markup(f"  {resemblance.kind}: {idea} ~ {closest}, {taken}")
     for pair in sorted(resemblance.pairs, key=lambda pair: -pair.cosine)[:_SHOWN_PAIRS]:
-        say(f"    {escape(pair.text)}")
-        say(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
+        print_markup(f"    {escape(pair.text)}")
+        print_markup(f"    [dim]{pair.cosine:.2f} {escape(pair.other_text)}[/]")
 
 
-def _trained_lines(trained: "TrainingResult") -> list[str]:
+def _describe_trained(trained: "TrainingResult") -> list[str]:
     calibration, scorer, usual, auroc = trained.calibration, trained.scorer, trained.usual, trained.auroc
     lines = [
         f"Calibrated {calibration.scorer} on {trained.ideas:,} ideas, {calibration.provenance.split}. "

@@ -12,7 +12,7 @@ from assayer.errors import AssayerError, ConfigurationError, InputError
 from assayer.version import __version__
 from cluster.cli.commands import LazyCommand, lazy_app
 
-_LONGEST_NAME = 200
+_MAX_NAME_CHARS = 200
 _HINTS = {
     errno.ENOSPC: "Free some space and run it again.",
     errno.EDQUOT: "Free some space and run it again.",
@@ -70,7 +70,7 @@ EXTRAS = {
 """The package extra that installs each optional module."""
 
 
-def missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
+def find_missing_extra(error: ModuleNotFoundError) -> ConfigurationError | None:
     """Return an error that says what to install; None if no extra provides the module."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRAS.get(module)
@@ -176,7 +176,7 @@ def main() -> None:
         _print_error(error)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        lacking = missing_extra(error)
+        lacking = find_missing_extra(error)
         if lacking is None:
             raise
         _print_error(lacking)
@@ -208,7 +208,7 @@ def _operating_system_error(error: Exception) -> AssayerError | None:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}… "
+    return text if len(text) <= _MAX_NAME_CHARS else f"{text[:_MAX_NAME_CHARS]}… "
 
 
 def _discard_output() -> None:

@@ -40,16 +40,16 @@ def mcp(
         raise InputError("--model requires --local.", "A running service has its own model.")
     settings = load_settings(profile, model)
     if local:
-        asyncio.run(_in_this_process(settings))
+        asyncio.run(_serve_in_this_process(settings))
         return
     if http is None:
         if allowed_host:
             raise InputError("--allowed-host requires --http.")
-        asyncio.run(_over_stdio(settings))
+        asyncio.run(_serve_over_stdio(settings))
         return
     host, port = host_and_port(http)
     with listening_socket(host, port) as listening:
-        asyncio.run(_over_http(settings, host, listening, allowed_host or []))
+        asyncio.run(_serve_over_http(settings, host, listening, allowed_host or []))
 
 
 def host_and_port(text: str) -> tuple[str, int]:
@@ -61,8 +61,8 @@ def host_and_port(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
-async def _over_stdio(settings: Settings) -> None:
-    from cluster.mcp.callers import with_own_key
+async def _serve_over_stdio(settings: Settings) -> None:
+    from cluster.mcp.callers import make_opener_with_own_key
     from cluster.mcp.server import mcp_server
     from cluster.mcp.waiting import ServerState
 
@@ -72,11 +72,11 @@ async def _over_stdio(settings: Settings) -> None:
             "Set ASSAYER_API_KEY in the client's configuration (`assayer admin keys create` creates one), or use "
             "--local.",
         )
-    service = with_own_key(settings.api_url, settings.api_key.get_secret_value())
+    service = make_opener_with_own_key(settings.api_url, settings.api_key.get_secret_value())
     await mcp_server(service, ServerState()).run_stdio_async()
 
 
-async def _in_this_process(settings: Settings) -> None:
+async def _serve_in_this_process(settings: Settings) -> None:
     from cluster.mcp.local import local_service
     from cluster.mcp.server import mcp_server
     from cluster.mcp.waiting import ServerState
@@ -85,7 +85,7 @@ async def _in_this_process(settings: Settings) -> None:
         await mcp_server(service, ServerState()).run_stdio_async()
 
 
-async def _over_http(settings: Settings, host: str, listening: socket, names: list[str]) -> None:
+async def _serve_over_http(settings: Settings, host: str, listening: socket, names: list[str]) -> None:
     from cluster.http_server import serve_http
     from cluster.mcp.server import PATH, http_app
     from cluster.mcp.waiting import ServerState

@@ -45,7 +45,7 @@ def comma_separated(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in map(str.strip, (text or "").split(",")) if part)
 
 
-def with_section(settings: Settings, section: str, options: Mapping[str, Any]) -> Settings:
+def update_section(settings: Settings, section: str, options: Mapping[str, Any]) -> Settings:
     """Return the settings with one section updated by the options that are not None. Raises InputError if a value is
     invalid."""
     current: BaseModel = getattr(settings, section)

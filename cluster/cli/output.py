@@ -12,7 +12,7 @@ from typing import TypeVar
 from assayer.errors import InputError
 from cluster.whole_files import write_whole
 
-_LONGEST_NAME = 200
+_MAX_NAME_BYTES = 200
 """Maximum length of a file name in bytes. File systems allow 255; the rest is left for a suffix and a number."""
 
 _ENDINGS = {"bibtex": "bib"}
@@ -67,13 +67,13 @@ def prepare_file(path: Path, option: str = "--out") -> None:
         make_folder(path.parent, "The results", option)
 
 
-def safe_name(text: str) -> str:
+def make_safe_name(text: str) -> str:
     """Return the text as a safe file name, without suffix or folders; empty if no part of it can be used."""
     name = re.sub(r"[^\w.-]+", "_", unicodedata.normalize("NFC", text)).strip("._")
-    return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    return name.encode()[:_MAX_NAME_BYTES].decode(errors="ignore")
 
 
-def distinct_names(names: Iterable[str]) -> list[str]:
+def make_names_distinct(names: Iterable[str]) -> list[str]:
     """Return the names, with numbers added to duplicates. Names that differ only in case count as duplicates, because
     many file systems do not distinguish them."""
     taken: dict[str, int] = {}

@@ -12,7 +12,7 @@ import typer
 
 from assayer.errors import AssayerError, InputError
 from cluster.cli.options import WithJson, WithProfile
-from cluster.cli.output import distinct_names, make_folder, safe_name, write_files
+from cluster.cli.output import make_folder, make_names_distinct, make_safe_name, write_files
 from cluster.cli.terminal import print_error, print_json
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from workers.full_texts.tei_reader import TeiFormat
 
 _ENDINGS: "dict[TeiFormat, str]" = {"tei": "tei.xml", "json": "json", "markdown": "md"}
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 _HEAD = 1_024
 """Number of bytes at the start of a file within which the PDF signature must occur."""
 
@@ -58,7 +58,7 @@ def paper(
     settings = load_settings(profile)
     make_folder(out, "Papers")
     exported = asyncio.run(_export(sources, [item.value for item in formats or [PaperFormat.markdown]], settings))
-    names = distinct_names(_name(item.source) for item in exported)
+    names = make_names_distinct(_name(item.source) for item in exported)
     written: list[Path] = []
     for item, name in zip(exported, names, strict=True):
         files = {out / f"{name}.{_ENDINGS[form]}": text for form, text in item.texts.items()}
@@ -76,7 +76,7 @@ def paper(
 
 
 def _name(source: str) -> str:
-    return safe_name(re.sub(r"(\.tei)?\.(xml|pdf)$", "", source.rstrip("/").split("/")[-1])) or "paper"
+    return make_safe_name(re.sub(r"(\.tei)?\.(xml|pdf)$", "", source.rstrip("/").split("/")[-1])) or "paper"
 
 
 async def _export(sources: Sequence[str], forms: "Sequence[TeiFormat]", settings: Settings) -> list[_Exported]:
@@ -131,7 +131,7 @@ async def _read_or_fetch(
 
 def _read(path: Path) -> bytes:
     """Read a PDF or TEI file. Raises InputError if its content is not what its name says."""
-    content = read_whole(path, _MOST_BYTES)
+    content = read_whole(path, _MAX_BYTES)
     if path.suffix.lower() == ".pdf" and b"%PDF-" not in content[:_HEAD]:
         raise InputError(f"{path} is named as a PDF file but is not one.", "Pass a PDF or TEI file.")
     return content

@@ -78,10 +78,10 @@ def train(
 def check(plan: Plan, as_json: WithJson = False) -> None:
     """Read the plan and its data, and show what a training run would do, without loading a model."""
     from workers.policy_training import CompanionTraining, read_policy_training
-    from workers.policy_training.training import last_checkpoint
+    from workers.policy_training.training import find_last_checkpoint
 
     wanted = read_policy_training(plan)
-    begun = last_checkpoint(wanted.folder)
+    begun = find_last_checkpoint(wanted.folder)
     with Outcome(as_json=as_json) as outcome:
         outcome.add(model=wanted.policy.model, steps=wanted.grpo.steps, checkpoint=begun)
         if isinstance(wanted, CompanionTraining):

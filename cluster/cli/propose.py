@@ -12,11 +12,11 @@ from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.models.curation import ResearchQuestion
 from assayer_client.curation import BestBy, Candidate
-from cluster.cli.curation_output import curating, end_curation, write_lines
-from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, with_section
+from cluster.cli.curation_output import curating, report_curation, write_lines
+from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile, update_section
 from cluster.cli.standard_input import from_standard_input
-from cluster.cli.terminal import run_resumable, say
-from cluster.local_model import chosen_model
+from cluster.cli.terminal import print_markup, run_resumable
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ def propose(
 ) -> None:
     """Propose candidate ideas for a research question, and pick the best of them."""
     options = {"candidates": candidates, "candidate_tier": tier, "temperature": temperature}
-    with chosen_model(profile, model, local_model) as chosen:
-        settings = with_section(chosen.settings, "curation", options)
+    with start_chosen_model(profile, model, local_model) as chosen:
+        settings = update_section(chosen.settings, "curation", options)
         made = run_resumable(_propose(question, best, out, settings))
     if not as_json:
         _show(made)
-    end_curation(made.work, out, "Missing:", [*_lost(made), *made.rejected], complete=True, as_json=as_json)
+    report_curation(made.work, out, "Missing:", [*_describe_lost(made), *made.rejected], complete=True, as_json=as_json)
 
 
 async def _propose(question: str, best: BestBy | None, out: Path, settings: Settings) -> _Proposed:
@@ -101,7 +101,7 @@ def _questions(text: str) -> tuple[list[ResearchQuestion], list[str]]:
     return read.found, read.rejected
 
 
-def _lost(made: _Proposed) -> list[str]:
+def _describe_lost(made: _Proposed) -> list[str]:
     return [
         f"{question.source}, candidate {number}: {error}"
         for question, result in zip(made.questions, made.work.results, strict=True)
@@ -113,16 +113,16 @@ def _show(made: _Proposed) -> None:
     results = made.work.results
     repeats = sum(len(item.repeats) for item in results)
     kept = sum(len(item.candidates) for item in results)
-    say(
+    print_markup(
         f"{kept:,} candidates for {len(results):,} question{'s' * (len(results) != 1)}; {repeats:,} "
         "duplicates were removed."
     )
     for question, item in list(zip(made.questions, results, strict=True))[:_SHOWN]:
         if item.candidates and item.candidates[0].place is not None:
-            say(f"{escape(question.id)}: {_best(item.candidates[0])}")
+            print_markup(f"{escape(question.id)}: {_describe_best(item.candidates[0])}")
 
 
-def _best(first: Candidate) -> str:
+def _describe_best(first: Candidate) -> str:
     if isinstance(first.place, Absent):
         return f"no best candidate: {escape(first.place.reason)}"
     return f"best is candidate {first.number}, {escape(first.title)}"

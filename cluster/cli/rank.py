@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Idea, IdeaId, judged_blind
+from assayer.models import Idea, IdeaId, is_judged_blind
 from assayer.ranking.comparison import comparisons_to_jsonl
 from assayer.ranking.report_evidence import require_blind_evidence
 from assayer.reports.json_and_csv import as_csv, as_json
@@ -26,11 +26,11 @@ from cluster.cli.options import (
     WithModel,
     WithProfile,
     comma_separated,
-    with_section,
+    update_section,
 )
 from cluster.cli.output import make_folder, write_files, write_formats
-from cluster.cli.terminal import StepProgress, print_error, print_json, run_resumable, say, show_table
-from cluster.local_model import chosen_model
+from cluster.cli.terminal import StepProgress, print_error, print_json, print_markup, run_resumable, show_table
+from cluster.local_model import start_chosen_model
 from cluster.ranking_inputs import comparisons_between, read_comparisons, read_evidence, read_scores
 from cluster.settings import Settings
 
@@ -135,14 +135,14 @@ def rank(
 ) -> None:
     """Rank ideas with pairwise comparisons by a language model, and uncertainty intervals."""
     options = _RankOptions(paths, scores, evidence, known, labelled, label_field, classes, cut, blind)
-    with chosen_model(profile, model, local_model) as chosen:
-        made = run_resumable(_rank(_with_options(chosen.settings, by, calls_per_idea), options, out))
+    with start_chosen_model(profile, model, local_model) as chosen:
+        made = run_resumable(_rank(_apply_ranking_options(chosen.settings, by, calls_per_idea), options, out))
     files = write_ranking(made.ranked, out, formats, made.kept, made.names)
     if as_json:
         print_json({"ranking": made.ranked.ranking, "remarks": made.remarks, "files": files})
     else:
         for remark in made.remarks:
-            say(escape(remark))
+            print_markup(escape(remark))
         _show(made.ranked.ranking, files)
     for message in made.rejected:
         print_error("Not ranked:", message)
@@ -150,14 +150,14 @@ def rank(
         raise typer.Exit(1)
 
 
-def _with_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
+def _apply_ranking_options(settings: Settings, by: str | None, calls_per_idea: float | None) -> Settings:
     """Return the settings with the command-line options for the ranking applied."""
     names = [dimension.name for dimension in settings.ranking.dimensions]
     if by is not None and by not in names:
         raise InputError(f"Unknown dimension {by!r}.", f"Dimensions: {', '.join(names)}.")
     if calls_per_idea is not None and calls_per_idea <= 0:
         raise InputError(f"--calls-per-idea must be more than 0, not {calls_per_idea:g}.")
-    return with_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
+    return update_section(settings, "ranking", {"order_by": by, "calls_per_idea": calls_per_idea})
 
 
 async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankResult:
@@ -173,9 +173,10 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     ideas, rejected = await read_idea_inputs(options.paths, settings)
     if len(ideas) < 2 and rejected:
         raise InputError(
-            f"{_some([item.message for item in rejected])} A ranking needs at least two ideas, but has {len(ideas)}."
+            f"{_join_first_messages([item.message for item in rejected])} "
+            f"A ranking needs at least two ideas, but has {len(ideas)}."
         )
-    blind = judged_blind(options.blind, settings.evaluation.blind, several=True)
+    blind = is_judged_blind(options.blind, settings.evaluation.blind, several=True)
     remarks: list[str] = []
     evidence: dict[IdeaId, str] | None = None
     if options.evidence:
@@ -199,13 +200,14 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
         scored = sum(idea.id in scores for idea in ideas)
         if not scored:
             raise InputError(
-                f"No report in {options.scores} has a score for any of these {len(ideas)} ideas.", _some(reasons)
+                f"No report in {options.scores} has a score for any of these {len(ideas)} ideas.",
+                _join_first_messages(reasons),
             )
         remarks += reasons
         remarks.append(
             f"{scored:,} of {len(ideas):,} ideas start from their score; the others start from the middle of the scale."
         )
-    labelled, outcomes = _labelled(options)
+    labelled, outcomes = _read_labelled_ideas(options)
     make_folder(out, "The ranking")
     ids = {idea.id for idea in ideas}
     started = {item: score for item, score in scores.items() if item in ids}
@@ -216,7 +218,7 @@ async def _rank(settings: Settings, options: _RankOptions, out: Path) -> _RankRe
     return _RankResult(ranked, remarks, [item.message for item in rejected], [*kept, *ranked.set_aside], names)
 
 
-def _some(messages: Sequence[str]) -> str:
+def _join_first_messages(messages: Sequence[str]) -> str:
     more = len(messages) - _REFUSALS_SHOWN
     return " ".join([*messages[:_REFUSALS_SHOWN], *([f"(And {more:,} more.)"] if more > 0 else [])])
 
@@ -232,7 +234,7 @@ def _evidence(folder: Path, ideas: Sequence[Idea], chars: int, blind: bool) -> d
     return evidence
 
 
-def _labelled(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
+def _read_labelled_ideas(options: _RankOptions) -> "tuple[list[LabelledIdea], tuple[str, ...]]":
     if options.labelled is None:
         return [], ()
     from cluster.labelled_ideas import FieldNames, outcome_classes, read_labelled_ideas
@@ -265,9 +267,9 @@ def write_ranking(
 def _show(ranking: Ranking, files: Sequence[Path]) -> None:
     page = RankingPage(ranking, ())
     if page.blindness:
-        say(f"{page.blindness[0].upper()}{page.blindness[1:]}.")
+        print_markup(f"{page.blindness[0].upper()}{page.blindness[1:]}.")
     for caution in page.cautions:
-        say(f"[yellow]![/] {caution.title}: {escape(caution.text)}")
+        print_markup(f"[yellow]![/] {caution.title}: {escape(caution.text)}")
     figures = ("Rank", "Between", *(["In"] if ranking.cut else []))
     rows = [
         (
@@ -280,13 +282,13 @@ def _show(ranking: Ranking, files: Sequence[Path]) -> None:
     ]
     show_table((*figures, "Idea"), rows, figures)
     if len(ranking.ideas) > _SHOWN:
-        say(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
+        print_markup(f"… and {len(ranking.ideas) - _SHOWN:,} more.")
     if ranking.cut is not None:
-        say("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
+        print_markup("; ".join(f"{group.title}: {len(group.ideas):,}" for group in page.groups) + ".")
     judge = ranking.judge
-    say(
+    print_markup(
         f"{judge.comparisons:,} comparisons, {judge.failed:,} without a usable answer, {count(judge.ties, 'tie')}; "
         f"{judge.contradictions} of {judge.asked_both_ways} pairs judged differently in the other order; "
         f"{judge.cycles} of {judge.triangles} triples are circular (25% by chance)."
     )
-    say(escape(f"Written: {', '.join(map(str, files))}"))
+    print_markup(escape(f"Written: {', '.join(map(str, files))}"))

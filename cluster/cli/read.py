@@ -9,7 +9,7 @@ from rich.markup import escape
 from assayer.models import Idea
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithJson, WithProfile
-from cluster.cli.terminal import print_error, print_json, say
+from cluster.cli.terminal import print_error, print_json, print_markup
 from cluster.settings_loading import load_settings
 
 
@@ -43,13 +43,13 @@ def _show(idea: Idea, *, text: bool) -> None:
     from assayer.reports.reading_wording import reading_facts
     from assayer.reports.wording import FLAGS
 
-    say(f"[bold]{escape(idea.source)}[/]")
+    print_markup(f"[bold]{escape(idea.source)}[/]")
     for name, value in reading_facts(idea.reading, idea.flags) if idea.reading else ():
-        say(f"  {escape(name)}: {escape(value)}")
+        print_markup(f"  {escape(name)}: {escape(value)}")
     shown = suspicious_kinds(idea.flags)
     for flag in (flag for flag in idea.flags if flag.kind in shown):
-        say(f"  {FLAGS[flag.kind]}: {escape(flag.excerpt)}")
+        print_markup(f"  {FLAGS[flag.kind]}: {escape(flag.excerpt)}")
     for number, work in enumerate(idea.references, start=1):
-        say(f"    {number}. {escape(work.raw or work.title)}")
+        print_markup(f"    {number}. {escape(work.raw or work.title)}")
     if text:
-        say(f"\n{escape(idea.text)}\n")
+        print_markup(f"\n{escape(idea.text)}\n")

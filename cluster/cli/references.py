@@ -12,10 +12,10 @@ from rich.markup import escape
 
 from assayer.cutoff import check_cutoff
 from assayer.models import Idea
-from assayer.reports.bibliographies import as_bibtex, as_ris, listed_work
+from assayer.reports.bibliographies import as_bibtex, as_ris, convert_to_listed_work
 from cluster.cli.idea_inputs import read_idea_inputs
 from cluster.cli.options import IdeaPaths, WithJson, WithProfile, day
-from cluster.cli.terminal import print_error, print_json, say
+from cluster.cli.terminal import print_error, print_json, print_markup
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 
@@ -43,7 +43,7 @@ def references(
     settings = load_settings(profile)
     ideas, failures = asyncio.run(_read(paths, settings))
     if ideas:
-        found = asyncio.run(_missed(ideas, limit, last_day, settings))
+        found = asyncio.run(_find_missed_references(ideas, limit, last_day, settings))
         if as_json:
             print_json([record for suggestion in found for record in _records(suggestion)])
         elif bibliography is not None:
@@ -62,10 +62,10 @@ async def _read(paths: Sequence[Path], settings: Settings) -> tuple[list[Idea], 
     return list(ideas), [(item.source, item.message) for item in rejected]
 
 
-async def _missed(
+async def _find_missed_references(
     ideas: Sequence[Idea], limit: int, cutoff: dt.date | None, settings: Settings
 ) -> "list[MissedReferences]":
-    from assayer.methods.scicompanion.missed_references import missed_references
+    from assayer.methods.scicompanion.missed_references import find_missed_references
     from cluster.clock import SystemClock
     from cluster.corpus_source import open_corpus
     from workers.embedding.embedder import local_embedder
@@ -78,32 +78,34 @@ async def _missed(
     found = []
     for idea in ideas:
         days = [item for item in (idea.cutoff, cutoff) if item is not None]
-        found.append(await missed_references(idea, corpus, min(days, default=None), clock, options))
+        found.append(await find_missed_references(idea, corpus, min(days, default=None), clock, options))
     return found
 
 
 def _print_bibliography(found: "Sequence[MissedReferences]", bibliography: BibliographyFormat) -> None:
     """Print a bibliography of all ideas' missed references, without duplicates."""
     papers = {item.paper.id: item.paper for missed in found for item in missed.references}
-    works = [listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()]
+    works = [
+        convert_to_listed_work(paper, paper.retraction.kind if paper.retraction else "") for paper in papers.values()
+    ]
     sys.stdout.write(as_bibtex(works) if bibliography == "bibtex" else as_ris(works))
 
 
 def _show(missed: "MissedReferences") -> None:
-    say(f"[bold]{escape(missed.idea.title)}[/]")
+    print_markup(f"[bold]{escape(missed.idea.title)}[/]")
     if missed.fit.level != "good":
         extent = "only in part" if missed.fit.level == "partial" else "poorly"
-        say(f"[yellow]The corpus covers this field {extent}.[/]")
+        print_markup(f"[yellow]The corpus covers this field {extent}.[/]")
     if not missed.references:
-        say("No papers were found that the idea does not already cite.")
+        print_markup("No papers were found that the idea does not already cite.")
     for rank, reference in enumerate(missed.references, start=1):
         when = reference.paper.publication_date.isoformat() if reference.paper.publication_date else "no date"
         mark = f" [red]({reference.paper.retraction.kind})[/]" if reference.paper.retraction else ""
-        say(f"[bold]{rank:>3}. {escape(reference.paper.title)}[/] ({when}){mark}")
-        say(f"     {escape(_how(reference.found))}  {escape(reference.paper.id)}")
+        print_markup(f"[bold]{rank:>3}. {escape(reference.paper.title)}[/] ({when}){mark}")
+        print_markup(f"     {escape(_describe_ways(reference.found))}  {escape(reference.paper.id)}")
 
 
-def _how(ways: "Sequence[WayFound]") -> str:
+def _describe_ways(ways: "Sequence[WayFound]") -> str:
     """Describe how a reference was found, and how often."""
     by_words = any(item.kind == "dense" for item in ways)
     walked = sum(item.from_paper is not None for item in ways)

@@ -13,10 +13,10 @@ from assayer.errors import InputError
 from assayer.models import Absent
 from assayer.reports.escaping import shortened
 from cluster.cli.options import WithJson, WithLocalModel, WithModel, WithProfile
-from cluster.cli.output import distinct_names, make_folder, prepare_file, safe_name, write_files
+from cluster.cli.output import make_folder, make_names_distinct, make_safe_name, prepare_file, write_files
 from cluster.cli.standard_input import from_standard_input
-from cluster.cli.terminal import StageProgress, print_json, run_resumable, say, show_table
-from cluster.local_model import chosen_model
+from cluster.cli.terminal import StageProgress, print_json, print_markup, run_resumable, show_table
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
 from cluster.whole_files import read_whole
 
@@ -69,7 +69,7 @@ def reward(
     prepare_file(out)
     if pages is not None:
         make_folder(pages, "The pages", "--pages")
-    with chosen_model(profile, model, local_model) as chosen:
+    with start_chosen_model(profile, model, local_model) as chosen:
         rewarded = run_resumable(_judge(chosen.settings, items, judge))
     if pages is not None:
         rewarded = rewarded._replace(pages=_write_pages(pages, rewarded))
@@ -116,7 +116,7 @@ def _item(line: str, where: str) -> "NamedRewardItem":
 async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: str | None) -> _Rewarded:
     from cluster.item_batch import do_items
     from cluster.reward_jobs import reward_work
-    from cluster.reward_judge import open_reward_judge, usable_judge
+    from cluster.reward_judge import find_usable_judge, open_reward_judge
     from cluster.telemetry import metrics_server
     from orchestrator.jobs.item_outcomes import rewards_result
 
@@ -127,7 +127,7 @@ async def _judge(settings: Settings, items: "Sequence[NamedRewardItem]", judge: 
 
     with metrics_server(settings.metrics), StageProgress() as stages:
         async with open_reward_judge(settings, judge) as judging:
-            chosen = usable_judge(settings, judge)
+            chosen = find_usable_judge(settings, judge)
             run = await judging.start_run(items, chosen, stages)
             work = reward_work(judging, chosen, chosen.name)
             await do_items(items, work, run, settings.rewards.concurrency, keep, {})
@@ -140,7 +140,7 @@ def _write_pages(folder: Path, rewarded: _Rewarded) -> dict[int, Path]:
     keyed by item position."""
     from assayer.reports.debate_page import as_debate_html
 
-    names = distinct_names(safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))
+    names = make_names_distinct(make_safe_name(item.id) or str(number) for number, item in enumerate(rewarded.items, 1))
     pages = {}
     for outcome in rewarded.outcomes:
         if outcome.reward is not None:
@@ -162,15 +162,15 @@ def _show(rewarded: _Rewarded, out: Path) -> None:
     ]
     show_table(headings, rows)
     if len(rewarded.outcomes) > _SHOWN:
-        say(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
+        print_markup(f"… and {len(rewarded.outcomes) - _SHOWN:,} more.")
     result = rewarded.result
     cost = "cost unknown" if isinstance(result.cost_usd, Absent) else f"{result.cost_usd:,.4f} USD"
-    say(
+    print_markup(
         f"{result.judge}: {result.match:,} match, {result.no_match:,} do not, {result.guard:,} stopped before any "
         f"model call, {result.absent + result.problem:,} without a reward; {result.repeated:,} had the same text as "
         f"an earlier item. {result.calls:,} model calls, {cost}."
     )
-    say(escape(f"Written: {out}"))
+    print_markup(escape(f"Written: {out}"))
 
 
 def _value(outcome: "RewardOutcome") -> str:

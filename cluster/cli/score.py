@@ -8,13 +8,13 @@ import typer
 from rich.markup import escape
 
 from assayer.errors import InputError
-from assayer.models import Absent, judged_blind
+from assayer.models import Absent, is_judged_blind
 from assayer_client.curation import IdeaScores
-from cluster.cli.curation_output import curating, end_curation, write_lines
+from cluster.cli.curation_output import curating, report_curation, write_lines
 from cluster.cli.idea_inputs import read_idea_inputs
-from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithLocalModel, WithModel, WithProfile, with_section
-from cluster.cli.terminal import run_resumable, say, show_table
-from cluster.local_model import chosen_model
+from cluster.cli.options import IdeaPaths, WithBlind, WithJson, WithLocalModel, WithModel, WithProfile, update_section
+from cluster.cli.terminal import print_markup, run_resumable, show_table
+from cluster.local_model import start_chosen_model
 from cluster.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def score(
     as_json: WithJson = False,
 ) -> None:
     """Score ideas one by one, from 1 to 5 on novelty, feasibility and effectiveness."""
-    with chosen_model(profile, model, local_model) as chosen:
-        settings = with_section(chosen.settings, "curation", {"score_dimensions": dimensions})
+    with start_chosen_model(profile, model, local_model) as chosen:
+        settings = update_section(chosen.settings, "curation", {"score_dimensions": dimensions})
         work, rejected = run_resumable(_score(paths, question, out, blind, settings))
     if not as_json:
         _show(work.results)
     complete = not any(isinstance(result.mean, Absent) for result in work.results)
-    end_curation(work, out, "Not scored:", rejected, complete=complete, as_json=as_json)
+    report_curation(work, out, "Not scored:", rejected, complete=complete, as_json=as_json)
 
 
 async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | None, settings: Settings) -> _Scored:
@@ -59,7 +59,7 @@ async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | 
     from assayer.curation.records import parse_question
     from assayer.ranking.judged_texts import mask_idea
     from cluster.language_model import require_llm
-    from workers.documents.idea_reader import given_together
+    from workers.documents.idea_reader import are_given_together
 
     require_llm(settings, "Scoring ideas")
     score_dimensions(settings.curation.score_dimensions)
@@ -68,7 +68,7 @@ async def _score(paths: list[Path], asked: str | None, out: Path, blind: bool | 
     ideas, rejected = read
     if not ideas:
         raise InputError("There are no ideas to score.", " ".join(item.message for item in rejected[:3]))
-    if judged_blind(blind, settings.evaluation.blind, several=given_together(paths, read)):
+    if is_judged_blind(blind, settings.evaluation.blind, several=are_given_together(paths, read)):
         ideas = await asyncio.to_thread(lambda: [mask_idea(idea) for idea in ideas])
     async with curating(settings, out, "Ideas") as (curator, bar):
         work = await curator.score(ideas, question, bar)
@@ -84,10 +84,10 @@ def _show(scored: list[IdeaScores]) -> None:
     ]
     show_table(("Idea", *figures), rows, figures)
     if len(scored) > _SHOWN:
-        say(f"… and {len(scored) - _SHOWN:,} more.")
+        print_markup(f"… and {len(scored) - _SHOWN:,} more.")
     for idea in scored:
         missing = [item for item in idea.scores if isinstance(item.score, Absent)]
         if missing and isinstance(missing[0].score, Absent):
             names = ", ".join(item.dimension for item in missing)
             text = f"{idea.source}, {names}: {missing[0].score.reason}"
-            say(f"[yellow]![/] {escape(text)}")
+            print_markup(f"[yellow]![/] {escape(text)}")

@@ -13,7 +13,7 @@ import typer
 from assayer.errors import InputError
 from cluster.cli.options import WithProfile
 from cluster.cli.serve_on_ray import RayPlace, serve_on_ray
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import print_remark
 from cluster.listening import listening_socket
 from cluster.settings import Settings
 from cluster.settings_loading import load_settings
@@ -85,7 +85,7 @@ async def _serve_alone(settings: Settings, listening: socket) -> None:
 
 async def _drain_jobs(service: "Service", seconds: float) -> None:
     if running := service.evaluator.in_hand:
-        remark(
+        print_remark(
             f"Waiting up to {seconds:g} s for {running} running {'job' if running == 1 else 'jobs'} to finish; "
             "unfinished jobs return to the queue. Press Ctrl-C again to stop immediately."
         )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import typer
 
 from assayer.errors import ConfigurationError
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import print_remark
 from cluster.listening import listening_socket
 from cluster.settings import Profile, Settings
 
@@ -44,11 +44,11 @@ def serve_on_ray(
             if place.address is None or port == 0:
                 listener = (stack if own_api else trying).enter_context(listening_socket(place.host, port))
                 port = listener.getsockname()[1]
-        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, shared_metrics
+        from cluster.ray_cluster import existing_cluster, private_environment, service_cluster, share_metrics
 
         folder = stack.enter_context(private_environment()) if place.address is None else None
         if folder is not None and own_api:
-            stack.enter_context(shared_metrics(folder))
+            stack.enter_context(share_metrics(folder))
         # Imported only now, because the metrics library chooses its storage when it is imported.
         from cluster.database import open_database
         from cluster.service import create_first_key
@@ -56,7 +56,7 @@ def serve_on_ray(
         database = runner.run(opened.enter_async_context(open_database(settings)))
         stack.callback(lambda: runner.run(opened.aclose()))
         show_key(runner.run(create_first_key(database)))
-        remark(
+        print_remark(
             "Starting Ray, which takes about ten seconds." if folder else f"Joining the Ray cluster at {place.address}."
         )
         from cluster.serving.launcher import ListenAddress, run_until_stopped, run_with_own_api
@@ -66,9 +66,9 @@ def serve_on_ray(
         try:
             with service_cluster(folder, settings.serving) if folder else existing_cluster(place.address or "auto"):
                 if own_api:
-                    run_with_own_api(config, listener, database, runner, listening, remark)
+                    run_with_own_api(config, listener, database, runner, listening, print_remark)
                 else:
                     seconds = settings.work.drain_seconds
-                    run_until_stopped(config, ListenAddress(place.host, port), seconds, listening, remark)
+                    run_until_stopped(config, ListenAddress(place.host, port), seconds, listening, print_remark)
         except (KeyboardInterrupt, asyncio.CancelledError):
             raise typer.Exit(130) from None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Out = TypeVar("Out")
 
-_WIDEST = 10_000
+_MAX_COLUMNS = 10_000
 """Maximum table width in columns. A table takes only the width that it needs."""
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -41,25 +41,25 @@ def readable_size(count: float) -> str:
     return f"{count / unit[0]:,.1f} {unit[1]}" if unit else f"{count:.0f} B"
 
 
-def say(markup: str) -> None:
+def print_markup(markup: str) -> None:
     """Print markup on standard output, without wrapping lines."""
     SafeConsole(highlight=False).print(markup, soft_wrap=True)
 
 
-def _with_names(value: object) -> object:
+def _convert_named_tuples(value: object) -> object:
     """Convert every named tuple in the value to a mapping, because pydantic would write it as a list."""
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {name: _with_names(item) for name, item in value.items()}
-    return [_with_names(item) for item in value] if isinstance(value, tuple | list) else value
+        return {name: _convert_named_tuples(item) for name, item in value.items()}
+    return [_convert_named_tuples(item) for item in value] if isinstance(value, tuple | list) else value
 
 
 def print_json(value: object) -> None:
     """Print a value as one JSON document on standard output. It may contain models, named tuples, paths and dates."""
     from pydantic_core import to_jsonable_python
 
-    sys.stdout.write(json.dumps(to_jsonable_python(_with_names(value)), ensure_ascii=False, indent=2) + "\n")
+    sys.stdout.write(json.dumps(to_jsonable_python(_convert_named_tuples(value)), ensure_ascii=False, indent=2) + "\n")
 
 
 class Outcome:
@@ -81,7 +81,7 @@ class Outcome:
         """Add values, and lines of markup that present them to people."""
         self.facts |= facts
         for line in () if self._as_json else lines:
-            say(line)
+            print_markup(line)
 
 
 def status(text: str) -> Status:
@@ -98,7 +98,7 @@ def show_table(headings: Sequence[str], rows: Iterable[Sequence[str]], figures: 
         table.add_column(heading, overflow="fold", no_wrap=place == 0, justify=side)
     for row in rows:
         table.add_row(*map(escape, row))
-    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _WIDEST).print(table)
+    SafeConsole(highlight=False, width=None if sys.stdout.isatty() else _MAX_COLUMNS).print(table)
 
 
 def show_facts(facts: Mapping[str, str], *, as_json: bool) -> None:
@@ -117,7 +117,7 @@ def run_resumable(work: Coroutine[Any, Any, Out]) -> Out:
         raise
 
 
-def remark(text: str) -> None:
+def print_remark(text: str) -> None:
     """Print a remark for people on standard error, because other programs may read standard output."""
     SafeConsole(stderr=True, highlight=False).print(escape(_escape_undecodable(text)), soft_wrap=True)
 

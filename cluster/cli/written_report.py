@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from assayer.models import Idea, Report
-from assayer.reports.bibliographies import as_bibtex, as_ris, corrected_entries
+from assayer.reports.bibliographies import as_bibtex, as_ris, correct_entries
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_json
@@ -24,8 +24,8 @@ _RENDER: dict[ReportFormat, Callable[[Report], str]] = {
     ReportFormat.html: as_html,
     ReportFormat.md: as_markdown,
     ReportFormat.json: as_json,
-    ReportFormat.bibtex: lambda report: as_bibtex(corrected_entries(report)),
-    ReportFormat.ris: lambda report: as_ris(corrected_entries(report)),
+    ReportFormat.bibtex: lambda report: as_bibtex(correct_entries(report)),
+    ReportFormat.ris: lambda report: as_ris(correct_entries(report)),
 }
 
 _PAGES = (ReportFormat.html, ReportFormat.md, ReportFormat.json)

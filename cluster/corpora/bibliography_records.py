@@ -9,10 +9,10 @@ from pydantic import ValidationError
 from assayer.errors import InputError
 from assayer.reference_lists.bibliography_files import BibliographyEntry, read_bibliography
 from assayer.text.decoding import decode_text
-from cluster.whole_files import read_whole, whole_file
-from index.records.paper_record import PaperRecord, first_problem
+from cluster.whole_files import open_whole_file, read_whole
+from index.records.paper_record import PaperRecord, describe_first_problem
 
-_MOST_BYTES = 200_000_000
+_MAX_BYTES = 200_000_000
 
 
 def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
@@ -27,20 +27,20 @@ def write_bibliography_records(file: Path, to: Path) -> tuple[str, ...]:
             f"No entry in {file} can be added to the corpus. {why}.",
             "Re-export the entries with their titles and abstracts.",
         )
-    with whole_file(to) as lines:
+    with open_whole_file(to) as lines:
         for record in records:
             lines.write(record.model_dump_json(exclude={"year"}).encode() + b"\n")
     return refused
 
 
 def _records(file: Path) -> Iterator[PaperRecord | str]:
-    read = read_bibliography(decode_text(read_whole(file, _MOST_BYTES), str(file)), str(file))
+    read = read_bibliography(decode_text(read_whole(file, _MAX_BYTES), str(file)), str(file))
     yield from (f"{file.name}: cannot parse the entry {entry!r}" for entry in read.unread)
     for entry in read.entries:
         try:
             yield _record(entry)
         except ValidationError as error:
-            yield f"{file.name}: {entry.work.title[:60]!r}: {first_problem(error)}"
+            yield f"{file.name}: {entry.work.title[:60]!r}: {describe_first_problem(error)}"
 
 
 def _record(entry: BibliographyEntry) -> PaperRecord:

@@ -214,11 +214,11 @@ async def fetch_changes(folder: Path, settings: Settings) -> tuple[RejectionCoun
 async def _ingest_changes(folder: Path, origin: str, settings: Settings) -> IngestSummary | None:
     match origin:
         case "s2":
-            return await ingest_s2_release(str(folder), "latest", (), settings, _no_progress)
+            return await ingest_s2_release(str(folder), "latest", (), settings, _ignore_progress)
         case "arxiv":
-            return await ingest_arxiv(str(folder), None, None, None, settings, _no_progress)
+            return await ingest_arxiv(str(folder), None, None, None, settings, _ignore_progress)
         case "openalex":
-            return await ingest_openalex(str(folder), None, [], settings, _no_progress)
+            return await ingest_openalex(str(folder), None, [], settings, _ignore_progress)
         case _:
             return None
 
@@ -234,5 +234,5 @@ def _read_state(folder: Path) -> IngestState:
         ) from None
 
 
-def _no_progress(stage: str, done: int, total: int) -> None:
+def _ignore_progress(stage: str, done: int, total: int) -> None:
     """Ignore progress: nightly runs are unattended, and their report states the duration."""

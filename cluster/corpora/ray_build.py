@@ -112,7 +112,7 @@ def embed_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) -> Embed
             found += row["texts"] - row["embedded"]
             progress(embedded + found)
     except RayTaskError as error:
-        raise original_error(error) from None
+        raise get_original_error(error) from None
     return EmbeddingResult(list(keys), embedded, found)
 
 
@@ -143,10 +143,10 @@ def _read_portions(paths: pa.Table, wanted: RayBuildPlan) -> Iterator[pa.Table]:
         texts = chain.from_iterable(map(texts_to_embed, records))
         while batch := list(islice(texts, size)):
             key = vector_file_key(batch, embedder.name, lexical)
-            yield _portion(key, [] if key in store else batch, len(batch))
+            yield _build_portion_table(key, [] if key in store else batch, len(batch))
 
 
-def _portion(key: str, texts: Sequence[str], count: int) -> pa.Table:
+def _build_portion_table(key: str, texts: Sequence[str], count: int) -> pa.Table:
     return pa.table({"key": [key], "list": pa.array([texts], pa.list_(pa.string())), "texts": [count]})
 
 
@@ -177,10 +177,10 @@ def _rows(portions: pa.Table) -> Iterable[tuple[str, list[str]]]:
     return zip(portions["key"].to_pylist(), portions["list"].to_pylist(), strict=True)
 
 
-def original_error(error: BaseException) -> BaseException:
+def get_original_error(error: BaseException) -> BaseException:
     """Return the error raised on the remote node, with its original type."""
     cause: Any = getattr(error, "cause", None) or error.__cause__
-    return error if cause is None else original_error(cause)
+    return error if cause is None else get_original_error(cause)
 
 
 class RayBuildResult(NamedTuple):
@@ -199,7 +199,7 @@ async def build_on_ray(wanted: RayBuildPlan, progress: Callable[[int], None]) ->
     options = BuildOptions(embed_anew=wanted.embed_anew, device=wanted.device)
     with closing(local_embedder(wanted.embedder)) as model:
         if wanted.shards is None:
-            known = await asyncio.to_thread(_stored_vectors, wanted, stored.keys, wanted.directory)
+            known = await asyncio.to_thread(_copy_stored_vectors, wanted, stored.keys, wanted.directory)
             embedder = lookup_embedder(model, known)
             built = await build_corpus(wanted.sources, wanted.directory, embedder, None, options)
             manifest = built.manifest
@@ -223,7 +223,7 @@ async def _find_gpus(wanted: RayBuildPlan) -> None:
         try:
             await _look_for_gpus.options(num_gpus=1).remote(wanted.device)
         except RayTaskError as error:
-            raise original_error(error) from None
+            raise get_original_error(error) from None
 
 
 @ray.remote(num_cpus=0)
@@ -245,7 +245,7 @@ class _ShardTasks(NamedTuple):
         try:
             return await asyncio.gather(*tasks)
         except RayTaskError as error:
-            raise original_error(error) from None
+            raise get_original_error(error) from None
 
 
 @ray.remote(num_cpus=1)
@@ -257,12 +257,12 @@ def _build_shard(
         if part is not None:  # each task loads only the vectors of its own texts
             lexical = isinstance(embedder, LexicalEmbedder)
             own_hashes = hashes_of_embedded_texts(part, None if lexical else embedder)
-            known = _stored_vectors(wanted, keys, place, own_hashes)
+            known = _copy_stored_vectors(wanted, keys, place, own_hashes)
         stored = lookup_embedder(embedder, known)
         return asyncio.run(build_corpus([part] if part else [], place, stored, None, options))
 
 
-def _stored_vectors(
+def _copy_stored_vectors(
     wanted: RayBuildPlan, keys: Sequence[str], place: Path, own_hashes: Hashes | None = None
 ) -> KnownVectors:
     """Return the stored vectors, copied to the corpus's disk for the duration of the build. Raises CorpusError if they

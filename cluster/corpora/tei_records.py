@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from assayer.errors import InputError, Unreadable
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.text.sanitise import clean_text
-from cluster.whole_files import whole_file
-from index.records.paper_record import PaperRecord, first_problem
+from cluster.whole_files import open_whole_file
+from index.records.paper_record import PaperRecord, describe_first_problem
 from workers.full_texts.cited_places import WorkCited, read_citing_paper
 from workers.full_texts.grobid_tei import read_tei
 
@@ -46,7 +46,7 @@ def write_tei_records(files: Sequence[Path], to: Path) -> TeiRecords:
     `to` is unchanged. Raises InputError if `to` cannot be written."""
     refused: list[str] = []
     written = works = places = 0
-    with suppress(_NoPaper), whole_file(to) as lines:
+    with suppress(_NoPaper), open_whole_file(to) as lines:
         for path in files:
             record = _record_or_reason(path)
             if isinstance(record, str):
@@ -71,7 +71,7 @@ def _record_or_reason(path: Path) -> PaperRecord | str:
     except (Unreadable, OSError) as error:
         return str(error)
     except ValidationError as error:
-        return first_problem(error)
+        return describe_first_problem(error)
 
 
 def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
@@ -90,12 +90,12 @@ def parse_tei_record(tei: bytes, paper: str) -> PaperRecord:
             "publication_date": _day(root),
             **_identifiers(root),
             "sections": [{"title": section.title, "text": clean_text(section.text)} for section in sections[first:]],
-            "cited_in_text": [_cited(work, first) for work in citing.cited],
+            "cited_in_text": [_convert_cited_work(work, first) for work in citing.cited],
         }
     )
 
 
-def _cited(work_cited: WorkCited, first: int) -> dict[str, Any]:
+def _convert_cited_work(work_cited: WorkCited, first: int) -> dict[str, Any]:
     at = [(place.section - first, place.character) for place in work_cited.at if place.section >= first]
     return {
         "doi": work_cited.work.doi,

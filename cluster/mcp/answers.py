@@ -14,14 +14,14 @@ from assayer_client.references import SuggestedReferences
 from assayer_client.reports import Report
 from assayer_client.resources import Absent, JobResource, JobState
 
-_MOST_POINTS = 5
+_MAX_POINTS = 5
 _WAYS = {
     "dense": "near the idea's words",
     "reference": "cited by “{}”",
     "citing": "cites “{}”",
     "co-cited": "cited together with “{}”",
 }
-_LONGEST = 600
+_MAX_CHARS = 600
 """Maximum length of a sentence from a report, in characters. The report itself contains the full text."""
 
 
@@ -212,9 +212,9 @@ def _summary(report: Report) -> EvaluationSummary:
         release=report.release.state if report.release else "not stated",
         corpus_fit=f"unknown: {fit.reason}" if isinstance(fit, Absent) else fit.level,
         papers_cited=report.coverage.papers_cited,
-        strengths=_points(report.summary.strengths),
-        weaknesses=_points(report.summary.weaknesses),
-        suggestions=_points(report.summary.suggestions),
+        strengths=_format_points(report.summary.strengths),
+        weaknesses=_format_points(report.summary.weaknesses),
+        suggestions=_format_points(report.summary.suggestions),
         warnings=report_warnings(report),
         injection_suspected=_injection_suspected(report),
     )
@@ -227,8 +227,8 @@ def _score(part: str, score: Score | Absent) -> PartScore:
     return PartScore(part=part, score=round(score.value, 2), scale=scale, basis=score.basis)
 
 
-def _points(points: Sequence[Point]) -> tuple[str, ...]:
-    return tuple(shortened(point.text) for point in points[:_MOST_POINTS])
+def _format_points(points: Sequence[Point]) -> tuple[str, ...]:
+    return tuple(shortened(point.text) for point in points[:_MAX_POINTS])
 
 
 def _injection_suspected(report: Report) -> bool:
@@ -253,4 +253,4 @@ def job_fields(job: JobResource, status: str, done: str) -> dict[str, Any]:
 
 
 def shortened(text: str) -> str:
-    return escaping.shortened(text, _LONGEST)
+    return escaping.shortened(text, _MAX_CHARS)

@@ -24,7 +24,7 @@ _RETRIES = RetryPolicy(attempts=3, seconds=15.0, longest_pause=5.0)
 _SCHEME = "bearer"
 _UNAUTHENTICATED = 401
 _ACCEPTED_SECONDS = 60.0
-_MOST_ACCEPTED = 10_000
+_MAX_CACHED_KEYS = 10_000
 
 
 def bearer_key(header: str | None) -> str | None:
@@ -33,7 +33,9 @@ def bearer_key(header: str | None) -> str | None:
     return key.strip() or None if scheme.lower() == _SCHEME else None
 
 
-def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None) -> ClientOpener:
+def make_opener_with_own_key(
+    url: str | None, key: str, transport: httpx2.AsyncBaseTransport | None = None
+) -> ClientOpener:
     """Return a client opener for stdio that uses the key of the user who started this process. Pass `transport` to
     connect to a service in this process."""
 
@@ -43,7 +45,7 @@ def with_own_key(url: str | None, key: str, transport: httpx2.AsyncBaseTransport
     return opened
 
 
-def with_callers_key(url: str | None) -> ClientOpener:
+def make_opener_with_callers_key(url: str | None) -> ClientOpener:
     """Return a client opener for HTTP that uses the API key of the request that contains the tool call."""
 
     def opened(context: ToolContext) -> AbstractAsyncContextManager[AsyncClient]:
@@ -80,7 +82,7 @@ class AcceptedKeys:
             return True
         self._until[digest] = now + _ACCEPTED_SECONDS
         self._until.move_to_end(digest)
-        if len(self._until) > _MOST_ACCEPTED:
+        if len(self._until) > _MAX_CACHED_KEYS:
             self._until.popitem(last=False)
         return True
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 import httpx2
 
-from cluster.mcp.callers import ClientOpener, with_own_key
+from cluster.mcp.callers import ClientOpener, make_opener_with_own_key
 from cluster.service import LOCAL_TENANT, open_service
 from cluster.settings import Settings
 from orchestrator.access.api_keys import KeyPlan, generate_key
@@ -34,7 +34,7 @@ async def local_service(settings: Settings) -> AsyncIterator[ClientOpener]:
         await keys.create(LOCAL_TENANT, plan, key)
         running = asyncio.create_task(service.run())
         try:
-            yield with_own_key(_URL, key.secret, httpx2.ASGITransport(service.app))
+            yield make_opener_with_own_key(_URL, key.secret, httpx2.ASGITransport(service.app))
         finally:
             await service.drain(0)
             running.cancel()

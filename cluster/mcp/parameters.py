@@ -6,7 +6,7 @@ from pydantic import Field
 
 from assayer_client.resources import Limits
 
-LONGEST_WAIT = 600.0
+MAX_WAIT_SECONDS = 600.0
 """Maximum seconds to wait within one call."""
 USUAL_WAIT = 45.0
 """Default seconds to wait within one call, less than the minute after which most clients give up."""
@@ -15,7 +15,7 @@ Wait = Annotated[
     float,
     Field(
         ge=0,
-        le=LONGEST_WAIT,
+        le=MAX_WAIT_SECONDS,
         description="Seconds to wait for the result. Keep this below your client's timeout; 0 returns immediately.",
     ),
 ]

@@ -13,7 +13,7 @@ from cluster.mcp.callers import ClientOpener, ToolContext
 from cluster.mcp.parameters import USUAL_WAIT, MaxUsd, RequestKey, Wait, job_limits
 from cluster.mcp.waiting import ServerState, cancel_with_call, wait_for_job
 
-_MOST_ITEMS = 50
+_MAX_ITEMS = 50
 
 
 class RewardQuestion(BaseModel):
@@ -55,7 +55,7 @@ class RewardTools:
         context: ToolContext,
         items: Annotated[
             tuple[RewardQuestion, ...],
-            Field(min_length=1, max_length=_MOST_ITEMS, description="Ideas, each with its reference."),
+            Field(min_length=1, max_length=_MAX_ITEMS, description="Ideas, each with its reference."),
         ],
         judge: Annotated[
             str | None,
@@ -95,12 +95,12 @@ class RewardTools:
 def _answer(rewards: RewardsResource) -> RewardsAnswer:
     return RewardsAnswer(
         **job_fields(rewards, "reward_status", "It has ended."),
-        judged=tuple(_of_item(item) for item in rewards.items or ()),
+        judged=tuple(_build_item_answer(item) for item in rewards.items or ()),
         asked=rewards.asked,
     )
 
 
-def _of_item(outcome: RewardOutcome) -> RewardOfItem:
+def _build_item_answer(outcome: RewardOutcome) -> RewardOfItem:
     value, leakage = None, False
     reason = outcome.problem.detail if outcome.problem else "It has no outcome."
     if (reward := outcome.reward) is not None:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from assayer.errors import ConfigurationError
 from assayer.version import __version__
-from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, with_callers_key
+from cluster.mcp.callers import AcceptedKeys, ClientOpener, bearer_key, make_opener_with_callers_key
 from cluster.mcp.reward_tools import RewardTools
 from cluster.mcp.tools import AssayerTools
 from cluster.mcp.waiting import ServerState
@@ -79,7 +79,7 @@ def http_app(url: str | None, host: str, names: Sequence[str], state: ServerStat
             f"{kind}://{name}{port}" for kind in ("http", "https") for name in known for port in ("", ":*")
         ],
     )
-    app = mcp_server(with_callers_key(url), state).streamable_http_app(
+    app = mcp_server(make_opener_with_callers_key(url), state).streamable_http_app(
         streamable_http_path=PATH, transport_security=allowed, host=host
     )
     app.add_middleware(_KeyRequired, accepted=AcceptedKeys(url))

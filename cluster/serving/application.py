@@ -6,7 +6,7 @@ from ray import serve
 from ray.serve import Application, Deployment
 
 from assayer.errors import ConfigurationError, CorpusError
-from cluster.corpus_source import followed_bucket
+from cluster.corpus_source import get_followed_bucket
 from cluster.serving.evaluator_pool import EvaluatorReplica
 from cluster.serving.index_pool import IndexReplica
 from cluster.serving.ingress_pool import IngressReplica
@@ -156,7 +156,7 @@ def _index(settings: Settings, config: ReplicaConfig) -> list[Application]:
 
 def _shard_count(settings: Settings) -> int:
     try:
-        bucket = followed_bucket(settings)
+        bucket = get_followed_bucket(settings)
         if bucket is not None:
             return bucket.inventory(bucket.look().current.version).shard_count
         return describe_corpus(settings.corpus_path).shard_count

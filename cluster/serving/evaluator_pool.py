@@ -47,7 +47,7 @@ class EvaluatorReplica(Replica):
         batch_evaluator: "DeploymentHandle[EvaluatorReplica] | None" = None,
     ) -> None:
         """Start the evaluator. `batch_evaluator` is never called; it is passed only so that Serve deploys it."""
-        settings = _with_concurrency(self.begin(config), batch_only)
+        settings = _set_concurrency(self.begin(config), batch_only)
         serving = settings.serving
         shared = (serving.call_seconds, serving.patience_seconds)
         patient = (settings.full_texts.work_seconds, serving.patience_seconds)
@@ -99,7 +99,7 @@ async def _open_evaluator(
         yield _EvaluatorContext(database, engine, evaluator, working)
 
 
-def _with_concurrency(settings: Settings, batch_only: bool) -> Settings:
+def _set_concurrency(settings: Settings, batch_only: bool) -> Settings:
     pool = settings.serving.batch_evaluator if batch_only else settings.serving.evaluator
     places = {"concurrency": pool.ongoing}
     return settings.model_copy(update={"evaluation": settings.evaluation.model_copy(update=places)})

@@ -15,7 +15,7 @@ class EvaluatorLoad(NamedTuple):
     """Queue depth, or None if it could not be read."""
 
 
-def wanted_evaluators(
+def compute_wanted_evaluators(
     load: EvaluatorLoad, jobs_a_replica: float, patience_seconds: float, takes_interactive: bool, takes_batch: bool
 ) -> float:
     """Return the target number of evaluators, before Serve applies its delays and limits. Running jobs and queued

@@ -14,14 +14,14 @@ from weakref import WeakValueDictionary
 from assayer.errors import AssayerError, ComponentUnavailable, CorpusError
 from assayer.ports import Embedder
 from assayer.run.concurrency import gather_all
-from cluster.corpus_source import bucket_origin, followed_bucket
+from cluster.corpus_source import bucket_origin, get_followed_bucket
 from cluster.serving.pool_client import PoolClient
 from cluster.serving.replica import Replica, ReplicaConfig
 from cluster.serving.shard_router import OPEN_SHARDS
 from cluster.serving.shared_shards import ShardSharing, SharedShards
 from cluster.settings import Settings
 from index import Corpus
-from index.corpus_origin import CorpusOrigin, FolderOrigin, open_from
+from index.corpus_origin import CorpusOrigin, FolderOrigin, open_or_download
 from index.corpus_parts import CorpusInfo, CorpusPart, describe_corpus
 from index.search.version_reader import VersionReader
 from index.version_cache import VersionCache
@@ -57,7 +57,7 @@ class IndexReplica(Replica):
         share of the shards instead."""
         self._settings = self.begin(config)
         self._verified = VerificationCache(self._settings.verified_path)
-        self._bucket = followed_bucket(self._settings)
+        self._bucket = get_followed_bucket(self._settings)
         self._shards: dict[int, VersionCache[CorpusPart]] = {}
         self._shared = None if sharing is None else SharedShards(sharing)
         if sharing is None:
@@ -137,7 +137,7 @@ class IndexReplica(Replica):
                 whole = describe_corpus(directory, name or None)
                 return CorpusPart.open(directory, whole, number, self._verified, device)
 
-            return open_from(origin, version, open_part)
+            return open_or_download(origin, version, open_part)
 
         return VersionCache(origin.newest, opened, look=origin.look)
 

@@ -44,7 +44,7 @@ class IngressReplica(Replica):
         corpora = None
         if index:
             query_embedder = (
-                await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _own_embedder(settings)
+                await PooledEmbedder.open(PoolClient(embedder, *shared)) if embedder else _build_own_embedder(settings)
             )
             corpora = pooled_corpora([PoolClient(item, *shared) for item in index], settings)(query_embedder)
         self._app = await BackgroundContext.open(_open_app(settings, evaluator, corpora))
@@ -81,7 +81,7 @@ async def open_api(
         listener = await stack.enter_async_context(NotificationListener(database))
         await stack.enter_async_context(background_task(watch_event_loop()))
         if corpora is None:
-            own = corpus_versions(settings, stack.enter_context(closing(_own_embedder(settings))))
+            own = corpus_versions(settings, stack.enter_context(closing(_build_own_embedder(settings))))
             stack.push_async_callback(own.aclose)
             corpora = own
 
@@ -94,7 +94,7 @@ async def open_api(
         yield create_app(api_services(settings, database, listener, SystemClock(), corpora, ready))
 
 
-def _own_embedder(settings: Settings) -> LocalEmbedder[Any]:
+def _build_own_embedder(settings: Settings) -> LocalEmbedder[Any]:
     """Return an embedder that loads its model at the first search and uses only one thread, because evaluators compute
     on the same machine."""
     embedder = local_embedder(settings.embedder)

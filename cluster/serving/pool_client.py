@@ -18,7 +18,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+_FIRST_PAUSE, _MAX_PAUSE_SECONDS = 0.2, 5.0
 
 
 class ReplicaLost(ComponentUnavailable):
@@ -51,7 +51,7 @@ class PoolClient(Generic[T]):
         fail."""
         retrying = AsyncRetrying(
             retry=retry_if_exception_type((ReplicaLost, PoolFull)),
-            wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_LONGEST_PAUSE),
+            wait=wait_random_exponential(multiplier=_FIRST_PAUSE, max=_MAX_PAUSE_SECONDS),
             stop=stop_after_delay(self.patience),
             reraise=True,
         )
@@ -68,7 +68,7 @@ class PoolClient(Generic[T]):
         except TimeoutError:
             raise ReplicaLost(f"The {self._name} did not answer within {self.seconds:g} s.") from None
         except RayTaskError as error:
-            raise _original_error(error) from None
+            raise _extract_original_error(error) from None
         except BackPressureError:
             raise PoolFull(f"The queue of the {self._name} pool is full.") from None
         except (RayError, RayServeException) as error:  # also if the answer was lost with its node
@@ -103,7 +103,7 @@ async def _answer(response: DeploymentResponse[Any]) -> Any:
         raise RayServeException("cancelled in a process that is being stopped") from None
 
 
-def _original_error(error: RayTaskError) -> Exception:
+def _extract_original_error(error: RayTaskError) -> Exception:
     """Return the error raised in the remote process, with its original type and full message."""
     cause = getattr(error, "cause", None)
     return cause if isinstance(cause, Exception) else error

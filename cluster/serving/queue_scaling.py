@@ -14,7 +14,7 @@ from ray.serve.config import AutoscalingContext
 
 from assayer.errors import AssayerError
 from cluster.database import open_database
-from cluster.serving.evaluator_scaling import EvaluatorLoad, wanted_evaluators
+from cluster.serving.evaluator_scaling import EvaluatorLoad, compute_wanted_evaluators
 from cluster.settings import Profile
 from cluster.settings_loading import load_settings
 from orchestrator.store.queue_depth import PgQueueDepth, QueueDepth
@@ -45,7 +45,7 @@ class QueueScaling:
         load = EvaluatorLoad(context.current_num_replicas, tuple(in_hand.values()), queue)
         target = context.config.get_target_ongoing_requests()
         which = self._takes_interactive, self._takes_batch
-        return wanted_evaluators(load, target, self._patience_seconds, *which), {}
+        return compute_wanted_evaluators(load, target, self._patience_seconds, *which), {}
 
 
 class _QueueWatch:

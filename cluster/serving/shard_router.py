@@ -28,7 +28,7 @@ class ShardRouter(RequestRouter):
     async def choose_replicas(
         self, candidate_replicas: list[RunningReplica], pending_request: PendingRequest | None = None
     ) -> list[list[RunningReplica]]:
-        shard = _requested_shard(pending_request)
+        shard = _get_requested_shard(pending_request)
         if shard is None:
             return [candidate_replicas]
         known = {candidate_replica.replica_id.unique_id: candidate_replica for candidate_replica in candidate_replicas}
@@ -47,7 +47,7 @@ def shard_routing(copies: int, look_seconds: float) -> dict[str, Any]:
     }
 
 
-def _requested_shard(pending: PendingRequest | None) -> int | None:
+def _get_requested_shard(pending: PendingRequest | None) -> int | None:
     if pending is None:
         return None
     args: Sequence[Any] = pending.args

@@ -115,7 +115,7 @@ class VersionBuilder:
         stop = min(len(papers), start + self.options.papers_per_segment)
         read = await asyncio.to_thread(_readings_as_json, papers, start, stop, readings)
         name = self._segment_name(papers.digests[start:stop], read)
-        segment = await asyncio.to_thread(_intact_segment, self.versions.segment_path(name))
+        segment = await asyncio.to_thread(_find_intact_segment, self.versions.segment_path(name))
         if segment is None:
             with self.versions.scratch_directory() as directory:
                 batches = papers.batches(start, stop)
@@ -259,7 +259,7 @@ def _segment_entry(name: str, written: WrittenSegment, directory: Path, weighed:
     )
 
 
-def _intact_segment(directory: Path) -> SegmentEntry | None:
+def _find_intact_segment(directory: Path) -> SegmentEntry | None:
     try:
         entry = SegmentEntry.model_validate_json((directory / _ENTRY).read_bytes())
         verify_files(entry.files, directory)

@@ -15,7 +15,7 @@ from assayer.literature.withdrawals import says_withdrawn
 from index.ingest.harvest_days import DaySpan
 from index.ingest.pipeline import Ingest, ReportProgress
 from index.ingest.raw_files import IngestedSource, SourceWriter
-from index.ingest.record_rows import IdentifierRow, RecordRow, as_day, deletion
+from index.ingest.record_rows import IdentifierRow, RecordRow, deletion, parse_day
 from index.ingest.source_files import IngestSource, IngestTransport
 
 _MAX_PAGES = 10_000
@@ -189,7 +189,7 @@ def _paper(name: str, metadata: etree._Element) -> OaiRecord:
         title,
         abstract,
         [author for item in metadata.iterfind(f"{_ARXIV}authors/{_ARXIV}author") if (author := _author(item))],
-        as_day(words("created")),
+        parse_day(words("created")),
         words("journal-ref"),
         f"https://arxiv.org/abs/{name}",
         identifiers=IdentifierRow(doi=doi(words("doi").split(" ")[0]), arxiv=name),

@@ -10,7 +10,15 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from assayer.errors import InputError, SourceMalformed, SourceRefused
 from assayer.literature.openalex_fields import abstract_from_index, work_id, work_identifiers
-from index.ingest.record_rows import IdentifierRow, RecordRow, as_count, as_day, as_link, as_list, as_text
+from index.ingest.record_rows import (
+    IdentifierRow,
+    RecordRow,
+    convert_to_count,
+    convert_to_link,
+    convert_to_list,
+    convert_to_text,
+    parse_day,
+)
 from index.ingest.source_files import IngestSource, IngestTransport
 from index.ingest.storage_path import StoragePath
 
@@ -106,12 +114,12 @@ def openalex_paper_id(work: str) -> str:
 
 
 def work_row(data: Mapping[str, Any]) -> RecordRow | str:
-    work = work_id(as_text(data.get("id")))
+    work = work_id(convert_to_text(data.get("id")))
     if not work:
         return "id is missing"
     if data.get("is_xpac") is True:
         return "belongs to the expansion pack (is_xpac)"
-    title = as_text(data.get("title")) or as_text(data.get("display_name"))
+    title = convert_to_text(data.get("title")) or convert_to_text(data.get("display_name"))
     abstract = abstract_from_index(data.get("abstract_inverted_index"))
     if not title.strip() or not abstract:
         return "title is missing" if not title.strip() else "abstract is missing"
@@ -121,10 +129,12 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
         title,
         abstract,
         _authors(data.get("authorships")),
-        as_day(_drop_unknown_day(as_text(data.get("publication_date"))), data.get("publication_year")),
-        as_text(_object(home.get("source")).get("display_name")),
-        as_link(home.get("landing_page_url")) or as_link(data.get("doi")) or as_link(data.get("id")),
-        as_count(data.get("cited_by_count")),
+        parse_day(_drop_unknown_day(convert_to_text(data.get("publication_date"))), data.get("publication_year")),
+        convert_to_text(_object(home.get("source")).get("display_name")),
+        convert_to_link(home.get("landing_page_url"))
+        or convert_to_link(data.get("doi"))
+        or convert_to_link(data.get("id")),
+        convert_to_count(data.get("cited_by_count")),
         _identifiers(data, work),
         _references(data),
         _fields(data),
@@ -133,15 +143,15 @@ def work_row(data: Mapping[str, Any]) -> RecordRow | str:
 
 
 def _references(data: Mapping[str, Any]) -> list[str] | None:
-    cited = (work_id(as_text(item)) for item in as_list(data.get("referenced_works")))
+    cited = (work_id(convert_to_text(item)) for item in convert_to_list(data.get("referenced_works")))
     return [openalex_paper_id(work) for work in cited if work] or None
 
 
-def merged_ids(lines: Iterable[str]) -> Iterator[str]:
+def read_merged_ids(lines: Iterable[str]) -> Iterator[str]:
     """Yield the ids of works that were merged into others, from the legacy snapshot's CSV lines
     `merge_date,id,merge_into_id`. Raises csv.Error if a line is malformed."""
     for row in csv.DictReader(lines):
-        if work := work_id(as_text(row.get("id"))):
+        if work := work_id(convert_to_text(row.get("id"))):
             yield openalex_paper_id(work)
 
 
@@ -151,8 +161,8 @@ def _object(value: Any) -> Mapping[str, Any]:
 
 def _authors(value: Any) -> list[str]:
     shown = (
-        as_text(_object(item.get("author")).get("display_name")) or as_text(item.get("raw_author_name"))
-        for item in as_list(value)
+        convert_to_text(_object(item.get("author")).get("display_name")) or convert_to_text(item.get("raw_author_name"))
+        for item in convert_to_list(value)
         if isinstance(item, dict)
     )
     return [name for name in shown if name]
@@ -167,15 +177,17 @@ def _drop_unknown_day(date: str) -> str:
 
 
 def _fields(data: Mapping[str, Any]) -> list[str]:
-    topics = (_object(_object(item).get("field")).get("display_name") for item in as_list(data.get("topics")))
-    return list(dict.fromkeys(name for topic in topics if (name := as_text(topic))))
+    topics = (_object(_object(item).get("field")).get("display_name") for item in convert_to_list(data.get("topics")))
+    return list(dict.fromkeys(name for topic in topics if (name := convert_to_text(topic))))
 
 
 def _identifiers(data: Mapping[str, Any], work: str) -> IdentifierRow:
     places = [_object(data.get("primary_location")), _object(data.get("best_oa_location"))]
-    places += [_object(item) for item in as_list(data.get("locations"))]
-    addresses = (as_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
+    places += [_object(item) for item in convert_to_list(data.get("locations"))]
+    addresses = (convert_to_link(place.get(name)) for place in places for name in ("landing_page_url", "pdf_url"))
     ids = _object(data.get("ids"))
-    pmid, pmcid = as_text(ids.get("pmid")), as_text(ids.get("pmcid"))
-    known = work_identifiers(work, as_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses)))
+    pmid, pmcid = convert_to_text(ids.get("pmid")), convert_to_text(ids.get("pmcid"))
+    known = work_identifiers(
+        work, convert_to_text(data.get("doi")), pmid, pmcid, filter(None, dict.fromkeys(addresses))
+    )
     return IdentifierRow(**known.model_dump())

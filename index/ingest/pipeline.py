@@ -34,12 +34,12 @@ from index.ingest.raw_compaction import compact_raw_files, remove_leftovers
 from index.ingest.raw_files import (
     IngestedSource,
     ingest_file,
-    ingested_sources,
+    list_ingested_sources,
     partition_file,
     remove_source,
     source_folder,
 )
-from index.ingest.record_join import DELETIONS, PartitionSummary, join_partition, joined_sources
+from index.ingest.record_join import DELETIONS, PartitionSummary, join_partition, read_joined_sources
 from index.ingest.source_files import IngestSource, SourceAccess, SourceKind
 from index.ingest.source_formats import SOURCE_FORMATS
 from index.ingest.storage_path import StoragePath
@@ -167,7 +167,7 @@ class Ingest:
     ) -> IngestSummary:
         """Join the partitions whose sources have changed since they were last joined."""
         self._write_state()
-        there = len(await asyncio.to_thread(ingested_sources, self.root)) - len(taken)
+        there = len(await asyncio.to_thread(list_ingested_sources, self.root)) - len(taken)
         marks = await asyncio.to_thread(self._compact)
         parts = await self._join_changed(marks)
         await asyncio.to_thread(self._list_deletions)
@@ -179,7 +179,7 @@ class Ingest:
     @property
     def next_layer(self) -> int:
         """Number of a layer above those of all sources."""
-        return max((mark.layer for _, mark in ingested_sources(self.root)), default=-1) + 1
+        return max((mark.layer for _, mark in list_ingested_sources(self.root)), default=-1) + 1
 
     def remember_manifest(self, wanted: str) -> None:
         """Record the manifest's address for the next run."""
@@ -188,14 +188,16 @@ class Ingest:
     def deletions(self, kind: SourceKind) -> list[IngestSource]:
         """Return those sources of a kind that have been read and contain only deletions."""
         marks = [
-            mark for _, mark in ingested_sources(self.root) if mark.kind == kind and mark.deletions and not mark.rows
+            mark
+            for _, mark in list_ingested_sources(self.root)
+            if mark.kind == kind and mark.deletions and not mark.rows
         ]
         return [
             IngestSource(kind=kind, name=item.name, layer=item.layer, seal=item.seal, deleted=True) for item in marks
         ]
 
     def missing(self, sources: Sequence[IngestSource]) -> list[IngestSource]:
-        marks = [mark for _, mark in ingested_sources(self.root)]
+        marks = [mark for _, mark in list_ingested_sources(self.root)]
         there = {(mark.kind, mark.name, mark.seal) for mark in marks}
         there |= {(mark.kind, absorb.name, absorb.seal) for mark in marks for absorb in mark.absorbs}
         return [source for source in sources if (source.kind, source.name, source.seal) not in there]
@@ -243,7 +245,7 @@ class Ingest:
         remove_leftovers(self.root)
         if kept is not None:
             stay = {source_folder(self.root, source).path for source in kept}
-            for folder, _ in ingested_sources(self.root):
+            for folder, _ in list_ingested_sources(self.root):
                 if folder.path not in stay:
                     remove_source(folder)
 
@@ -252,7 +254,7 @@ class Ingest:
         with _explain_failures(self.root):
             remove_leftovers(self.root)
             compact_raw_files(self.root, self._options.join, partial(self._report, "Compacting"))
-        return ingested_sources(self.root)
+        return list_ingested_sources(self.root)
 
     async def _join_changed(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[PartitionSummary]:
         changed = await asyncio.to_thread(self._changed_partitions, marks)
@@ -267,7 +269,7 @@ class Ingest:
 
     def _changed_partitions(self, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> list[int]:
         parts = range(self.state.partitions)
-        return [part for part in parts if joined_sources(self.root, part) != _names(part, marks)]
+        return [part for part in parts if read_joined_sources(self.root, part) != _list_names(part, marks)]
 
     def _join_one(self, part: int, marks: Sequence[tuple[StoragePath, IngestedSource]]) -> PartitionSummary:
         files: dict[SourceKind, list[StoragePath]] = {
@@ -276,7 +278,9 @@ class Ingest:
             if any(mark.kind == kind for _, mark in marks)
         }
         with _explain_failures(self.root):
-            return join_partition(self.root, part, files, _names(part, marks), not self.state.built, self._options.join)
+            return join_partition(
+                self.root, part, files, _list_names(part, marks), not self.state.built, self._options.join
+            )
 
     def _list_deletions(self) -> None:
         folder = self.root / DELETIONS
@@ -291,7 +295,7 @@ def _set(subjects: str | None) -> str:
     return f"arXiv's set {subjects}" if subjects else "all of arXiv"
 
 
-def _names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
+def _list_names(part: int, marks: Iterable[tuple[StoragePath, IngestedSource]]) -> tuple[str, ...]:
     """Return names that identify a partition's sources and their contents."""
     return tuple(sorted(f"{mark.kind}/{mark.name}@{mark.seal}" for _, mark in marks if part in mark.parts))
 

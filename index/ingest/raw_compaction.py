@@ -18,7 +18,7 @@ from index.ingest.raw_files import (
     SOURCE_FILE,
     AbsorbedSource,
     IngestedSource,
-    ingested_sources,
+    list_ingested_sources,
     partition_file,
     remove_source,
     source_folder,
@@ -38,11 +38,11 @@ _Sources = Sequence[tuple[StoragePath, IngestedSource]]
 
 def remove_leftovers(root: StoragePath) -> None:
     """Remove leftovers of interrupted runs: unfinished sources, and sources that were compacted into others."""
-    absorbed = {(mark.kind, absorb) for _, mark in ingested_sources(root) for absorb in mark.absorbs}
+    absorbed = {(mark.kind, absorb) for _, mark in list_ingested_sources(root) for absorb in mark.absorbs}
     for folder in source_folders(root):
         if not (folder / SOURCE_FILE).exists():
             folder.remove()
-    for folder, mark in ingested_sources(root):
+    for folder, mark in list_ingested_sources(root):
         if (mark.kind, AbsorbedSource(name=mark.name, seal=mark.seal)) in absorbed:
             remove_source(folder)
 
@@ -50,7 +50,7 @@ def remove_leftovers(root: StoragePath) -> None:
 def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[int, int], None]) -> None:
     """Compact every kind that has too many layers, one kind after another. Each needs disk space for a second copy.
     `report` is called with the number of partitions done and the total."""
-    marks = ingested_sources(root)
+    marks = list_ingested_sources(root)
     for kind in _COMPACTED:
         own = [(folder, mark) for folder, mark in marks if mark.kind == kind]
         if len({mark.layer for _, mark in own}) > _MAX_LAYERS:
@@ -60,7 +60,7 @@ def compact_raw_files(root: StoragePath, limits: JoinLimits, report: Callable[[i
 def _compact_kind(
     root: StoragePath, kind: SourceKind, marks: _Sources, limits: JoinLimits, report: Callable[[int, int], None]
 ) -> None:
-    source = _compacted_source(kind, marks)
+    source = _name_compacted_source(kind, marks)
     into = source_folder(root, source)
     parts = sorted({part for _, mark in marks for part in mark.parts})
     rows = {}
@@ -87,7 +87,7 @@ def _compact_kind(
         remove_source(folder)
 
 
-def _compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
+def _name_compacted_source(kind: SourceKind, marks: _Sources) -> IngestSource:
     """Return the compacted source. Its name is a hash of the sources that it replaces."""
     names = "\n".join(sorted(f"{mark.name}@{mark.seal}" for _, mark in marks))
     name = f"folded/{blake2b(names.encode(), digest_size=8).hexdigest()}"

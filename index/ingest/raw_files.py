@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from assayer.models import Frozen
 from index.hashing import hash64
-from index.ingest.openalex_snapshot import merged_ids
+from index.ingest.openalex_snapshot import read_merged_ids
 from index.ingest.record_rows import deletion
 from index.ingest.source_files import IngestSource
 from index.ingest.source_formats import SOURCE_FORMATS, paper_of
@@ -143,7 +143,7 @@ def source_folders(root: StoragePath) -> list[StoragePath]:
     return [raw / kind / name for kind in raw.child_names() for name in (raw / kind).child_names()]
 
 
-def ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSource]]:
+def list_ingested_sources(root: StoragePath) -> list[tuple[StoragePath, IngestedSource]]:
     """Return the sources that were read completely, with their folders."""
     return [
         (folder, IngestedSource.model_validate_json((folder / SOURCE_FILE).read()))
@@ -231,7 +231,7 @@ def _write_merged_ids(file: IO[bytes], intake: SourceWriter) -> None:
     number = 1
     lines = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in bounded_lines(file) if line)
     try:
-        for number, gone in enumerate(merged_ids(lines), start=2):
+        for number, gone in enumerate(read_merged_ids(lines), start=2):
             intake.add(number, deletion(gone), len(gone), deleted=True)
     except DAMAGE_ERRORS:
         intake.add(number + 1, DAMAGED, 0)

@@ -64,7 +64,7 @@ class PartitionSummary(NamedTuple):
     rejected: tuple[RejectionCount, ...]
 
 
-def joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
+def read_joined_sources(root: StoragePath, part: int) -> tuple[str, ...] | None:
     """Return the names and seals of the sources that a partition was last joined from; None before its first join."""
     place = root / RECORDS / partition_file(part)
     if not place.exists():
@@ -79,8 +79,8 @@ def join_partition(
     limits: JoinLimits,
 ) -> PartitionSummary:  # fmt: skip
     """Rewrite a partition's records from its raw files. Unless this is the `first` join, write the changes as upserts
-    and deletions too. `names` are stored for `joined_sources`. Records are written last, so that an interrupted join
-    can be repeated."""
+    and deletions too. `names` are stored for `read_joined_sources`. Records are written last, so that an interrupted
+    join can be repeated."""
     with open_database(root, limits) as base:
         rejected = _join(base, files)
         record_file = root / RECORDS / partition_file(part)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from index.records.export_records import parse_record, record_problem
-from index.records.paper_record import last_day, parse_vector
+from index.records.paper_record import parse_last_day, parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
 
 RECORDS = pa.schema([pa.field("key", pa.string()), *list(RECORDS_SCHEMA)[1:]])
@@ -94,39 +94,39 @@ def jsonl_row(data: Mapping[str, Any]) -> RecordRow | str:
     )
 
 
-def as_text(value: Any) -> str:
+def convert_to_text(value: Any) -> str:
     """Return a string or integer as text, because some sources write integers for texts; empty for other values."""
     if isinstance(value, str):
         return value
     return str(value) if type(value) is int else ""
 
 
-def as_list(value: Any) -> list[Any]:
+def convert_to_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def names_in(value: Any, key: str) -> list[str]:
+def collect_names(value: Any, key: str) -> list[str]:
     """Return the distinct texts that a list of objects has under a key, in order."""
-    names = (as_text(item.get(key)).strip() for item in as_list(value) if isinstance(item, dict))
+    names = (convert_to_text(item.get(key)).strip() for item in convert_to_list(value) if isinstance(item, dict))
     return list(dict.fromkeys(name for name in names if name))
 
 
-def as_count(value: Any) -> int | None:
+def convert_to_count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
-def as_day(date: Any, year: Any = None) -> dt.date | None:
+def parse_day(date: Any, year: Any = None) -> dt.date | None:
     """Parse a date; if only the month or year is known, return its last day. None if neither the date nor the year is
     usable."""
     for value in (date, year):
         try:
-            if found := as_text(value).strip():
-                return last_day(found)
+            if found := convert_to_text(value).strip():
+                return parse_last_day(found)
         except (ValueError, OverflowError):
             continue
     return None
 
 
-def as_link(value: Any) -> str:
-    link = as_text(value).strip()
+def convert_to_link(value: Any) -> str:
+    link = convert_to_text(value).strip()
     return link if _LINK.fullmatch(link) and link.isprintable() else ""

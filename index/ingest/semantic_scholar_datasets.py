@@ -79,13 +79,13 @@ class S2Datasets:
         """Return the dataset's files, with links that are currently valid."""
         asked = f"release/{quote(release, safe='')}/dataset/{kind}"
         dataset = await self._ask(asked, _Dataset)
-        return _by_file([(S2File(kind, "", release, False, _name(link)), link) for link in dataset.files])
+        return _key_by_file([(S2File(kind, "", release, False, _name(link)), link) for link in dataset.files])
 
     async def changes(self, since: str, until: str, kind: SourceKind) -> dict[S2File, str]:
         """Return the files of the diffs between two releases, with links that are currently valid."""
         asked = f"diffs/{quote(since, safe='')}/to/{quote(until, safe='')}/{kind}"
         diffs = await self._ask(asked, _Diffs)
-        return _by_file(
+        return _key_by_file(
             [
                 (S2File(kind, since, diff.to_release, deleted, _name(link)), link)
                 for diff in diffs.diffs
@@ -137,7 +137,7 @@ class S2Files:
         self._links |= {item: link for item, link in fresh.items() if item in self._links}
 
 
-def _by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
+def _key_by_file(links: Sequence[tuple[S2File, str]]) -> dict[S2File, str]:
     """Return the links keyed by file. Raises SourceMalformed if two files have the same name."""
     by_file = dict(links)
     if len(by_file) != len(links):

@@ -9,7 +9,15 @@ import pyarrow as pa
 from pydantic_core import from_json
 
 from assayer.literature.paper_identity import arxiv_id, doi
-from index.ingest.record_rows import IdentifierRow, SectionRow, as_count, as_day, as_link, as_text, names_in
+from index.ingest.record_rows import (
+    IdentifierRow,
+    SectionRow,
+    collect_names,
+    convert_to_count,
+    convert_to_link,
+    convert_to_text,
+    parse_day,
+)
 from index.records.paper_record import parse_vector
 from index.records.parquet_records import RECORDS_SCHEMA
 
@@ -41,23 +49,23 @@ def paper_row(data: Mapping[str, Any]) -> Row | str:
     key = _key(data.get("corpusid"))
     if key is None:
         return _NO_KEY
-    home = as_link(data.get("url"))
+    home = convert_to_link(data.get("url"))
     return (
         key,
-        as_text(data.get("title")),
-        names_in(data.get("authors"), "name"),
-        as_day(data.get("publicationdate"), data.get("year")),
-        as_text(data.get("venue")),
+        convert_to_text(data.get("title")),
+        collect_names(data.get("authors"), "name"),
+        parse_day(data.get("publicationdate"), data.get("year")),
+        convert_to_text(data.get("venue")),
         home,
-        as_count(data.get("citationcount")),
+        convert_to_count(data.get("citationcount")),
         _identifiers(data.get("externalids"), home),
-        names_in(data.get("s2fieldsofstudy"), "category"),
+        collect_names(data.get("s2fieldsofstudy"), "category"),
     )
 
 
 def abstract_row(data: Mapping[str, Any]) -> Row | str:
     key = _key(data.get("corpusid"))
-    return _NO_KEY if key is None else (key, as_text(data.get("abstract")))
+    return _NO_KEY if key is None else (key, convert_to_text(data.get("abstract")))
 
 
 def citation_row(data: Mapping[str, Any]) -> Row | str:
@@ -106,14 +114,14 @@ def _key(value: Any) -> int | None:
 def _identifiers(identifiers: Any, home: str) -> IdentifierRow:
     ids = identifiers if isinstance(identifiers, dict) else {}
     sha = home.rstrip("/").rsplit("/", 1)[-1]
-    pmc = as_text(ids.get("PubMedCentral")).removeprefix("PMC")
+    pmc = convert_to_text(ids.get("PubMedCentral")).removeprefix("PMC")
     return IdentifierRow(
-        doi=doi(as_text(ids.get("DOI"))),
-        arxiv=arxiv_id(as_text(ids.get("ArXiv"))),
+        doi=doi(convert_to_text(ids.get("DOI"))),
+        arxiv=arxiv_id(convert_to_text(ids.get("ArXiv"))),
         s2=sha if _SHA.fullmatch(sha) else "",
-        pubmed=as_text(ids.get("PubMed")),
+        pubmed=convert_to_text(ids.get("PubMed")),
         pmc=f"PMC{pmc}" if pmc else "",
-        acl=as_text(ids.get("ACL")),
+        acl=convert_to_text(ids.get("ACL")),
     )
 
 
@@ -135,7 +143,7 @@ def sections_of(data: Mapping[str, Any]) -> list[SectionRow] | str:
     text, annotations = body.get("text"), body.get("annotations")
     if not isinstance(text, str) or not isinstance(annotations, dict):
         return "text or annotations are missing"
-    headings = _first_present(annotations, "sectionheader", "section_header")
+    headings = _get_first_present(annotations, "sectionheader", "section_header")
     spans = sorted(
         {*_annotations(headings, len(text), True), *_annotations(annotations.get("paragraph"), len(text), False)}
     )
@@ -150,7 +158,7 @@ def sections_of(data: Mapping[str, Any]) -> list[SectionRow] | str:
     return rows or "no paragraph is annotated"
 
 
-def _first_present(annotations: Mapping[str, Any], *names: str) -> Any:
+def _get_first_present(annotations: Mapping[str, Any], *names: str) -> Any:
     return next((annotations[name] for name in names if annotations.get(name)), None)
 
 

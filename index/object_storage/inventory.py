@@ -75,7 +75,7 @@ def take_inventory(directory: Path, version: str | None = None) -> VersionInvent
         version=manifest.version,
         papers=manifest.papers,
         shard_count=len(parts),
-        whole=tuple(_sealed_files(shards.versions.version_path(manifest.version), f"versions/{manifest.version}")),
+        whole=tuple(_list_sealed_files(shards.versions.version_path(manifest.version), f"versions/{manifest.version}")),
         parts=tuple(parts),
     )
 
@@ -89,15 +89,15 @@ def _files_of_part(versions: VersionStore, version: str, prefix: str) -> tuple[i
         *(
             item
             for segment in manifest.segments
-            for item in _with_prefix(f"{prefix}segments/{segment.name}", segment.files)
+            for item in _add_prefix(f"{prefix}segments/{segment.name}", segment.files)
         ),
-        *_with_prefix(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
-        *_sealed_files(path, f"{prefix}versions/{version}"),
+        *_add_prefix(f"{prefix}versions/{version}", [file for file in manifest.files if file.path != SEAL_FILE]),
+        *_list_sealed_files(path, f"{prefix}versions/{version}"),
     ]
     return manifest.papers, tuple(files)
 
 
-def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
+def _list_sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
     """Return the manifest and its seal file. The manifest lists neither of them."""
     return [
         FileOfVersion(
@@ -107,5 +107,5 @@ def _sealed_files(directory: Path, prefix: str) -> list[FileOfVersion]:
     ]
 
 
-def _with_prefix(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
+def _add_prefix(prefix: str, files: Sequence[FileChecksum]) -> list[FileOfVersion]:
     return [FileOfVersion(path=f"{prefix}/{file.path}", sha256=file.sha256, bytes=file.bytes) for file in files]

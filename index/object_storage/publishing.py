@@ -100,7 +100,7 @@ class CorpusPublisher:
         """Return the files to upload. A stored file that no kept version lists is uploaded again unless it is recent,
         because another process may be removing it."""
         wanted = {file.sha256: file for file in inventory.files()}
-        kept = _needed_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
+        kept = _collect_sizes(self._known_inventories(newest.versions) or ()) if newest else {}
         lacking = {name: item for name, item in wanted.items() if kept.get(name) != item.bytes}
         if not lacking:
             return []
@@ -168,7 +168,7 @@ class CorpusPublisher:
         inventories = self._known_inventories(named)
         if inventories is None:
             return 0
-        needed = {object_name(name) for name in _needed_sizes(inventories)}
+        needed = {object_name(name) for name in _collect_sizes(inventories)}
         needed |= {inventory_name(item.version, item.inventory) for item in named}
         old = self._clock() - self._options.grace
         unneeded = [
@@ -208,6 +208,6 @@ class CorpusPublisher:
         )
 
 
-def _needed_sizes(inventories: Iterable[VersionInventory]) -> dict[str, int]:
+def _collect_sizes(inventories: Iterable[VersionInventory]) -> dict[str, int]:
     """Return the sizes of all files in the inventories, keyed by checksum."""
     return {file.sha256: file.bytes for inventory in inventories for file in inventory.files()}

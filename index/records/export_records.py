@@ -11,11 +11,11 @@ from pydantic import ValidationError
 
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.literature.withdrawals import says_withdrawn
-from assayer.reference_lists.bibtex import names_in_bibtex
+from assayer.reference_lists.bibtex import parse_bibtex_names
 from assayer.text.markup import strip_markup
-from assayer.text.tex import plain_tex
-from index.records.foreign_records import record_of_other_service
-from index.records.paper_record import PaperRecord, first_problem
+from assayer.text.tex import strip_tex
+from index.records.foreign_records import convert_generic_record
+from index.records.paper_record import PaperRecord, describe_first_problem
 
 _EXPORTS = (
     ({"authors_parsed", "categories"}, "arXiv's snapshot on Kaggle"),
@@ -57,7 +57,7 @@ def record_problem(error: ValidationError, data: Mapping[str, Any]) -> str:
         if fields <= data.keys():
             return f"this looks like {hint}"
     name = next((name for fields, name in _EXPORTS if fields <= data.keys()), None)
-    problem = first_problem(error)
+    problem = describe_first_problem(error)
     return f"{problem} (this looks like {name})" if name else problem
 
 
@@ -71,7 +71,7 @@ def record_of_export(data: Mapping[str, Any]) -> Mapping[str, Any]:
     if "title" in data and (isinstance(data.get("DOI"), str) or {"author", "issued"} <= data.keys()):
         return _crossref(data)
     has_parts_of_names = any(isinstance(author, dict) for author in _list(data.get("authors")))
-    return data if data.keys() >= _OWN and not has_parts_of_names else record_of_other_service(data)
+    return data if data.keys() >= _OWN and not has_parts_of_names else convert_generic_record(data)
 
 
 def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _kaggle_arxiv(data: Mapping[str, Any]) -> dict[str, Any]:
         "id": f"arxiv:{arxiv_id(name) or name}" if name else "",
         "title": title,
         "abstract": abstract,
-        "authors": [plain_tex(author) for author in parsed] or _names(data.get("authors")),
+        "authors": [strip_tex(author) for author in parsed] or _split_names(data.get("authors")),
         "publication_date": _mail_date(created) or data.get("update_date"),
         "venue": data.get("journal-ref"),
         "url": f"https://arxiv.org/abs/{name}" if arxiv_id(name) else "",
@@ -127,7 +127,7 @@ def _semantic_scholar(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def _crossref(data: Mapping[str, Any]) -> dict[str, Any]:
     name = doi(_text(data.get("DOI")))
-    title, subtitle = (strip_markup(_first(data.get(field))) for field in ("title", "subtitle"))
+    title, subtitle = (strip_markup(_get_first(data.get(field))) for field in ("title", "subtitle"))
     if subtitle and not title.casefold().endswith(subtitle.casefold()):
         title = f"{title}: {subtitle}"
     date = next((day for field in ("published", "issued", "created") if (day := _date_parts(data.get(field)))), None)
@@ -137,7 +137,7 @@ def _crossref(data: Mapping[str, Any]) -> dict[str, Any]:
         "abstract": strip_markup(_text(data.get("abstract"))),
         "authors": [name for author in _list(data.get("author")) if (name := _person(author))],
         "publication_date": date,
-        "venue": strip_markup(_first(data.get("container-title"))),
+        "venue": strip_markup(_get_first(data.get("container-title"))),
         "url": _text(data.get("URL")),
         "citation_count": data.get("is-referenced-by-count"),
         "identifiers": {"doi": name, "arxiv": _text(data.get("arxiv"))},
@@ -152,7 +152,7 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _first(value: Any) -> str:
+def _get_first(value: Any) -> str:
     return _text(value[0] if isinstance(value, list) and value else value)
 
 
@@ -160,9 +160,9 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _names(value: Any) -> list[str]:
+def _split_names(value: Any) -> list[str]:
     """Split a list of names such as `C. Bal\\'azs, E. L. Berger and P. Nadolsky`."""
-    return [name for part in _text(value).split(",") for name in names_in_bibtex(part)]
+    return [name for part in _text(value).split(",") for name in parse_bibtex_names(part)]
 
 
 def _person(author: Any) -> str:

@@ -31,9 +31,8 @@ _INVERTED = re.compile(r"(?P<family>[^,;]+), (?P<given>[^,;]+)")
 _DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
 
 
-def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a record from a service for which there is no dedicated converter. Fields missing from the record are
-    omitted."""
+def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a record from a service without its own converter. Fields that it lacks are left out."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
     fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
     name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))
@@ -42,7 +41,9 @@ def record_of_other_service(data: Mapping[str, Any]) -> dict[str, Any]:
         "id": next((re.sub(r"\s+", "_", text) for text in _texts(fields, _IDS)), None),
         "title": next(_texts(fields, _TITLE), None),
         "abstract": strip_markup(next(_texts(fields, _ABSTRACT), "")) or None,
-        "authors": next((names for field in _AUTHORS if (names := list(_names(fields.get(_normalise(field)))))), []),
+        "authors": next(
+            (names for field in _AUTHORS if (names := list(_split_names(fields.get(_normalise(field)))))), []
+        ),
         "publication_date": date,
         "identifiers": {"doi": name, "arxiv": next(_texts(fields, ("arxiv_id",)), "")},
     }
@@ -66,7 +67,7 @@ def _texts(fields: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[str]:
             yield str(first).strip()
 
 
-def _names(value: Any) -> Iterator[str]:
+def _split_names(value: Any) -> Iterator[str]:
     """Yield the names in a list of texts or objects, or in a text that separates them by semicolons, ` and ` or
     commas."""
     if isinstance(value, dict):

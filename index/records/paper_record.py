@@ -31,7 +31,7 @@ _ID = re.compile(r"[^\s\[\]]{1,200}")
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 
 
-def last_day(text: str) -> dt.date:
+def parse_last_day(text: str) -> dt.date:
     """Parse a date. A month (`2021-05`) or year (`2021`) becomes its last day, so that no cutoff includes a paper too
     early. Raises ValueError if the text is not a date."""
     period = _PERIOD.fullmatch(text.strip())
@@ -159,7 +159,7 @@ class PaperRecord(BaseModel):
         if value is None or value == "":
             return None
         try:
-            return last_day(value)
+            return parse_last_day(value)
         except (TypeError, ValueError, AttributeError):
             raise ValueError("is not a date (YYYY, YYYY-MM or YYYY-MM-DD)") from None
 
@@ -254,7 +254,7 @@ def _renumber_places(work: CitedInText, numbers: Mapping[int, int], texts: Seque
     return work.model_copy(update={"at": tuple(sorted(set(places)))})
 
 
-def first_problem(error: ValidationError) -> str:
+def describe_first_problem(error: ValidationError) -> str:
     """Describe the first problem. Records with the same problem get identical texts, so that they can be counted."""
     first = error.errors(include_url=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"] if not isinstance(part, int)) or "record"

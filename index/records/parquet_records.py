@@ -14,7 +14,7 @@ from pydantic_core import from_json
 
 from assayer.errors import InputError
 from assayer.models import Identifiers
-from index.records.paper_record import PaperRecord, first_problem, works_json
+from index.records.paper_record import PaperRecord, describe_first_problem, works_json
 
 RECORDS_SCHEMA = pa.schema(
     [
@@ -159,7 +159,7 @@ def _rows(batch: pa.RecordBatch) -> Iterator[RecordWithVector | str]:
         try:
             record = PaperRecord.model_validate(data)
         except ValidationError as error:
-            yield first_problem(error)
+            yield describe_first_problem(error)
         else:
             yield RecordWithVector(record, None if values is None else RecordVector(values, model or ""))
 

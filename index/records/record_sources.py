@@ -146,10 +146,10 @@ def _why(rejections: Sequence[RejectedLine]) -> str:
 
 def _items(file: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
     """Yield each line or row number with its record, or with the reason why it is rejected."""
-    return read_records(file) if file.suffix == ".parquet" else _lines(file)
+    return read_records(file) if file.suffix == ".parquet" else _read_lines(file)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
+def _read_lines(path: Path) -> Iterator[tuple[int, RecordWithVector | str]]:
     with path.open("rb") as file:
         for line in read_lines(file):
             yield line.number, line.data if isinstance(line.data, str) else _record(line.data)

@@ -50,7 +50,7 @@ class CitationSteps:
                 units = self._drop_excluded(rows + start)
                 found[place].append(units)
                 days[place].append(segment.store.day_numbers(units - start))
-        return [_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
+        return [_merge_newest(units, each, limit) for units, each in zip(found, days, strict=True)]
 
     def ids(self, units: Units) -> list[PaperId]:
         """Return the papers' ids, in the order of `units`."""
@@ -74,7 +74,7 @@ class CitationSteps:
         return units[~np.isin(units, self._excluded)] if len(self._excluded) else units
 
 
-def _newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:
+def _merge_newest(units: Sequence[Units], days: Sequence[NDArray[np.int32]], limit: int) -> Units:
     """Merge units from several segments, each newest first, and return the newest `limit`."""
     if len(units) <= 1:
         return units[0][:limit] if units else np.empty(0, np.int64)

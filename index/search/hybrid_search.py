@@ -128,7 +128,7 @@ class HybridSearch:
             ]
         all_candidates = []
         for query, vector, first, second in zip(queries, vectors, papers, passages, strict=True):
-            named = _all_units((first, second))
+            named = _collect_units((first, second))
             cosines = dict(zip(named, self.similarities(vector, named), strict=True))
             all_candidates.append(QueryCandidates(first, second, depth, cosines, self._lexical_scores(query, named)))
         return all_candidates
@@ -222,7 +222,7 @@ class HybridSearch:
         return np.concatenate(units)
 
 
-def _all_units(each: Sequence[HybridMatches | None]) -> list[int]:
+def _collect_units(each: Sequence[HybridMatches | None]) -> list[int]:
     """Return the distinct units in all rankings, in order of appearance."""
     named = dict[int, None]()
     for matches in each:

@@ -39,7 +39,7 @@ class _PendingCall(NamedTuple):
     """Key that is the same for calls that can be answered together."""
 
 
-def _pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
+def _create_pending_call(question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _PendingCall:
     """Create a pending call. Errors in the arguments are raised here, before the call is queued."""
     columns: int = getattr(question, _COLUMNS, 0)
     kind = (question, *args[columns:], *sorted(kwargs.items())) if columns else None
@@ -58,7 +58,7 @@ class QueryBatcher:
 
     def submit(self, question: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Future[Any]:
         """Queue a call. Raises RuntimeError if the batcher is closed."""
-        call = _pending_call(question, args, kwargs)
+        call = _create_pending_call(question, args, kwargs)
         with self._lock:
             self._queue.append(call)
         self._thread.submit(self._run_next)

@@ -17,7 +17,7 @@ from index.search.citation_steps import CitationSteps
 from index.search.hybrid_ranking import QueryCandidates
 from index.search.hybrid_search import HybridSearch, Query
 from index.search.query_batching import batchable
-from index.segments.citation_graph import DatedUnit, newest_first
+from index.segments.citation_graph import DatedUnit, keep_newest
 from index.segments.content_graph import name_keys
 from index.segments.gpus import Gpus
 from index.segments.paper_keys import keys_of_work
@@ -112,7 +112,7 @@ class VersionReader:
             for rows in map(segment.contents.papers_naming, name_keys(name)):
                 newest = segment.newest(rows, limit + len(without), columns).tolist()
                 units |= {DatedUnit(int(start) + row, segment.store.day_number(row)) for row in newest}
-        return newest_first((item for item in units if item.unit not in without), limit)
+        return keep_newest((item for item in units if item.unit not in without), limit)
 
     def full_texts(self, ids: Sequence[PaperId]) -> dict[PaperId, FullText | Absent]:
         """Return the full text of each paper, or the reason why it is absent."""
@@ -214,7 +214,7 @@ class VersionReader:
                 for start, segment in zip(self._units.papers, self.segments, strict=False)
                 for row in segment.newest_citing(hashed, limit + len(without), columns).tolist()
             )
-            answers[paper_id] = newest_first((item for item in citing if item.unit not in without), limit)
+            answers[paper_id] = keep_newest((item for item in citing if item.unit not in without), limit)
         return answers
 
     def citations(self, ids: Sequence[PaperId], limit: int, filters: Filters) -> dict[PaperId, CitationIds]:

@@ -60,7 +60,7 @@ class ApproximateIndex:
         """Wrap an index. `vectors` are the indexed vectors, in half precision."""
         self.index = index
         """FAISS index without rescoring."""
-        self._refined = with_rescoring(index, vectors)
+        self._refined = add_rescoring(index, vectors)
         self._vectors = vectors  # kept alive: the index uses their memory
         self._parameters = lru_cache(_REMEMBERED)(self._create_parameters)
 
@@ -134,7 +134,7 @@ def _empty(kind: ApproximateIndexKind, dimensions: int, lists: int) -> Any:
     assert_never(kind)
 
 
-def with_rescoring(index: Any, vectors: Vectors) -> Any:
+def add_rescoring(index: Any, vectors: Vectors) -> Any:
     """Wrap an index so that it rescores candidates with `vectors`, which must be in half precision. They are not
     copied, and must stay in memory as long as the index."""
     return load_faiss().IndexRefine(index, _vector_storage(vectors))

@@ -139,7 +139,7 @@ class Bm25Index:
         terms = self._rarest_terms(query)
         if not terms or not limit:
             return Bm25Matches(np.empty(0, np.int64), np.empty(0, np.float64))
-        asked = _with_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
+        asked = _add_filters(Query.boolean_query([(Occur.Should, _term(*term)) for term in terms]), filters)
         hits = self._searcher.search(asked, limit, count=False).hits
         places = np.array(self._searcher.fast_field_values("place", [address for _, address in hits]), np.int64)
         scores = np.array([score for score, _ in hits], np.float64)
@@ -159,7 +159,7 @@ def _term(word: str, times: int) -> Query:
     return query if times == 1 else Query.boost_query(query, float(times))
 
 
-def _with_filters(query: Query, filters: Filters) -> Query:
+def _add_filters(query: Query, filters: Filters) -> Query:
     """Add the filters as conditions that do not change the score."""
     must: list[tuple[Occur, Query]] = []
     days = _days(filters)

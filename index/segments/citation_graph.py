@@ -44,7 +44,7 @@ class DatedUnit(NamedTuple):
     """Day of publication, counted from 1970; `UNDATED` if unknown."""
 
 
-def newest_first(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
+def keep_newest(citing: Iterable[DatedUnit], limit: int) -> list[DatedUnit]:
     """Return the newest `limit` papers, newest first; papers from the same day are ordered by descending unit."""
     return heapq.nlargest(limit, citing, key=lambda item: (item.day, item.unit))
 

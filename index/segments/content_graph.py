@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from assayer.models import ContentKind, Frozen, NamedContent, PaperContents
 from assayer.text.contents import Mention, TextPart, contents_of, text_with_title
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from index.arrays import load_array
 from index.hashing import Hashes, hash64
 from index.segments.content_readings import NOTHING_READ, ContentReadings
@@ -146,7 +146,7 @@ def _text_at(text: str, start: int, length: int) -> str:
 
 def name_keys(name: str) -> list[int]:
     """Return the keys under which a name is stored: as a method and as a concept."""
-    keys: list[int] = hash64(_key(kind, normalised_name(name)) for kind in get_args(ContentKind)).tolist()
+    keys: list[int] = hash64(_key(kind, normalise_name(name)) for kind in get_args(ContentKind)).tolist()
     return keys
 
 
@@ -154,7 +154,7 @@ def _key(kind: ContentKind, normalised: str) -> str:
     return f"{kind} {normalised}"
 
 
-def found_contents(title: str, abstract: str) -> PaperContents:
+def extract_contents(title: str, abstract: str) -> PaperContents:
     """Extract contents by pattern matching from a paper that is not in a segment."""
     text, found = text_with_title(title, abstract), contents_of(title, abstract)
     return PaperContents(

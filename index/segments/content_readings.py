@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from assayer.models import ContentKind, Frozen
 from assayer.text.contents import FoundContents, Mention, TextPart, text_with_title
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from index.hashing import hash64
 
 READINGS_FILE = "readings.jsonl"
@@ -59,7 +59,7 @@ class ContentReading(Frozen):
                 Mention(
                     mention.kind,
                     mention.name,
-                    normalised_name(mention.name),
+                    normalise_name(mention.name),
                     mention.introduced,
                     mention.built_on,
                     TextPart(mention.start, mention.end),

@@ -35,7 +35,7 @@ def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) ->
         return [TextSpan(0, len(text))] if text.strip() else []
     spans: list[TextSpan] = []
     start = end = count = 0
-    for piece in _sentences(text, words):
+    for piece in _split_sentences(text, words):
         size = len(text[piece.start : piece.end].split())
         if count and count + size > words:
             spans.append(TextSpan(start, end))
@@ -43,16 +43,16 @@ def split_passages(text: str, words: int = PASSAGE_WORDS, slack: float = 0.5) ->
         end, count = piece.end, count + size
     if not count:
         return spans
-    if spans and count < words * slack and _words(text, spans[-1]) + count <= words * (1 + slack):
+    if spans and count < words * slack and _count_words(text, spans[-1]) + count <= words * (1 + slack):
         start = spans.pop().start
     return [*spans, TextSpan(start, end)]
 
 
-def _words(text: str, span: TextSpan) -> int:
+def _count_words(text: str, span: TextSpan) -> int:
     return len(text[span.start : span.end].split())
 
 
-def _sentences(text: str, words: int) -> Iterator[TextSpan]:
+def _split_sentences(text: str, words: int) -> Iterator[TextSpan]:
     """Yield the sentences in a text; sentences longer than a passage are split."""
     for start, end in sentence_boundaries(text):
         if len(text[start:end].split()) <= words:

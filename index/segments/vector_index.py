@@ -135,9 +135,9 @@ class VectorIndex:
 
     def _search_exactly(self, queries: Vectors, limit: int, allowed: RowFilter) -> Candidates:
         if allowed.bits is None:
-            return exact_candidates(self._vectors_for_product[: allowed.rows], queries, limit)
+            return search_exactly(self._vectors_for_product[: allowed.rows], queries, limit)
         listed = allowed.row_numbers()
-        return listed[exact_candidates(self._vectors_for_product[listed], queries, limit)]
+        return listed[search_exactly(self._vectors_for_product[listed], queries, limit)]
 
     @cached_property
     def _vectors_for_product(self) -> Vectors:
@@ -157,7 +157,7 @@ def create_vectors_file(directory: Path, rows: int, dimensions: int) -> Vectors:
     return file
 
 
-def exact_candidates(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:
+def search_exactly(vectors: Vectors, queries: Vectors, limit: int) -> Candidates:
     """Return the best `limit` rows for each query by exact search, in no particular order."""
     if limit >= len(vectors):
         return np.broadcast_to(np.arange(len(vectors), dtype=np.int64), (len(queries), len(vectors)))
@@ -223,7 +223,7 @@ def _choose_parameters(index: ApproximateIndex, vectors: Vectors, queries: Vecto
     """Choose how many candidates to rescore and how many lists to probe. First, the number of candidates is doubled
     until probing all lists reaches the target recall. Then the number of probed lists is increased in steps of a
     quarter until recall reaches the target. If it cannot be reached, all lists are probed."""
-    best = exact_candidates(vectors, queries, _WANTED)
+    best = search_exactly(vectors, queries, _WANTED)
 
     def recall(rescored: int, probes: int) -> float:
         return _recall(best, index.nearest(queries, _WANTED, _WANTED * rescored, probes))

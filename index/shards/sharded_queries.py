@@ -22,7 +22,7 @@ from index.search.hybrid_search import Query
 from index.search.local_reader import ReaderHandle
 from index.search.version_reader import VersionReader
 from index.segments.bm25_index import Bm25Matches
-from index.segments.citation_graph import newest_first
+from index.segments.citation_graph import keep_newest
 from index.segments.lexical_index import LexicalMatches
 from index.segments.passage_citations import CitedKeys, keys_in, papers_cited
 from index.segments.vector_index import VectorMatches
@@ -129,7 +129,7 @@ class CorpusQueries:
         known = list(await self._call_owners(VersionReader.units_of, papers))
         each = await self._call_all(VersionReader.citing_units, known, limit, Filters(window=window))
         newest = {
-            paper: newest_first(
+            paper: keep_newest(
                 (
                     item._replace(unit=shard_key(shard, item.unit))
                     for shard, units in enumerate(each)
@@ -158,7 +158,7 @@ class CorpusQueries:
         """Return the newest papers that name a method or a concept, according to the base graph."""
         each = await self._call_all(VersionReader.units_naming, name, limit, filters)
         keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)
-        newest = [item.unit for item in newest_first(keyed, limit)]
+        newest = [item.unit for item in keep_newest(keyed, limit)]
         fetched = await self._fetch(VersionReader.papers_at, newest)
         return [fetched[item] for item in newest]
 
@@ -277,15 +277,17 @@ def _units_named(matches: HybridMatches) -> set[int]:
 
 
 def _merge_hybrid(each: Sequence[HybridMatches], depth: int) -> HybridMatches:
-    keys, scores = _best([item.by_bm25.documents for item in each], [item.by_bm25.scores for item in each], depth)
+    keys, scores = _merge_best([item.by_bm25.documents for item in each], [item.by_bm25.scores for item in each], depth)
     weighed = [item.by_lexical or _UNWEIGHED for item in each]
     lexical = None
     if any(item.by_lexical is not None for item in each):
-        lexical = LexicalMatches(*_best([item.rows for item in weighed], [item.scores for item in weighed], depth))
+        lexical = LexicalMatches(
+            *_merge_best([item.rows for item in weighed], [item.scores for item in weighed], depth)
+        )
     return HybridMatches(merge_matches([item.by_vector for item in each], depth), Bm25Matches(keys, scores), lexical)
 
 
-def _best(
+def _merge_best(
     units: Sequence[NDArray[np.int64]], scores: Sequence[NDArray[np.float64]], depth: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Merge the shards' lists into keys and scores, highest first. Equal scores are ordered by shard and unit."""

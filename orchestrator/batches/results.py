@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from assayer.models import Absent, FlagKind, Frozen, RepeatedIdea, Report, ScoreCertainty
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer.reports.escaping import cell
 from assayer_client.batches import RowError
 from assayer_client.decisions import DecisionOutcome
@@ -123,7 +123,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
             id=None,
             row=row.row,
             source=row.source,
-            reference=own_reference(row.source, row.row),
+            reference=get_own_reference(row.source, row.row),
             title="",
             state="refused",
             cost_usd=None,
@@ -136,7 +136,7 @@ def _result_line(row: ResultRow, standing: RowStanding) -> ResultLine:
         id=job.id,
         row=job.row,
         source=row.source,
-        reference=own_reference(row.source, job.row),
+        reference=get_own_reference(row.source, job.row),
         title=job.subject,
         flags=job.flags,
         state=job.state,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from prometheus_client import Counter as Metric
 
 from assayer.errors import AssayerError, StorageError
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer.ports import Clock
 from orchestrator.outbox import Delivered, DeliveryOutcome, GivenUp, RetryLater, outcome_of_failure
 from orchestrator.settings import RedeliverySettings, WebhookDeliverySettings
@@ -137,7 +137,7 @@ def _with_reference(payload: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(data, dict) or "source" not in data:
         return dict(payload)
     row = None if data.get("batch") is None else data.get("row")
-    return {**payload, "data": {**data, "reference": own_reference(str(data["source"]), row)}}
+    return {**payload, "data": {**data, "reference": get_own_reference(str(data["source"]), row)}}
 
 
 def delivery_outcome(answer: int | str, attempt: int, draw: float, settings: RedeliverySettings) -> DeliveryOutcome:

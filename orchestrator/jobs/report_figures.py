@@ -2,7 +2,7 @@
 
 from assayer.models import Absent, FitLevel, Frozen, Part, Report, ScoreCertainty
 from assayer.reports.scores import score_of, share
-from assayer.text.frequent_words import frequent_words
+from assayer.text.frequent_words import find_frequent_words
 
 _NOT_COVERED = "The corpus does not cover its field."
 CERTAINTIES: tuple[ScoreCertainty, ...] = ("low", "moderate", "high")
@@ -55,7 +55,7 @@ def figures_of(report: Report) -> ReportFigures:
         complete=not isinstance(score, Absent) and "budget" not in notices and all(not part.reason for part in parts),
         parts=parts,
         notices=notices,
-        words=frequent_words(report.idea.title, report.idea.text),
+        words=find_frequent_words(report.idea.title, report.idea.text),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.scicompanion.options import SciCompanionOptions
-from assayer.models import BlindDefault, judged_blind
+from assayer.models import BlindDefault, is_judged_blind
 from assayer.ranking.known_comparisons import Judging
 from orchestrator.jobs.estimates import TypicalEvaluation
 from orchestrator.jobs.models import Priority
@@ -85,7 +85,7 @@ class EvaluationOptions:
         return None
 
     def judged_blind(self, asked: bool | None, *, several: bool) -> bool:
-        return judged_blind(asked, self.blind, several=several)
+        return is_judged_blind(asked, self.blind, several=several)
 
     def check_limit(self, max_usd: float | None, method: str | None = None) -> None:
         """Raise HttpProblem if there is a limit in US dollars although a model's price is unknown."""

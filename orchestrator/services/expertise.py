@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from assayer.errors import InputError
 from assayer.literature.paper_identity import arxiv_id, doi, title_key
 from assayer.models import OPEN, CitedWork, Hit
-from assayer.own_references.matching import best_match, without_identifiers
+from assayer.own_references.matching import find_best_match, remove_identifiers
 from assayer.ports import Literature
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.text.folding import folded
+from assayer.text.folding import fold_text
 from assayer_client.expertise import ReviewerPaper
 
 _HITS = 20
@@ -47,7 +47,7 @@ def _work_of_line(line: str) -> CitedWork:
     parsed = parse_references(line)
     if len(parsed) == 1 and len(parsed[0].title) >= _SHORTEST_TITLE:
         return parsed[0]
-    words = _YEAR_BESIDE.sub(" ", _ADDRESS.sub(" ", without_identifiers(line)))
+    words = _YEAR_BESIDE.sub(" ", _ADDRESS.sub(" ", remove_identifiers(line)))
     title = " ".join(words.split()).strip(" .,;:-–()[]")
     return CitedWork(title=title, doi=doi(line), arxiv=arxiv_id(line), raw=line)
 
@@ -88,7 +88,7 @@ async def papers_in_corpus(
 
 def _completed(paper: ReviewerPaper, hits: Sequence[Hit]) -> ReviewerPaper:
     work = CitedWork(title=paper.title, authors=paper.authors, year=paper.year, doi=paper.doi, raw=paper.title)
-    match = best_match(work, [hit.paper for hit in hits])
+    match = find_best_match(work, [hit.paper for hit in hits])
     if match is None or match.other_title:
         return paper
     found = _of_hit(next(hit for hit in hits if hit.paper is match.paper), listed=True)
@@ -131,7 +131,7 @@ def _same_person(own: Sequence[str], other: Sequence[str]) -> bool:
 
 def _name_parts(name: str) -> list[str]:
     family, comma, first = name.partition(",")
-    return re.findall(r"[^\W\d_]+", folded(f"{first} {family}" if comma else name))
+    return re.findall(r"[^\W\d_]+", fold_text(f"{first} {family}" if comma else name))
 
 
 def bids_by_place(

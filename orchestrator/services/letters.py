@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 
 from assayer.models import Frozen
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer_client.calls import CallTerms
 from assayer_client.letters import Letter, LetterTemplates
 from orchestrator.jobs.models import TenantId
@@ -57,7 +57,7 @@ async def letters_of(
 def _letter(
     item: LetterMaterial, templates: LetterTemplates, terms: CallTerms, call: BatchStatus, today: dt.date
 ) -> Letter:
-    reference = own_reference(item.source, item.row)
+    reference = get_own_reference(item.source, item.row)
     values = {
         "applicant": item.applicant or _UNNAMED,
         "institution": item.institution,

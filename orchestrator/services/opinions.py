@@ -6,7 +6,7 @@ import re
 
 from pydantic import BaseModel
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
 from assayer.models import Point, Report
 from assayer_client.calls import ReviewAnswers
@@ -57,7 +57,7 @@ async def read_proposal(jobs: PgJobs, tenant: TenantId, id: str) -> ProposalToRe
     report = await jobs.report(tenant, job.id) if request.blind or request.idea is None else None
     if request.idea is not None and report is None:
         try:
-            idea = await asyncio.to_thread(blinded, request.idea) if request.blind else request.idea
+            idea = await asyncio.to_thread(blind_idea, request.idea) if request.blind else request.idea
         except InputError:
             raise HttpProblem(
                 "conflict", "Almost all of the text identifies its authors, so nothing is left after masking."

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assayer.blinding.blind import RULES
 from assayer.models import Absent, Idea, Report
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer.ranking.comparison import sanitised_comparison
 from assayer.ranking.known_comparisons import HandedInComparison, Judging, explain_refused, split_comparisons
 from assayer.reports.scores import score_of
@@ -152,7 +152,7 @@ def _add_report(candidates: RankingCandidates, job: Job, report: Report) -> None
 
 
 def _identifiers_of(job: Job) -> dict[str, Any]:
-    reference = own_reference(job.source, job.row)
+    reference = get_own_reference(job.source, job.row)
     return {"evaluation": job.id, "row": job.row, "source": job.source, "reference": reference}
 
 

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import StorageError
-from assayer.methods.grapheval.graph.arrays import GraphArrays, GraphEdges, undirected_edges
+from assayer.methods.grapheval.graph.arrays import GraphArrays, GraphEdges, build_undirected_edges
 from assayer.methods.grapheval.graph.growth import (
     GraphAdditions,
     IdeaFingerprint,
     check_same_plan,
+    derive_next_version,
     edges_of_new_ideas,
     initial_version,
     label_rows,
     missing_graph_error,
-    next_version,
     plan_additions,
 )
 from assayer.methods.grapheval.graph.records import (
@@ -176,7 +176,7 @@ class PgViewpointGraph(Store):
                     label,
                 )
             if admission.new or admission.labels:
-                version, added = next_version(before.version, admission), growth.added
+                version, added = derive_next_version(before.version, admission), growth.added
                 sizes = before.ideas + added.ideas, before.viewpoints + added.viewpoints
                 await connection.execute(_GROWN, self._name, version, *sizes)
         return True
@@ -217,7 +217,7 @@ class PgViewpointGraph(Store):
         vectors = _vectors(rows).reshape(len(rows), state.plan.dimensions)
         idea_of = np.array([row["idea"] for row in rows], np.int32)
         pairs = await self._pages(connection, _EDGES, state.viewpoints)
-        edges = undirected_edges(
+        edges = build_undirected_edges(
             np.array([pair["source"] for pair in pairs], np.int32),
             np.array([pair["target"] for pair in pairs], np.int32),
             np.array([pair["weight"] for pair in pairs], np.float32),

@@ -21,7 +21,7 @@ from assayer.run.run import Run
 from assayer_client.rewards import Reward
 from cluster.clock import SystemClock
 from cluster.reward_jobs import RewardJobs
-from cluster.reward_judge import RewardingJudge, RewardJudge, usable_judge
+from cluster.reward_judge import RewardingJudge, RewardJudge, find_usable_judge
 from cluster.run_request import RunRequest
 from cluster.settings import Settings
 from orchestrator.jobs.fair_scheduler import FreeSlots
@@ -58,7 +58,7 @@ class _AskingJudge(RewardJudge):
         return Reward(
             value=1 if said.verdict == "match" else 0,
             reason="It was asked.",
-            judge=usable_judge(self.settings, judge).name,
+            judge=find_usable_judge(self.settings, judge).name,
             calls=len(calls),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
             cost_usd=cost_of(call for call in calls if not call.cached),

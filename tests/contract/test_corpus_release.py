@@ -16,7 +16,7 @@ from cluster.settings import Settings
 from cluster.settings_loading import load_settings
 from index import Delta, VersionStore, build_corpus, read_manifest, update_corpus
 from index.building.version_builder import BuildOptions
-from index.nightly import NightlyHistory, NightlyUpdate, pending_changes
+from index.nightly import NightlyHistory, NightlyUpdate, find_pending_changes
 from index.object_storage.publications import PublicationConflict, PublicationLog
 from index.object_storage.publishing import CorpusPublisher
 from index.object_storage.storage import ObjectStorage, StorageUnavailable
@@ -134,10 +134,10 @@ async def test_failed_publish_keeps_changes_pending_for_next_nightly_update(
     with pytest.raises(StorageUnavailable):
         await _night(first, changes, _away)
     assert _published(first) == version
-    assert pending_changes(changes)
+    assert find_pending_changes(changes)
     newer = await _night(first, changes)
     assert newer == _published(first) != version
-    assert not pending_changes(changes)
+    assert not find_pending_changes(changes)
 
 
 async def test_failed_bucket_check_is_recorded_in_nightly_history(
@@ -151,7 +151,7 @@ async def test_failed_bucket_check_is_recorded_in_nightly_history(
     (night,) = NightlyHistory(first.corpus_path).runs()
     assert (night.outcome, night.before, night.after) == ("failed", version, version)
     assert night.why
-    assert pending_changes(changes)
+    assert find_pending_changes(changes)
     next_publication.unlink()
     assert await _night(first, changes) != version
 

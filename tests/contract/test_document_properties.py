@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.models import Idea
 from orchestrator.access.roles import MemberId
 from orchestrator.reviewing.conflict_search import ConflictSearch, Interest
@@ -64,7 +64,7 @@ async def test_author_properties_and_heads_are_no_text_and_are_masked_in_it(name
     assert "Dvorakova" in idea.text
     assert idea.reading is not None
     assert "author of the file" in idea.reading.front_matter
-    masked = blinded(idea)
+    masked = blind_idea(idea)
     for word_left in ("Dvorakova", "Zwqx"):
         assert word_left not in masked.text
     assert masked.named_above == ()
@@ -77,7 +77,7 @@ async def test_conflict_with_the_author_is_found_before_and_after_masking(name: 
     search = ConflictSearch([Interest(MemberId("mb_1"), "Tereza Dvorakova", "")])
     idea = await _read(name)
     assert [item.source for item in search.found(idea.title, idea.text, idea.named_above)] == ["name"]
-    masked = blinded(idea)
+    masked = blind_idea(idea)
     record = [item.text for item in masked.blinding.masked] if masked.blinding else []
     assert [item.source for item in search.found(masked.title, masked.text, record)] == ["name"]
     assert list(search.found(masked.title, masked.text)) == []
@@ -88,7 +88,7 @@ async def test_author_property_that_is_no_person_masks_nothing(creator: str) -> 
     body = "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in ("Rehearsal in gardens", BODY))
     core = _CORE.replace("Tereza Dvorakova", creator)
     idea = await read_document_idea(word(body, more={"docProps/core.xml": core}), "a.docx")
-    assert blinded(idea).text == idea.text
+    assert blind_idea(idea).text == idea.text
 
 
 async def test_author_and_footer_of_rtf_are_masked() -> None:

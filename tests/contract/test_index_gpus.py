@@ -17,7 +17,7 @@ from index.segments.vector_index import (
     VectorIndexParameters,
     build_vector_index,
     create_vectors_file,
-    exact_candidates,
+    search_exactly,
 )
 from tests.in_memory import GpuStandIn
 
@@ -111,6 +111,6 @@ def test_index_built_on_gpu_reaches_target_recall_on_cpu(
     assert told.gpus == gpus.count
     opened = VectorIndex(tmp_path, told, 0)
     assert opened.approximate is not None
-    best = exact_candidates(vectors, queries, LIMIT)
+    best = search_exactly(vectors, queries, LIMIT)
     found = opened.nearest(queries, LIMIT, RowFilter(ROWS))
     assert np.mean([np.isin(item, two.rows).mean() for item, two in zip(best, found, strict=True)]) >= 0.98

@@ -13,7 +13,7 @@ from docx.enum.text import WD_BREAK
 from assayer.models import Idea
 from tests.contract.office_files import word
 from workers.documents.document_ideas import document_kind, read_document_idea
-from workers.documents.idea_reader import given_together, read_ideas
+from workers.documents.idea_reader import are_given_together, read_ideas
 
 WORDS = (
     "Grant offices read thousands of plans each year and cannot check by hand whether the works that a plan rests on "
@@ -162,7 +162,7 @@ async def test_broken_csv_row_does_not_affect_other_rows(tmp_path: Path) -> None
     read = await read_ideas([path])
     assert [item.source for item in read.rejected] == [f"{path}:1"]
     assert [idea.title for idea in read.ideas] == ["B"]
-    assert given_together([path], read)
+    assert are_given_together([path], read)
 
 
 async def test_json_file_of_json_lines_is_read_line_by_line(tmp_path: Path) -> None:

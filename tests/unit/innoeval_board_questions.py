@@ -8,9 +8,9 @@ from pydantic import BaseModel
 from assayer.llm import Task
 from assayer.methods.innoeval import tasks
 from assayer.methods.innoeval.board.reviewers import control_reviewer, draw_board, mask_evidence, reviewer_in_seat
-from assayer.methods.innoeval.dimensions import Band, Scale, built_in_dimensions
-from assayer.methods.innoeval.personas import built_in_persona_pool
-from assayer.methods.innoeval.prompt_evidence import labelled_evidence
+from assayer.methods.innoeval.dimensions import Band, Scale, load_built_in_dimensions
+from assayer.methods.innoeval.personas import load_built_in_persona_pool
+from assayer.methods.innoeval.prompt_evidence import label_evidence
 from assayer.methods.innoeval.schemas import (
     AdviceQuestion,
     DimensionReviews,
@@ -27,10 +27,10 @@ from tests.unit.innoeval_questions import DIGEST, IDEA
 from tests.unit.innoeval_world import IDEA as PARSED
 
 PACK = pack(finds=2)
-EVIDENCE = labelled_evidence(PACK.before_cutoff, 60)
-SEAT = draw_board(built_in_persona_pool(), 1, 0, PARSED)[0]
+EVIDENCE = label_evidence(PACK.before_cutoff, 60)
+SEAT = draw_board(load_built_in_persona_pool(), 1, 0, PARSED)[0]
 REVIEWER = reviewer_in_seat("R1", SEAT, mask_evidence(0, PARSED, SEAT.persona, PACK.before_cutoff))
-FIVE = built_in_dimensions()
+FIVE = load_built_in_dimensions()
 NOVELTY = FIVE[1]
 AGENCY_NOVELTY = NOVELTY.model_copy(
     update={

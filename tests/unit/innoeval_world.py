@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel
 
 from assayer.citing.labels import marker
-from assayer.cutoff import within
+from assayer.cutoff import keep_within_window
 from assayer.errors import SourceUnavailable
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
@@ -98,7 +98,7 @@ class TwinWeb:
         self.read_urls: list[str] = []
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[WebResult]]:
-        found = within(self._pages, window, lambda item: item.published, undated=True)
+        found = keep_within_window(self._pages, window, lambda item: item.published, undated=True)
         return [found[:limit] for _ in queries]
 
     async def read(self, urls: Sequence[str]) -> Mapping[str, WebPage | Absent]:
@@ -113,7 +113,7 @@ class TwinCode:
         """Day as of which each repository was read, by repository."""
 
     async def search(self, queries: Sequence[str], limit: int, window: Window) -> list[list[Repository]]:
-        found = within(self._repositories, window, lambda item: item.created, undated=True)
+        found = keep_within_window(self._repositories, window, lambda item: item.created, undated=True)
         return [found[:limit] for _ in queries]
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
@@ -137,7 +137,7 @@ class TwinDatasets:
             )
             for n in range(8)
         ]
-        found = within(made, window, lambda item: item.published, undated=True)
+        found = keep_within_window(made, window, lambda item: item.published, undated=True)
         return [found[:limit] for _ in queries]
 
 

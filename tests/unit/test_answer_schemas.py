@@ -13,7 +13,7 @@ from assayer.models import Frozen
 from simulator.answers import compose, node_for
 from simulator.prompt import read
 from tests.unit.all_questions import ALL_QUESTIONS, all_tasks
-from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, bounded_schema, sent_schema
+from workers.llm.answer_schema import SENT_KEYWORDS, answer_schema, bounded_schema, convert_to_sent_schema
 
 _STRICT_MODE_DEPTH = 5
 """Nesting of objects and arrays that OpenAI's strict mode allowed at first; Gemini recommends no more."""
@@ -41,7 +41,7 @@ def _nodes(node: Any, depth: int = 0) -> Iterator[tuple[dict[str, Any], int]]:
 
 def _sent(name: str) -> dict[str, Any]:
     output: type[BaseModel] = TASKS[name].output
-    return sent_schema(answer_schema(output).text).schema
+    return convert_to_sent_schema(answer_schema(output).text).schema
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -81,7 +81,7 @@ def test_answer_generated_from_sent_schema_is_valid(name: str) -> None:
 def test_bounded_schema_limits_every_text_and_list(task: Task[Any, Any], question: BaseModel) -> None:
     output: type[BaseModel] = task.output
     bounded = bounded_schema(output, task.bounds(question))
-    assert {"$comment": "bounded"} | sent_schema(bounded.text).schema == bounded.schema
+    assert {"$comment": "bounded"} | convert_to_sent_schema(bounded.text).schema == bounded.schema
     for node in _bounded_nodes(bounded.schema):
         if node.get("type") == "string":
             assert "enum" in node or 0 < node.get("maxLength", 1) <= 2_000  # what llama.cpp's grammars can count
@@ -144,7 +144,7 @@ class Limited(Frozen):
 
 def test_unsupported_constraints_are_removed_from_sent_schema_only() -> None:
     strict = answer_schema(Limited)
-    sent = sent_schema(strict.text).schema["properties"]
+    sent = convert_to_sent_schema(strict.text).schema["properties"]
     assert sent == {
         "label": {"type": "string"},
         "day": {"type": "string"},
@@ -165,7 +165,7 @@ class Grove(Frozen):
 
 
 def test_references_are_replaced_except_within_a_recursive_type() -> None:
-    schema = sent_schema(answer_schema(Grove).text).schema
+    schema = convert_to_sent_schema(answer_schema(Grove).text).schema
     assert schema["properties"]["first"] == schema["properties"]["last"]
     assert schema["properties"]["first"]["type"] == "object"
     assert schema["properties"]["trees"]["items"] == {"$ref": "#/$defs/Tree"}

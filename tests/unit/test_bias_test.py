@@ -16,10 +16,10 @@ from assayer.bias_test.variants import (
     ATTRIBUTES,
     Contrast,
     contrasts,
-    repeated,
+    repeat_reference,
     variants_of,
 )
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_sections, parse_idea
 from assayer.models import (
     Absent,
@@ -84,10 +84,10 @@ SHAPES = {
 )
 def test_masked_variants_are_identical_except_language_variants(shape: str, number: int) -> None:
     reference, *others = variants_of(SHAPES[shape], number, ATTRIBUTES)
-    judged = blinded(reference.idea)
+    judged = blind_idea(reference.idea)
     assert [words for words in reference.planted if words in judged.text] == []
     for variant in others:
-        masked = blinded(variant.idea)
+        masked = blind_idea(variant.idea)
         same = (masked.title, masked.text, masked.sections) == (judged.title, judged.text, judged.sections)
         assert same == (not variant.name.startswith("language")), variant.name
 
@@ -168,7 +168,7 @@ def judged(
         return base.model_copy(update={"parts": (first.model_copy(update={"score": score}),)})
 
     reference, *others = variants_of(IDEA, 0, attributes)
-    variants = [reference, *others, *repeated(reference, repeats)]
+    variants = [reference, *others, *repeat_reference(reference, repeats)]
     return bias_test_report(
         plan, [EvaluatedVariant(IDEA, variant, report(scores.get(variant.name, 5.0))) for variant in variants]
     )
@@ -257,7 +257,7 @@ def two_ideas_tested(shift: float) -> BiasTestReport:
             EvaluatedVariant(
                 idea,
                 variant,
-                report(blinded(variant.idea).text if shift == 0 else variant.idea.text, variant.name != "reference"),
+                report(blind_idea(variant.idea).text if shift == 0 else variant.idea.text, variant.name != "reference"),
             )
             for number, idea in enumerate((IDEA, other))
             for variant in variants_of(idea, number, ATTRIBUTES)

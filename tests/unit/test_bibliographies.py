@@ -8,7 +8,7 @@ import rispy
 from assayer.models import OwnReference, OwnReferences, PaperId, ReferenceRecord
 from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.reference_lists.bibtex import read_bibtex
-from assayer.reports.bibliographies import as_bibtex, as_ris, corrected_entries
+from assayer.reports.bibliographies import as_bibtex, as_ris, correct_entries
 from assayer_client.reports import Retraction
 from tests.unit.reports_fixture import full_report
 
@@ -39,7 +39,7 @@ def _own_references() -> OwnReferences:
 
 
 def test_corrected_entries_are_read_back_from_both_formats() -> None:
-    works = corrected_entries(full_report().model_copy(update={"own_references": _own_references()}))
+    works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
     for text in (as_bibtex(works), as_ris(works)):
         first, second, third = read_bibliography(text, "list").entries
         assert first.work.title == "Sparse & dense codes: 50% of_all sets"
@@ -54,7 +54,7 @@ def test_corrected_entries_are_read_back_from_both_formats() -> None:
 
 
 def test_notes_tell_what_was_corrected() -> None:
-    works = corrected_entries(full_report().model_copy(update={"own_references": _own_references()}))
+    works = correct_entries(full_report().model_copy(update={"own_references": _own_references()}))
     bibtex = read_bibtex(as_bibtex(works)).fields.values()
     ris = rispy.loads(as_ris(works))
     assert [entry["note"] for entry in bibtex if "note" in entry] == [

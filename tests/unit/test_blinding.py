@@ -2,10 +2,10 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
-from assayer.models import BlindDefault, Idea, judged_blind
+from assayer.models import BlindDefault, Idea, is_judged_blind
 
 BODY = (
     "Language models state things that are not so, and readers cannot tell. We propose to quote first and to abstain "
@@ -37,7 +37,7 @@ BLOCKS = {
 
 @pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS.keys())
 def test_author_block_is_removed_completely(block: str) -> None:
-    masked = blinded(idea(f"{block}\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(idea(f"{block}\n\n## Abstract\n\n{BODY}"))
     for word in ("Anna", "Schmidt", "Freiburg", "Zurich", "Ngozi", "doctoral", "@", "["):
         assert word not in masked.text
     assert BODY in masked.text
@@ -102,7 +102,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize(("sentence", "hidden"), SENTENCES.values(), ids=SENTENCES.keys())
 def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list[str]) -> None:
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n{sentence}\n\n## References\n\nDoe, J. (2019). A paper."))
     assert [word for word in hidden if word in masked.text] == []
     assert BODY in masked.text
     assert "Doe, J. (2019)" in masked.whole_text
@@ -112,25 +112,27 @@ def test_identifying_sentence_is_masked_and_reported(sentence: str, hidden: list
 
 
 def test_byline_after_opening_paragraph_is_removed() -> None:
-    masked = blinded(idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
+    masked = blind_idea(idea(f"{BODY}\nJane Roe\nFull professor, Stanford University\n\n## Method\n\n{BODY}"))
     assert masked.text == f"{BODY}\n\n## Method\n\n{BODY}"
 
 
 @pytest.mark.parametrize("family", ["Xu", "Ng", "Wu"])
 def test_two_letter_surname_is_masked_when_used_alone(family: str) -> None:
     said = f"{family} proposed this in 2019. As {family} notes, it works with {family} in charge."
-    masked = blinded(idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
+    masked = blind_idea(
+        idea(f"# Quote, then abstain\n\nWei {family}\nTsinghua University\n\n## Problem\n\n{BODY} {said}")
+    )
     assert masked.text.endswith("[name] proposed this in 2019. As [name] notes, it works with [name] in charge.")
 
 
 def test_two_letter_surname_before_first_name_is_masked() -> None:
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes."))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\nProf. Xu Weiming leads it. Xu has done so before, as Xu notes."))
     assert masked.text.endswith("[name] leads it. [name] has done so before, as [name] notes.")
 
 
 def test_surname_matching_a_chemical_symbol_stays_in_chemistry_text() -> None:
     said = "Anodes of lithium: Li plates at the surface."
-    masked = blinded(idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
+    masked = blind_idea(idea(f"# Quote, then abstain\n\nBo Li\nTsinghua University\n\n## Problem\n\n{BODY} {said}"))
     assert masked.text.endswith(said)
 
 
@@ -144,14 +146,16 @@ ALONE = {
 
 @pytest.mark.parametrize(("author", "said"), ALONE.items(), ids=ALONE)
 def test_words_units_and_abbreviations_matching_author_name_are_kept(author: str, said: str) -> None:
-    masked = blinded(idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{said}"))
+    masked = blind_idea(
+        idea(f"# Quote, then abstain\n\n{author}\nUniversity of Oslo\n\n## Problem\n\n{BODY}\n\n{said}")
+    )
     assert masked.text.endswith(said)
 
 
 @pytest.mark.parametrize("block", ["ANNA SCHMIDT\nUniversity of Oslo", "Anna Schmidt\nUniversity of Oslo"])
 def test_author_name_is_masked_in_any_capitalisation(block: str) -> None:
     said = "Anna Schmidt will lead; Schmidt too. It is SCHMIDT, too. Gram-Schmidt and the Schmidt decomposition stay."
-    masked = blinded(idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{said}"))
+    masked = blind_idea(idea(f"# Quote, then abstain\n\n{block}\n\n## Problem\n\n{BODY}\n\n{said}"))
     assert masked.text.endswith(
         "[name] will lead; [name] too. It is [name], too. Gram-Schmidt and the Schmidt decomposition stay."
     )
@@ -160,7 +164,7 @@ def test_author_name_is_masked_in_any_capitalisation(block: str) -> None:
 def test_proposal_title_and_section_titles_are_masked() -> None:
     heading = "Prior results at Stanford University under NSF grant IIS-1234567"
     title = "Prof. Jane Roe (Stanford University): Quoting under NSF grant IIS-1234567"
-    masked = blinded(idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY} Roe began it.\n\n## {heading}\n\n{BODY}", title))
     assert masked.title == "[name] ([institution]): Quoting under [funding]"
     assert masked.sections[1].title == "Prior results at [institution] under [funding]"
     assert "Roe" not in masked.text
@@ -173,7 +177,7 @@ def test_text_after_reference_list_is_masked_and_list_is_kept() -> None:
     after = (
         "The study will be carried out at Stanford University under NSF grant IIS-1234567. Our group at MIT has GPUs."
     )
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## References\n\n{listed}\n\n## Facilities\n\n{after}"))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## References\n\n{listed}\n\n## Facilities\n\n{after}"))
     assert listed in masked.whole_text
     assert masked.text.endswith(
         "The study will be carried out at [institution] under [funding]. Our group at [institution] has GPUs."
@@ -182,7 +186,7 @@ def test_text_after_reference_list_is_masked_and_list_is_kept() -> None:
 
 def test_removed_section_is_recorded_in_full() -> None:
     life = "Dr. Jane Roe has led such work. " * 40
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{life}"))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Team\n\n{life}"))
     assert masked.blinding is not None
     (cut,) = masked.blinding.masked
     assert cut.text == f"## Team {life}".strip()
@@ -191,7 +195,7 @@ def test_removed_section_is_recorded_in_full() -> None:
 @pytest.mark.parametrize("whose", ["## Team\n\nDr. Jane Roe has led such work for many years. ", "Author: Jane Roe, "])
 def test_proposal_with_only_author_information_is_rejected(whose: str) -> None:
     with pytest.raises(InputError, match=r"idea\.md .* blind mode left \d+ words? of its text"):
-        blinded(idea(f"# Quote, then abstain\n\n{whose}{'She has won prizes. ' * 8}"))
+        blind_idea(idea(f"# Quote, then abstain\n\n{whose}{'She has won prizes. ' * 8}"))
 
 
 HONEST = [
@@ -213,7 +217,7 @@ HONEST = [
 @pytest.mark.parametrize("sentence", HONEST)
 def test_methods_data_sets_and_cited_authors_stay(sentence: str) -> None:
     text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} {sentence}"
-    masked = blinded(idea(text))
+    masked = blind_idea(idea(text))
     assert masked.text == idea(text).text
     assert kinds(masked) == []
 
@@ -232,7 +236,7 @@ LINES = [
 @pytest.mark.parametrize("line", LINES)
 def test_labelled_line_unrelated_to_people_is_kept(line: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{line}\n\n{BODY}"
-    assert blinded(idea(text)).text == text
+    assert blind_idea(idea(text)).text == text
 
 
 SECTIONS = [
@@ -248,19 +252,19 @@ SECTIONS = [
 @pytest.mark.parametrize("section", SECTIONS)
 def test_scientific_section_with_people_related_title_is_kept(section: str) -> None:
     text = f"## Problem\n\n{BODY}\n\n{section}"
-    assert blinded(idea(text)).text == text
+    assert blind_idea(idea(text)).text == text
 
 
 def test_only_the_name_is_masked_in_contact_section_about_science() -> None:
     said = "Prof. Hertz showed how spheres flatten. " + "The area grows with the load. " * 15
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{said.strip()}"))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Contact\n\n{said.strip()}"))
     assert masked.text.endswith("## Contact\n\n[name]" + said.strip().removeprefix("Prof. Hertz"))
 
 
 def test_only_personal_details_are_masked_in_mixed_sections() -> None:
     said = "Dr. Semmelweis showed that hands matter. Write to anna@uni.de."
     partners = "Jane Roe (University of Oslo) rates the answers. The scores are means of three raters."
-    masked = blinded(idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{said}\n\n## Partners\n\n{partners}"))
+    masked = blind_idea(idea(f"## Problem\n\n{BODY}\n\n## Background\n\n{said}\n\n## Partners\n\n{partners}"))
     assert masked.text.endswith(
         "## Background\n\n[name] showed that hands matter. Write to [e-mail].\n\n"
         "## Partners\n\n[name] ([institution]) rates the answers. The scores are means of three raters."
@@ -273,7 +277,7 @@ def test_author_name_is_masked_except_inside_method_name() -> None:
         "a Nash equilibrium exists. J. Nash will lead it, with Nash's group.\n\n## References\n\n"
         "Nash, J. (2019). Games.\nDoe, A. (2018). Play."
     )
-    masked = blinded(idea(text))
+    masked = blind_idea(idea(text))
     assert "a Nash equilibrium exists" in masked.text
     assert masked.text.count("Nash") == 1
     assert "Doe, A. (2018). Play." in masked.whole_text
@@ -281,7 +285,7 @@ def test_author_name_is_masked_except_inside_method_name() -> None:
 
 def test_masked_idea_keeps_its_id_and_its_own_words() -> None:
     plain = idea(f"# Quote, then abstain\n\nAnna Schmidt, University of Freiburg\n\n## Problem\n\n{BODY}")
-    masked = blinded(plain)
+    masked = blind_idea(plain)
     assert masked.id == plain.id
     assert (masked.own_words.title, masked.own_words.text) == (plain.title, plain.text)
     assert plain.own_words.text == plain.text
@@ -289,7 +293,7 @@ def test_masked_idea_keeps_its_id_and_its_own_words() -> None:
 
 def test_ideas_differing_only_in_masked_text_share_judged_id() -> None:
     def by(author: str) -> Idea:
-        return blinded(idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
+        return blind_idea(idea(f"# Quote, then abstain\n\n{author}\n\n## Problem\n\n{BODY}"))
 
     first = by("Anna Schmidt, doctoral candidate\nUniversity of Freiburg")
     second = by("Prof. Dr. Kwame Mensah\nMassachusetts Institute of Technology, Cambridge, MA 02139, USA")
@@ -300,7 +304,7 @@ def test_ideas_differing_only_in_masked_text_share_judged_id() -> None:
 def test_section_texts_are_masked_like_the_full_text() -> None:
     text = f"# Quote, then abstain\n\n## Problem\n\n{BODY} Dr. Jane Roe leads it.\n\n## Method\n\n"
     text += f"Roe et al. (2021) began it; {BODY}"
-    masked = blinded(idea(text))
+    masked = blind_idea(idea(text))
     assert len(masked.sections) == 2
     for section in masked.sections:
         assert "Roe" not in section.text
@@ -321,4 +325,4 @@ def test_section_texts_are_masked_like_the_full_text() -> None:
 def test_blind_option_in_request_overrides_default_setting(
     said: bool | None, default: BlindDefault, several: bool, blind: bool
 ) -> None:
-    assert judged_blind(said, default, several=several) is blind
+    assert is_judged_blind(said, default, several=several) is blind

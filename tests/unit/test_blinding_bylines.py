@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import parse_idea
 
 BODY = (
@@ -40,7 +40,7 @@ BELOW = {
 
 
 def _masked(text: str) -> str:
-    return blinded(parse_idea(f"# Water between lakes and ground\n\n{text}", "idea.md")).text
+    return blind_idea(parse_idea(f"# Water between lakes and ground\n\n{text}", "idea.md")).text
 
 
 @pytest.mark.parametrize(
@@ -74,6 +74,6 @@ def test_terms_that_stand_like_names_stay(sentence: str) -> None:
     ],
 )
 def test_places_and_programmes_in_a_sentence_do_not_warn(sentence: str) -> None:
-    masked = blinded(parse_idea(f"# Water between lakes and ground\n\n{BODY}\n\n{sentence}", "idea.md"))
+    masked = blind_idea(parse_idea(f"# Water between lakes and ground\n\n{BODY}\n\n{sentence}", "idea.md"))
     assert masked.blinding is not None
     assert not masked.blinding.names_may_remain

@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.models import Document, FrontMatterField, Idea, Section
 from assayer.reports.wording import masked_counts
@@ -30,7 +30,7 @@ PDF_FRONTS = {
 @pytest.mark.parametrize("front", PDF_FRONTS.values(), ids=PDF_FRONTS.keys())
 @pytest.mark.parametrize("abstract", ["\n\n## Abstract\n\n", " Abstract—"], ids=["heading", "on the same line"])
 def test_names_before_the_abstract_of_a_pdf_are_masked_everywhere(front: str, abstract: str) -> None:
-    masked = blinded(_idea(f"## Front matter\n\n{front}{abstract}{BODY} Zorvath et al. (2019) and Tamsindo agree."))
+    masked = blind_idea(_idea(f"## Front matter\n\n{front}{abstract}{BODY} Zorvath et al. (2019) and Tamsindo agree."))
     assert [name for name in PEOPLE if name in masked.text] == []
     assert BODY in masked.text
 
@@ -51,33 +51,33 @@ SENTENCES = {
 
 @pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
 def test_people_beside_marks_and_labels_are_masked(sentence: str) -> None:
-    masked = blinded(_idea(f"## Methods\n\n{BODY}\n\n{sentence}\n\n{BODY}"))
+    masked = blind_idea(_idea(f"## Methods\n\n{BODY}\n\n{sentence}\n\n{BODY}"))
     assert [name for name in PEOPLE if name in masked.text] == []
 
 
 @pytest.mark.parametrize("line", ["Ilka Zorvath", "Ilka de’ Bardi Zorvath∗ 6/14/2020 (Updated 9/3/2020)"])
 def test_lone_name_under_the_title_is_masked_and_two_words_of_the_text_are_not(line: str) -> None:
-    masked = blinded(_idea(f"# {TITLE}\n\n{line}\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(_idea(f"# {TITLE}\n\n{line}\n\n## Abstract\n\n{BODY}"))
     assert "Zorvath" not in masked.text
-    kept = blinded(_idea(f"# {TITLE}\n\nLanguage Models\n\n## Abstract\n\n{BODY}"))
+    kept = blind_idea(_idea(f"# {TITLE}\n\nLanguage Models\n\n## Abstract\n\n{BODY}"))
     assert "Language Models" in kept.text
 
 
 def test_name_in_an_address_is_not_taken_for_a_word() -> None:
-    masked = blinded(_idea(f"## Front matter\n\nIlka Zorvath1*\n1Lab, zorvath@example.org\n\n## Abstract\n\n{BODY}"))
+    masked = blind_idea(_idea(f"## Front matter\n\nIlka Zorvath1*\n1Lab, zorvath@example.org\n\n## Abstract\n\n{BODY}"))
     assert "Zorvath" not in masked.text
 
 
 def test_authors_above_the_text_are_masked_in_it() -> None:
     text = f"## Methods\n\n{BODY} The data were collected by Ilka Zorvath. See Ilka-Zorvath/tools."
     front = "---\ntitle: Quote\nauthor:\n  - Ilka Zorvath:\n      institute: X\n  - name: Oren Tamsindo\n---\n"
-    masked = blinded(parse_idea(front + text, "idea.md"))
+    masked = blind_idea(parse_idea(front + text, "idea.md"))
     document = Document(
         title=TITLE,
         front_matter=(FrontMatterField(name="author", value="Ilka Zorvath1, and Bo-Min Quillen2"),),
         sections=(Section(title="Methods", text=text.partition("\n\n")[2]),),
     )
-    for item in (masked, blinded(idea_of_document(document, "idea.tex"))):
+    for item in (masked, blind_idea(idea_of_document(document, "idea.tex"))):
         assert "Zorvath" not in item.text
         assert item.named_above == ()
 
@@ -94,7 +94,7 @@ def test_authors_above_the_text_are_masked_in_it() -> None:
     ],
 )
 def test_report_says_where_names_may_remain(text: str, may_remain: bool) -> None:
-    record = blinded(_idea(text)).blinding
+    record = blind_idea(_idea(text)).blinding
     assert record is not None
     assert record.names_may_remain is may_remain
     assert masked_counts(record).endswith("names may remain") is may_remain

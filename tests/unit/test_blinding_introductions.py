@@ -2,7 +2,7 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded, spans_to_mask
+from assayer.blinding.blind import blind_idea, spans_to_mask
 from assayer.blinding.spans import apply
 from assayer.ideas.parsing import parse_idea
 
@@ -92,7 +92,7 @@ def test_numerals_and_pronouns_before_capitalised_words_are_not_masked(text: str
 )
 def test_bylines_name_people_whose_first_names_are_unknown(line: str) -> None:
     plan = "We count what the bees of a garden carry home. " * 6
-    masked = blinded(parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md"))
+    masked = blind_idea(parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md"))
     assert "Zwqx" not in masked.text
     assert "Arstd" not in masked.text
     assert masked.blinding is not None
@@ -106,4 +106,4 @@ def test_bylines_name_people_whose_first_names_are_unknown(line: str) -> None:
 def test_phrases_like_bylines_mask_nothing(line: str) -> None:
     plan = "We count what a robot, deep nets and a gradient descent carry home from image to image in a war. " * 3
     idea = parse_idea(f"# Bees of a garden\n\n{plan}\n\n{line}\n\n{plan}", "idea.md")
-    assert blinded(idea).text == idea.text
+    assert blind_idea(idea).text == idea.text

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.blinding.spans import MaskSpan, disjoint
+from assayer.blinding.spans import MaskSpan, remove_overlaps
 
 SPANS = st.builds(
     lambda start, length, kind, cut: MaskSpan(start, start + length, kind, cut),
@@ -22,12 +22,12 @@ def _covered(spans: list[MaskSpan]) -> set[int]:
 
 @given(st.lists(SPANS, max_size=6))
 def test_disjoint_spans_do_not_overlap_and_cover_the_same_text(spans: list[MaskSpan]) -> None:
-    chosen = disjoint(spans)
+    chosen = remove_overlaps(spans)
     assert _covered(chosen) == _covered(spans)
     assert all(first.end <= second.start for first, second in pairwise(chosen))
 
 
 def test_cut_that_reaches_beyond_a_replacement_trims_it() -> None:
     masked = [MaskSpan(1, 7, "biography", cut=True), MaskSpan(2, 8, "name"), MaskSpan(6, 12, "biography", cut=True)]
-    assert disjoint(masked) == [masked[0], MaskSpan(7, 12, "biography", cut=True)]
-    assert disjoint([MaskSpan(0, 8, "name"), masked[2]]) == [MaskSpan(0, 6, "name"), masked[2]]
+    assert remove_overlaps(masked) == [masked[0], MaskSpan(7, 12, "biography", cut=True)]
+    assert remove_overlaps([MaskSpan(0, 8, "name"), masked[2]]) == [MaskSpan(0, 6, "name"), masked[2]]

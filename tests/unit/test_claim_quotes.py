@@ -1,6 +1,6 @@
 """A quote carries the claim for which it was given, and no other."""
 
-from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points, quoted_point
+from assayer.citing.claim_quotes import GivenQuote, Side, build_quoted_point, collect_given_quotes
 from assayer.citing.evidence import Quoted
 from assayer.citing.labels import label_papers
 from assayer.models import PaperId, Point
@@ -21,16 +21,16 @@ def quote_of(point: Point) -> tuple[str | None, bool]:
 def test_quote_is_used_only_for_claims_of_the_same_stance() -> None:
     words = "sampling helps in all of our tasks"
     found = [given("for", "Sampling helps.", words)]
-    assert quote_of(quoted_point("support", "It helps [P1].", PAPERS, found)) == (words, False)
-    assert quote_of(quoted_point("contradiction", "It does not help [P1].", PAPERS, found)) == (None, False)
-    assert quote_of(quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
+    assert quote_of(build_quoted_point("support", "It helps [P1].", PAPERS, found)) == (words, False)
+    assert quote_of(build_quoted_point("contradiction", "It does not help [P1].", PAPERS, found)) == (None, False)
+    assert quote_of(build_quoted_point("suggestion", "Try it as in [P1].", PAPERS, found)) == (None, False)
 
 
 def test_neutral_quote_is_used_only_for_a_claim_repeating_it() -> None:
     words = "we sample nine answers of the model and keep the one most often given"
     found = [given("neither", "Samples answers.", words)]
-    assert quote_of(quoted_point("support", "Nine answers are enough [P1].", PAPERS, found)) == (None, False)
-    repeated = quoted_point("support", f"Precedent in [P1]: “{words[:60]} …”", PAPERS, found)
+    assert quote_of(build_quoted_point("support", "Nine answers are enough [P1].", PAPERS, found)) == (None, False)
+    repeated = build_quoted_point("support", f"Precedent in [P1]: “{words[:60]} …”", PAPERS, found)
     assert quote_of(repeated) == (words, False)
 
 
@@ -44,7 +44,7 @@ def test_verified_quote_is_not_used_for_claim_about_another_method() -> None:
         Quoted(words="raters agree everywhere", state="not_found"),
     ]
     points = [
-        quoted_point(
+        build_quoted_point(
             "support",
             method.text.replace("[@a]", "[P1]"),
             PAPERS,
@@ -52,9 +52,11 @@ def test_verified_quote_is_not_used_for_claim_about_another_method() -> None:
         )
         for method, quoted in zip(methods, quotes, strict=True)
     ]
-    summed_up = quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points))
+    summed_up = build_quoted_point("strength", "Expert raters agree [P1].", PAPERS, collect_given_quotes(points))
     assert quote_of(summed_up) == ("raters agree everywhere", True)
-    other = quoted_point("strength", "Sampling answers raises the accuracy [P1].", PAPERS, given_by_points(points))
+    other = build_quoted_point(
+        "strength", "Sampling answers raises the accuracy [P1].", PAPERS, collect_given_quotes(points)
+    )
     assert quote_of(other) == ("sampling raises accuracy", False)
 
 
@@ -63,23 +65,28 @@ def test_quote_with_best_matching_words_is_chosen_for_claim() -> None:
     training = "adversarial training remains one of the best defense techniques"
     found = [given("for", "Its method.", transfer), given("for", "Its finding.", training)]
     claim = "Adversarial training is among the best defenses [P1]."
-    assert quote_of(quoted_point("strength", claim, PAPERS, found))[0] == training
+    assert quote_of(build_quoted_point("strength", claim, PAPERS, found))[0] == training
     claim = "Examples transfer less across defended networks, being not as transferable [P1]."
-    assert quote_of(quoted_point("strength", claim, PAPERS, found))[0] == transfer
+    assert quote_of(build_quoted_point("strength", claim, PAPERS, found))[0] == transfer
 
 
 def test_summary_of_a_point_without_quote_is_unquoted() -> None:
     points = [
-        quoted_point(
+        build_quoted_point(
             "support", "Sampling raises accuracy [P1].", PAPERS, [given("for", "…", "sampling raises accuracy")]
         ),
-        quoted_point("support", "Blind expert raters agree [P1].", PAPERS, []),
+        build_quoted_point("support", "Blind expert raters agree [P1].", PAPERS, []),
     ]
-    assert quote_of(quoted_point("strength", "Expert raters agree [P1].", PAPERS, given_by_points(points)))[0] is None
+    assert (
+        quote_of(build_quoted_point("strength", "Expert raters agree [P1].", PAPERS, collect_given_quotes(points)))[0]
+        is None
+    )
 
 
 def test_quote_is_not_used_for_an_unrelated_claim() -> None:
     words = "annotators agreed with the tool in nine of ten cases"
     found = [given("for", "Annotators agreed with the tool.", words)]
-    assert quote_of(quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None
-    assert quote_of(quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (words, False)
+    assert (
+        quote_of(build_quoted_point("support", "Training takes three days on one GPU [P1].", PAPERS, found))[0] is None
+    )
+    assert quote_of(build_quoted_point("support", "Its annotators agree [P1].", PAPERS, found)) == (words, False)

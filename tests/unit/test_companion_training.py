@@ -16,7 +16,7 @@ from workers.policy_training.companion_groups import TrajectoryRecord
 from workers.policy_training.companion_plan import LoopRollouts
 from workers.policy_training.companion_training import calls_of, read_companion_ideas
 from workers.policy_training.configuration import GrpoSettings, TrainingPlan
-from workers.policy_training.training import CURVE_FILES, last_checkpoint
+from workers.policy_training.training import CURVE_FILES, find_last_checkpoint
 
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "policy-training"
 QUICK = GrpoSettings(steps=2, generations=2, questions=2, micro_batch=4, most_tokens=4, learning_rate=1e-3)
@@ -60,7 +60,7 @@ def test_reward_components_are_recorded_and_every_trajectory_is_logged(tmp_path:
     records = [TrajectoryRecord.model_validate_json(line) for line in lines]
     assert [record.step for record in records] == [1] * 4 + [2] * 4
     assert {record.calls for record in records} <= {1, 2, 3}
-    assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
+    assert find_last_checkpoint(plan.folder) == plan.folder / "checkpoint-2"
     again = train_companion(plan, tiny_literature(), FixedClock())
     assert [point.step for point in again.points] == [1, 2]
 

@@ -13,7 +13,7 @@ from assayer.errors import (
     MalformedAnswer,
     StorageError,
 )
-from assayer.run.concurrency import Failed, as_result, gather_settled
+from assayer.run.concurrency import Failed, catch_failure, gather_settled
 
 
 async def test_an_item_that_fails_leaves_its_siblings_alone() -> None:
@@ -32,7 +32,7 @@ async def test_exhausted_budget_is_returned_as_item_failure() -> None:
     async def work() -> int:
         raise BudgetExhausted("spent")
 
-    assert isinstance(await as_result(work()), Failed)
+    assert isinstance(await catch_failure(work()), Failed)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,6 @@ async def test_internal_error_fails_its_item_with_reason() -> None:
     async def work() -> int:
         raise Defect("assayer failed to ask a source.")
 
-    outcome = await as_result(work())
+    outcome = await catch_failure(work())
     assert isinstance(outcome, Failed)
     assert outcome.error.reason == "a defect of assayer"

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 from typer.testing import CliRunner
 
-from assayer.content_reading.reading import standing_contents
+from assayer.content_reading.reading import locate_contents
 from assayer.content_reading.schemas import ContentAnswer, ContentQuestion, ReadName
 from assayer.content_reading.task import CONTENTS
 from assayer.errors import BudgetExhausted
@@ -52,7 +52,7 @@ async def built(tmp_path: Path) -> Path:
 
 
 def test_only_names_and_claims_found_in_paper_are_kept() -> None:
-    found = standing_contents(
+    found = locate_contents(
         QUESTION,
         ContentAnswer(
             names=[

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from assayer.criteria.judging import judge_criteria
-from assayer.criteria.part import JudgedCriterion, criteria_part, label_criteria, unjudged_part
+from assayer.criteria.part import JudgedCriterion, build_unjudged_part, criteria_part, label_criteria
 from assayer.criteria.task import JUDGE_CRITERIA, CriteriaAnswer, CriteriaQuestion, CriterionAnswer, ShownFinding
 from assayer.errors import InputError, MalformedAnswer
 from assayer.evaluation_context import EvaluationContext
@@ -90,7 +90,7 @@ def test_report_total_uses_call_criteria() -> None:
     report = full_report()
     judged = report.model_copy(update={"parts": (*report.parts, criteria_part(_judged(10, 10)))})
     assert score_of(judged) == 1.0
-    unjudged = report.model_copy(update={"parts": (*report.parts, unjudged_part((COST,), "no model."))})
+    unjudged = report.model_copy(update={"parts": (*report.parts, build_unjudged_part((COST,), "no model."))})
     assert score_of(unjudged) == Absent(reason="By the call's criteria: no model.")
 
 

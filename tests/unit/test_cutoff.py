@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.cutoff import admits, within
+from assayer.cutoff import admits, keep_within_window
 from assayer.models import OPEN, Window
 
 DAY = dt.date(2021, 5, 7)
@@ -34,8 +34,12 @@ def test_date_window_includes_both_end_days_and_excludes_undated_items(
 def test_filtered_results_keep_order_and_undated_items_only_on_request() -> None:
     found = [("b", DAY), ("undated", None), ("late", dt.date(2022, 1, 1)), ("a", DAY)]
     window = Window.until(DAY)
-    assert [name for name, _ in within(found, window, lambda item: item[1])] == ["b", "a"]
-    assert [name for name, _ in within(found, window, lambda item: item[1], undated=True)] == ["b", "undated", "a"]
+    assert [name for name, _ in keep_within_window(found, window, lambda item: item[1])] == ["b", "a"]
+    assert [name for name, _ in keep_within_window(found, window, lambda item: item[1], undated=True)] == [
+        "b",
+        "undated",
+        "a",
+    ]
 
 
 @given(window=WINDOWS, other=WINDOWS, day=DAYS)

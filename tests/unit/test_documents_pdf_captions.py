@@ -2,7 +2,7 @@
 
 import pytest
 
-from workers.documents.pdf_layout import without_captions
+from workers.documents.pdf_layout import remove_captions
 from workers.documents.pdf_lines import PdfLine, TextStyle
 
 BODY = TextStyle("Serif", 10.0, bold=False, italic=False, upright=True)
@@ -34,4 +34,4 @@ def line(text: str, style: TextStyle = BODY, page: int = 0) -> PdfLine:
     ids=["to its last line", "in the type of the text", "mention", "with its page", "lines of a table"],
 )
 def test_captions_in_a_different_font_are_removed(lines: list[PdfLine], left: list[int]) -> None:
-    assert without_captions(lines, BODY) == [lines[place] for place in left]
+    assert remove_captions(lines, BODY) == [lines[place] for place in left]

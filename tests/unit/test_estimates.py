@@ -10,7 +10,7 @@ from assayer.methods.innoeval.options import METHOD as INNOEVAL
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Absent
 from cluster.methods import METHOD_DESCRIPTIONS
-from cluster.typical_usage import typical_board, typical_evaluations
+from cluster.typical_usage import estimate_typical_board, typical_evaluations
 from orchestrator.jobs.estimates import CostEstimate, EvaluationUsage, QueuePace, TypicalEvaluation, estimate
 from workers.llm.settings import LlmSettings, Price
 
@@ -107,7 +107,7 @@ def test_missing_price_makes_cost_absent_and_missing_model_makes_it_zero() -> No
 def test_board_cost_depends_on_its_size_and_models() -> None:
     prices = {"big": Price(10, 40), "small": Price(1, 4), "dear": Price(100, 400)}
     usual = typical_evaluations(llm(**prices))[INNOEVAL]
-    board = typical_board(llm(**prices), BoardOptions())
+    board = estimate_typical_board(llm(**prices), BoardOptions())
     assert board(None, ()) == usual
     one, ten, dear = board(1, ()), board(10, ()), board(None, ("big", "dear"))
     assert one.calls < usual.calls < ten.calls
@@ -125,4 +125,4 @@ def test_estimate_uses_the_configured_board_size() -> None:
     usual = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)))[INNOEVAL]
     control = typical_evaluations(llm(big=Price(1, 4), small=Price(1, 4)), BoardOptions(board=0))[INNOEVAL]
     assert control.prompt_tokens < usual.prompt_tokens
-    assert typical_board(None, BoardOptions())(50, ("any",)).cost_usd == 0.0
+    assert estimate_typical_board(None, BoardOptions())(50, ("any",)).cost_usd == 0.0

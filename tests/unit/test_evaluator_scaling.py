@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.serving.evaluator_scaling import EvaluatorLoad, wanted_evaluators
+from cluster.serving.evaluator_scaling import EvaluatorLoad, compute_wanted_evaluators
 from orchestrator.store.queue_depth import QueueDepth, WaitingJobs
 
 EMPTY = QueueDepth()
@@ -12,11 +12,11 @@ PLACES, PATIENCE = 8.0, 10.0
 
 
 def _batch(load: EvaluatorLoad) -> float:
-    return wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=False, takes_batch=True)
+    return compute_wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=False, takes_batch=True)
 
 
 def _all(load: EvaluatorLoad) -> float:
-    return wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=True, takes_batch=True)
+    return compute_wanted_evaluators(load, PLACES, PATIENCE, takes_interactive=True, takes_batch=True)
 
 
 def test_batch_evaluators_scale_to_zero_when_idle() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.citing.evidence import Evidence, Quoted, check_quote, point
-from assayer.citing.foreign_labels import WRONG_FORM, foreign_labels
+from assayer.citing.foreign_labels import WRONG_FORM, find_foreign_labels
 from assayer.citing.labels import MARKER, label_papers, labels_to_markers, marker, paper_of, relabel, strip_citations
 from assayer.models import PaperId
 
@@ -54,7 +54,7 @@ def test_links_in_any_form_are_removed(address: str) -> None:
 @pytest.mark.parametrize("bracket", ["[P1 and P2]", "[P1-P2]", "[P1, p. 4]", "[see P2]"])
 def test_brackets_that_only_look_like_citations_are_complained_about(bracket: str) -> None:
     text = f"Shown {bracket} and [P1]."
-    (found,) = foreign_labels(text, ["P1", "P2"])
+    (found,) = find_foreign_labels(text, ["P1", "P2"])
     assert (text[found.start : found.end], found.kind) == (bracket, WRONG_FORM)
     assert strip_citations(f"Shown {bracket}.") == "Shown (another paper)."
 

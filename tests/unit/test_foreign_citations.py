@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.citing.foreign_citations import foreign_citations
-from assayer.citing.foreign_labels import UNKNOWN_LABEL, WRONG_FORM, foreign_labels
-from assayer.text.lookalikes import folded, words_of
+from assayer.citing.foreign_citations import find_foreign_citations
+from assayer.citing.foreign_labels import UNKNOWN_LABEL, WRONG_FORM, find_foreign_labels
+from assayer.text.lookalikes import fold_lookalikes, normalise_words
 from benchmarks.hostile.attacks.citation_forms import HONEST, UNCOVERED, CitationForm, citation_forms
 
 FORMS = list(citation_forms())
@@ -14,7 +14,7 @@ LABELS = ("P1", "P2")
 
 
 def _found(text: str) -> list[str]:
-    found = [*foreign_citations(text), *foreign_labels(text, LABELS)]
+    found = [*find_foreign_citations(text), *find_foreign_labels(text, LABELS)]
     return [text[item.start : item.end] for item in found]
 
 
@@ -37,7 +37,7 @@ def test_found_citation_reports_its_kind_and_whether_it_is_bracketed() -> None:
     text = "Shown (Lee, 2020) and by Lee (2021); see https://example.org/x."
     assert [
         (text[foreign_citation.start : foreign_citation.end], foreign_citation.kind, foreign_citation.bracketed)
-        for foreign_citation in foreign_citations(text)
+        for foreign_citation in find_foreign_citations(text)
     ] == [
         ("(Lee, 2020)", "an author and a year", True),
         ("Lee (2021)", "an author and a year", False),
@@ -59,13 +59,13 @@ def test_only_the_citation_is_found(text: str, cited: list[str]) -> None:
 
 def test_title_is_foreign_only_if_it_was_not_shown() -> None:
     text = "It extends “Attention Is All You Need” to maps."
-    assert [foreign_citation.kind for foreign_citation in foreign_citations(text)] == ["a title"]
-    assert foreign_citations(text, lambda: f" {words_of('Attention is all you need. We …')} ") == []
+    assert [foreign_citation.kind for foreign_citation in find_foreign_citations(text)] == ["a title"]
+    assert find_foreign_citations(text, lambda: f" {normalise_words('Attention is all you need. We …')} ") == []
 
 
 def test_title_followed_by_year_is_not_an_author_citation() -> None:
-    assert foreign_citations("Attention Is All You Need (2017) shows it.") == []
-    assert foreign_citations("As Need (2017) says.")
+    assert find_foreign_citations("Attention Is All You Need (2017) shows it.") == []
+    assert find_foreign_citations("As Need (2017) says.")
 
 
 @pytest.mark.parametrize(
@@ -85,25 +85,25 @@ def test_title_followed_by_year_is_not_an_author_citation() -> None:
 )
 def test_unknown_and_malformed_labels_are_reported(text: str, kinds: list[str]) -> None:
     shown = "The P300 is a brain wave."
-    assert [foreign_label.kind for foreign_label in foreign_labels(text, LABELS, lambda: shown)] == kinds
+    assert [foreign_label.kind for foreign_label in find_foreign_labels(text, LABELS, lambda: shown)] == kinds
 
 
 def test_idea_term_resembling_a_label_is_allowed_unless_bracketed() -> None:
     shown = "The wave P2 follows."
-    assert list(foreign_labels("P2 grows.", LABELS, lambda: shown)) == []
-    assert [foreign_label.kind for foreign_label in foreign_labels("(P2) grows.", LABELS, lambda: shown)] == [
+    assert list(find_foreign_labels("P2 grows.", LABELS, lambda: shown)) == []
+    assert [foreign_label.kind for foreign_label in find_foreign_labels("(P2) grows.", LABELS, lambda: shown)] == [
         WRONG_FORM
     ]
 
 
 @given(st.text())
 def test_folding_preserves_text_length(text: str) -> None:
-    assert len(folded(text)) == len(text)
+    assert len(fold_lookalikes(text)) == len(text)
 
 
 def test_names_of_sites_and_peaks_are_not_labels() -> None:
     """Seen in a review of a protease: its sites are P1, P1' and P3'."""
     said = "A531S changes P1', whereas the simulations single out the P3' residue and the glutamine at P1."
-    assert list(foreign_labels(said, ())) == []
-    assert [found.kind for found in foreign_labels(said + " [P1]", ())] == [UNKNOWN_LABEL]
-    assert list(foreign_labels("A change of P1' is not read by the enzyme [P2].", LABELS)) == []
+    assert list(find_foreign_labels(said, ())) == []
+    assert [found.kind for found in find_foreign_labels(said + " [P1]", ())] == [UNKNOWN_LABEL]
+    assert list(find_foreign_labels("A change of P1' is not read by the enzyme [P2].", LABELS)) == []

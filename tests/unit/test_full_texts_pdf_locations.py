@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from assayer.models import Identifiers, Paper, PaperId, PreprintVersions, Window
 from workers.full_texts import GrobidSettings, HostSettings
-from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, list_known_pdf_locations
 
 HOSTS = HostSettings(
     arxiv="http://127.0.0.1/arxiv",
@@ -27,12 +27,12 @@ def paper(identifiers: Identifiers | None = None, url: str = "", pdf_urls: tuple
 
 
 def urls(item: Paper) -> list[str]:
-    return [candidate.url for candidate in known_pdf_locations(item, HOSTS)]
+    return [candidate.url for candidate in list_known_pdf_locations(item, HOSTS)]
 
 
 def test_paper_identifiers_give_repository_pdf_urls_in_preferred_order() -> None:
     known = Identifiers(arxiv="2401.01234", acl="2020.acl-main.1", pmc="PMC7", openreview="abc_-1", doi="10.1000/x")
-    assert known_pdf_locations(paper(known), HOSTS) == (
+    assert list_known_pdf_locations(paper(known), HOSTS) == (
         PdfLocation("acl_files", "http://127.0.0.1/acl/2020.acl-main.1.pdf"),
         PdfLocation("arxiv_files", "http://127.0.0.1/arxiv/2401.01234"),
         PdfLocation("openreview_files", "http://[::1]/or?id=abc_-1"),
@@ -79,7 +79,7 @@ def test_equivalent_pdf_urls_are_tried_once() -> None:
 
 def test_additional_pdf_locations_exclude_urls_already_tried() -> None:
     one = paper(Identifiers(arxiv="2401.01234"), pdf_urls=("https://a.example/x.pdf",))
-    tried = known_pdf_locations(one, HOSTS)
+    tried = list_known_pdf_locations(one, HOSTS)
     found = additional_pdf_locations(("https://arxiv.org/pdf/2401.01234", "https://b.example/y.pdf"), tried, HOSTS)
     assert found == (PdfLocation("open_access_files", "https://b.example/y.pdf"),)
 
@@ -93,7 +93,7 @@ def test_invalid_grobid_url_is_rejected(address: str) -> None:
 
 @given(st.lists(st.text(max_size=60) | st.sampled_from(["http://[", "ftp://a/x.pdf", "javascript:alert(1)", "//a/b"])))
 def test_non_http_text_is_never_a_pdf_candidate(texts: list[str]) -> None:
-    for candidate in known_pdf_locations(paper(url="".join(texts)[:50], pdf_urls=tuple(texts)), HOSTS):
+    for candidate in list_known_pdf_locations(paper(url="".join(texts)[:50], pdf_urls=tuple(texts)), HOSTS):
         assert candidate.url.strip().casefold().startswith(("http://", "https://"))
 
 
@@ -123,7 +123,7 @@ def test_preprint_version_available_by_cutoff_is_chosen(
     arxiv: str, known: PreprintVersions | None, copy: str | None
 ) -> None:
     one = paper(Identifiers(arxiv=arxiv)).model_copy(update={"versions": known})
-    found = [candidate.url for candidate in known_pdf_locations(one, HOSTS, UNTIL)]
+    found = [candidate.url for candidate in list_known_pdf_locations(one, HOSTS, UNTIL)]
     assert found == ([f"http://127.0.0.1/arxiv/{arxiv}{copy}"] if copy else [])
     assert urls(one) == [f"http://127.0.0.1/arxiv/{arxiv}"]
 
@@ -133,7 +133,7 @@ def test_only_immutable_copies_are_used_before_a_cutoff() -> None:
         Identifiers(acl="2020.acl-main.1", pmc="PMC7", openreview="abc"),
         pdf_urls=("https://home.example/paper.pdf", "https://proceedings.mlr.press/v1/x.pdf"),
     )
-    assert [candidate.url for candidate in known_pdf_locations(one, HOSTS, UNTIL)] == [
+    assert [candidate.url for candidate in list_known_pdf_locations(one, HOSTS, UNTIL)] == [
         "http://127.0.0.1/acl/2020.acl-main.1.pdf",
         "http://127.0.0.1/pmc/PMC7/pdf/",
         "https://proceedings.mlr.press/v1/x.pdf",
@@ -145,4 +145,4 @@ def test_only_immutable_copies_are_used_before_a_cutoff() -> None:
 
 def test_newest_copy_is_used_for_windows_after_a_date() -> None:
     one = paper(Identifiers(arxiv="2402.01234", openreview="abc"))
-    assert known_pdf_locations(one, HOSTS, Window.later_than(DAY)) == known_pdf_locations(one, HOSTS)
+    assert list_known_pdf_locations(one, HOSTS, Window.later_than(DAY)) == list_known_pdf_locations(one, HOSTS)

@@ -6,10 +6,10 @@ from assayer.methods.grapheval.graph.arrays import INTER, GraphArrays
 from assayer.methods.grapheval.ports import Scorer
 from assayer.methods.grapheval.scoring.baselines import IdeaLogistic, LengthLogistic, Majority, TfidfLogistic
 from assayer.methods.grapheval.scoring.choice import BestOf
-from assayer.methods.grapheval.scoring.holdout import held_out_scores, ideas_later_than, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import ideas_later_than, score_held_out, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import (
     LabelPropagation,
-    strongest_edges,
+    keep_strongest_edges,
 )
 from assayer.methods.grapheval.scoring.metrics import auroc
 from benchmarks.quality.grapheval.baselines import NearestIdeas
@@ -41,7 +41,7 @@ def test_scorer_returns_probabilities_without_using_labels_of_scored_ideas(score
 
 @pytest.mark.parametrize("scorer", SCORERS[1:], ids=lambda scorer: scorer.name)
 def test_scorer_tells_separable_ideas_apart(scorer: Scorer) -> None:
-    said = held_out_scores(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
+    said = score_held_out(scorer, GRAPH, stratified_folds(GRAPH, 5, seed=0))
     assert auroc(GRAPH.labels, said) > 0.95
 
 
@@ -90,7 +90,7 @@ def test_later_ideas_are_held_out_but_undated_ideas_are_not() -> None:
 
 def test_strongest_edges_keep_nearest_neighbours_and_all_edges_within_ideas() -> None:
     graph = unlike(ideas=30)
-    fewer = strongest_edges(graph, 2)
+    fewer = keep_strongest_edges(graph, 2)
     between = fewer.kinds == INTER
     assert (np.bincount(fewer.targets[between], minlength=len(graph.vectors)) == 2).all()
     assert (fewer.kinds != INTER).sum() == (graph.kinds != INTER).sum()
@@ -123,4 +123,4 @@ def test_best_of_selects_scorer_using_known_ideas_only() -> None:
 
 def test_propagation_over_the_strongest_edges_ignores_all_others() -> None:
     found = LabelPropagation(strongest=3).score(GRAPH, ASKED)
-    assert (found == LabelPropagation().score(strongest_edges(GRAPH, 3), ASKED)).all()
+    assert (found == LabelPropagation().score(keep_strongest_edges(GRAPH, 3), ASKED)).all()

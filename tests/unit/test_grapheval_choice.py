@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import assayer.methods.grapheval.judge as judge_module
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.scoring.baselines import LENGTH, MAJORITY, TFIDF
-from assayer.methods.grapheval.scoring.choice import CHOICE, candidates, describe_choice, titled_text
+from assayer.methods.grapheval.scoring.choice import CHOICE, build_titled_text, candidates, describe_choice
 from assayer.methods.grapheval.scoring.fitted_logistic import FittedLogistic, fit_words
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, MeasuredScorer, ScorerChoice
@@ -117,7 +117,7 @@ async def _judge_by_words(folder: Path, auroc_of_length: float = 0.5, extra: str
     choice = ScorerChoice(
         chosen=TFIDF, held_out=ON_HELD_OUT, compared=compared, unbeaten=(LENGTH,), ideas=40, split="a test"
     )
-    fitted = fit_words([titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
+    fitted = fit_words([build_titled_text(idea.title, idea.text) for idea in contents.ideas], contents.arrays.labels, 2)
     calibration = model.calibration.model_copy(update={"scorer": TFIDF})
     by_words = VerdictModel(calibration=calibration, choice=choice, earliest=None, latest=None, fitted=fitted)
     return dataclasses.replace(judge_over(contents), model=by_words, calibration=calibration)
@@ -177,5 +177,5 @@ async def test_outcomes_known_after_cutoff_are_excluded_from_training(tmp_path: 
 
 
 def test_code_links_and_repeated_titles_are_removed_from_idea_text() -> None:
-    assert titled_text("Maps", "We map towns. Code: https://example.org/a.") == "Maps\n\nWe map towns."
-    assert titled_text("Maps", "Maps of towns. They fade.") == "Maps of towns. They fade."
+    assert build_titled_text("Maps", "We map towns. Code: https://example.org/a.") == "Maps\n\nWe map towns."
+    assert build_titled_text("Maps", "Maps of towns. They fade.") == "Maps of towns. They fade."

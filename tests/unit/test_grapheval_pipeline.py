@@ -18,9 +18,9 @@ from assayer.methods.grapheval.graph.subgraph import LocalScorer, SubgraphExtrac
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import HOPS
 from assayer.methods.grapheval.pipeline import evaluate
-from assayer.methods.grapheval.repetition import repeated_idea
+from assayer.methods.grapheval.repetition import find_repeated_idea
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration, TrainingProvenance, fit_calibration
-from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import LabelPropagation
 from assayer.methods.grapheval.viewpoints.splitter import SPLITTER, split_viewpoints
 from assayer.models import Absent, RepeatedIdea, Verdict
@@ -56,7 +56,7 @@ def calibrated(contents: GraphContents) -> GraphJudge:
         seed=0,
         split="5 stratified folds",
     )
-    scores = held_out_scores(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
+    scores = score_held_out(LOCAL, contents.arrays, stratified_folds(contents.arrays, 5, seed=0))
     labels = contents.arrays.labels
     return judge_over(contents, fit_calibration("plans", LOCAL.name, contents.plan.classes, scores, labels, provenance))
 
@@ -138,7 +138,7 @@ async def test_statements_taken_from_another_idea_are_shown_beside_their_source(
     idea = parse_idea(f"{own} {source}", "own.txt", "Another title altogether")
     viewpoints = split_viewpoints(f"{source} {own}", 64)
     placed = as_fitted.place(idea, vectors, edges_by_cosine(vectors, plan.intra), UNKNOWN)
-    found = repeated_idea(idea.id, viewpoints, placed, as_fitted)
+    found = find_repeated_idea(idea.id, viewpoints, placed, as_fitted)
     assert isinstance(found, RepeatedIdea)
     assert (found.kind, found.idea) == ("copy", "k60")
     assert [pair.text for pair in found.pairs] == [viewpoint.text for viewpoint in viewpoints[:2]]

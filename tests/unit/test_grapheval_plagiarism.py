@@ -18,8 +18,8 @@ from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.methods.grapheval.synthetic_plagiarism import (
     PLAGIARISM_KINDS,
     PlagiarismKind,
+    add_plagiarised_ideas,
     plagiarise,
-    with_plagiarised_ideas,
 )
 from assayer.models import IdeaId
 from index.viewpoint_neighbours import FaissNeighbours
@@ -158,18 +158,18 @@ def test_requesting_more_plagiarised_ideas_than_available_is_rejected() -> None:
 
 def test_negatives_get_worst_label_and_add_no_edges_into_the_graph() -> None:
     graph = separable()
-    larger = with_plagiarised_ideas(graph, 7, seed=1)
+    larger = add_plagiarised_ideas(graph, 7, seed=1)
     before, added = len(graph.ideas), len(graph.vectors)
     assert (len(larger.ideas), larger.labels[before:].tolist()) == (before + 7, [0] * 7)
     assert (larger.dates[before:] == UNKNOWN).all()
     assert larger.targets[len(graph.targets) :].min() >= added, "no edge leads from a negative into the graph"
     into = larger.kinds[len(graph.kinds) :] == INTER
     assert larger.weights[len(graph.weights) :][into].max() == pytest.approx(1)
-    assert with_plagiarised_ideas(graph, 0, seed=1) is graph
+    assert add_plagiarised_ideas(graph, 0, seed=1) is graph
 
 
 def test_negatives_are_dated_after_their_sources() -> None:
     graph = unlike()
     graph.dates[:] = np.arange(len(graph.dates)) * 100
-    larger = with_plagiarised_ideas(graph, 6, seed=1)
+    larger = add_plagiarised_ideas(graph, 6, seed=1)
     assert larger.dates[len(graph.ideas) :].min() > 100

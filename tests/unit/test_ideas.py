@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.errors import InputError
-from assayer.ideas.parsing import MOST_CHARACTERS, idea_of_sections, parse_idea
+from assayer.ideas.parsing import MAX_CHARACTERS, idea_of_sections, parse_idea
 from assayer.models import Idea, Section
 
 BODY = "We plant young corals on tiles in three bays, and measure their growth with callipers every second month. "
@@ -102,7 +102,7 @@ def test_flag_offsets_match_the_text_and_flags_cover_the_title() -> None:
         ("Use a bigger model.", "4 words; that is too short"),
         ("<!-- " + LONG + " -->", "0 words"),
         ("珊瑚礁生态", "5 words"),
-        ("x" * (MOST_CHARACTERS + 1), "400,001 characters; an idea can have at most 400,000"),
+        ("x" * (MAX_CHARACTERS + 1), "400,001 characters; an idea can have at most 400,000"),
         (LONG + "\0", "is not text"),
         ("\ufffd" * 20 + LONG, "is not text"),
     ],

@@ -12,7 +12,7 @@ from index import BuildOptions, Corpus, ShardStore, VersionStore, build_corpus, 
 from index.building.acceptance import Acceptance
 from index.building.update import Stopwatch
 from index.disk_access import folder_lock
-from index.nightly import NightlyHistory, NightlyRun, NightlyUpdate, pending_changes
+from index.nightly import NightlyHistory, NightlyRun, NightlyUpdate, find_pending_changes
 from index.records.paper_record import PaperRecord
 from index.records.parquet_records import RecordWriter
 from index.versions.manifest import RejectionCount
@@ -58,7 +58,7 @@ async def test_nightly_update_publishes_changes_and_records_the_run(directory: P
     assert (done.papers, done.new, done.changed, done.removed, done.unknown) == (15, 2, 1, 1, 1)
     assert (done.embedded, done.began, len(corpus)) == (3, NOW, 15)
     assert [(item.reason, item.count) for item in done.set_aside] == [("no abstract", 7)]
-    assert not pending_changes(change)
+    assert not find_pending_changes(change)
     assert done.usd == pytest.approx(done.seconds)
     assert [stage.name for stage in done.stages][:2] == ["fetch", "read"]
     assert NightlyHistory(directory).runs() == [done]
@@ -114,7 +114,7 @@ async def test_failed_nightly_update_keeps_previous_version_and_reports_reason(
     assert (noted.outcome, noted.why) == ("failed", str(caught.value))
     assert {noted.before, noted.after, versions.current_version()} == {version}
     assert [path.name for path in (directory / "versions").iterdir()] == [version]
-    assert pending_changes(change)
+    assert find_pending_changes(change)
 
 
 async def test_nightly_update_succeeds_after_excessive_deletions_are_removed(directory: Path, tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ async def test_nightly_update_is_refused_while_ingest_runs(directory: Path, tmp_
     change = folder(tmp_path / "change", [record(20)])
     with folder_lock(change), pytest.raises(InputError, match="Another run is using"):
         await night(directory, change)
-    assert pending_changes(change)
+    assert find_pending_changes(change)
 
 
 async def test_nightly_update_keeps_deletions_not_yet_listed_by_ingest(directory: Path, tmp_path: Path) -> None:

@@ -7,27 +7,27 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from assayer.models import Identifiers
-from index.records.paper_record import PaperRecord, first_problem, last_day
+from index.records.paper_record import PaperRecord, describe_first_problem, parse_last_day
 from tests.corpus_papers import record
 
 
 def refused(**fields: object) -> str:
     with pytest.raises(ValidationError) as caught:
         PaperRecord.model_validate(record(1, **fields))
-    return first_problem(caught.value)
+    return describe_first_problem(caught.value)
 
 
 @given(st.dates(min_value=dt.date(1000, 1, 1)))
 def test_last_day_returns_end_of_day_month_or_year(day: dt.date) -> None:
-    assert last_day(day.isoformat()) == day
-    assert last_day(f"{day.year}-{day.month:02}") == day.replace(day=calendar.monthrange(day.year, day.month)[1])
-    assert last_day(str(day.year)) == dt.date(day.year, 12, 31)
+    assert parse_last_day(day.isoformat()) == day
+    assert parse_last_day(f"{day.year}-{day.month:02}") == day.replace(day=calendar.monthrange(day.year, day.month)[1])
+    assert parse_last_day(str(day.year)) == dt.date(day.year, 12, 31)
 
 
 @pytest.mark.parametrize("text", ["", "soon", "2021-13", "2021-02-30", "0000", "21-05-07"])
 def test_last_day_rejects_invalid_dates(text: str) -> None:
     with pytest.raises(ValueError, match=r".*"):
-        last_day(text)
+        parse_last_day(text)
 
 
 def test_record_with_only_a_year_is_dated_at_its_end() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.literature.openalex_fields import abstract_from_index
-from index.ingest.openalex_snapshot import merged_ids, work_row
+from index.ingest.openalex_snapshot import read_merged_ids, work_row
 from index.ingest.record_rows import RecordRow, SectionRow, jsonl_row
 from index.ingest.semantic_scholar_rows import (
     PAPERS,
@@ -173,7 +173,7 @@ def test_unusable_work_is_rejected_with_its_reason(change: dict[str, Any], reaso
 
 def test_merged_works_are_returned_by_their_former_ids() -> None:
     table = "merge_date,id,merge_into_id\n2024-01-01,W7,W8\n2024-01-01,,W9\n2024-01-01,https://openalex.org/W10,W8\n"
-    assert list(merged_ids(table.splitlines())) == ["openalex:W7", "openalex:W10"]
+    assert list(read_merged_ids(table.splitlines())) == ["openalex:W7", "openalex:W10"]
 
 
 def test_own_record_keeps_non_finite_vector_but_rejects_non_list_vector() -> None:

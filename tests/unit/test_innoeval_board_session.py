@@ -12,7 +12,7 @@ from assayer.errors import AssayerError, InputError, MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.decision import CalibrationConditions, ScoredIdea, fit_decision
 from assayer.methods.innoeval.board.session import BoardSession
-from assayer.methods.innoeval.dimensions import built_in_dimensions
+from assayer.methods.innoeval.dimensions import load_built_in_dimensions
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.schemas import AdviceQuestion, JudgingQuestion, MetaQuestion, ReviewClaim
@@ -42,7 +42,7 @@ async def test_every_reviewer_judges_all_dimensions_in_one_request() -> None:
     model, run = llm(), a_run(CUTOFF)
     deliberation, record = await deliberated(model, run=run)
     assert [question.reviewer.key for question in model.questions(JudgingQuestion)] == ["R1", "R2", "R3", "R4", "R5"]
-    assert all(question.dimensions == built_in_dimensions() for question in model.questions(JudgingQuestion))
+    assert all(question.dimensions == load_built_in_dimensions() for question in model.questions(JudgingQuestion))
     assert isinstance(run.progress, Watcher)
     assert [(event.done, event.total) for event in run.progress.events] == [(done, 5) for done in range(6)]
     assert [part.name for part in deliberation.parts] == [dimension.name for dimension in record.dimensions]
@@ -212,7 +212,7 @@ async def test_similar_weaknesses_are_asked_about_once_per_dimension() -> None:
     await deliberated(model, given=given)
     (asked,) = model.questions(AdviceQuestion)
     assert [weakness.dimension for weakness in asked.weaknesses] == [
-        resolve_dimension.title for resolve_dimension in built_in_dimensions()
+        resolve_dimension.title for resolve_dimension in load_built_in_dimensions()
     ]
     assert asked.weaknesses[1].text == "Reviewer 1 misses a control (earlier work)."
     assert (asked.idea, asked.day) == (given.text, CUTOFF)

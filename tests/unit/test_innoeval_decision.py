@@ -19,7 +19,7 @@ from assayer.methods.innoeval.board.decision import (
     fit_decision,
     load_decision_calibration,
 )
-from assayer.methods.innoeval.board.thresholds import balanced_recall, fit_thresholds
+from assayer.methods.innoeval.board.thresholds import compute_balanced_recall, fit_thresholds
 from assayer.models import Absent, BoardRecord, Decision, PoolUsed, Reviewer, Score
 
 BOARD = BoardRecord(
@@ -143,7 +143,7 @@ def test_fitted_thresholds_are_optimal(pairs: list[tuple[int, int]]) -> None:
     labels = np.array([label for _, label in pairs] + [0, 1, 2])
 
     def recall(thresholds: tuple[float, ...]) -> float:
-        return balanced_recall(np.searchsorted(thresholds, scores, side="right"), labels, 3)
+        return compute_balanced_recall(np.searchsorted(thresholds, scores, side="right"), labels, 3)
 
     cuts = [value - 0.5 for value in range(8)] + [11.0]
     best = max(recall(pair) for pair in combinations_with_replacement(cuts, 2))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.search.excerpts import excerpt, repository_excerpt, words_of
+from assayer.methods.innoeval.search.excerpts import collect_words, excerpt, repository_excerpt
 from tests.unit.innoeval_world import codebase
 
-ABOUT = words_of("A checker compares quoted sentences with their sources.")
+ABOUT = collect_words("A checker compares quoted sentences with their sources.")
 
 
 def test_passages_sharing_rare_words_with_the_idea_are_kept_in_order() -> None:

@@ -7,18 +7,18 @@ import pytest
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.innoeval.board.reviewers import (
     assign_models,
+    choose_visible_sources,
     draw_board,
     limit_familiarity,
     mask_evidence,
-    visible_sources,
 )
 from assayer.methods.innoeval.board.reviewers import reviewer_in_seat as seated
-from assayer.methods.innoeval.personas import Persona, built_in_persona_pool
+from assayer.methods.innoeval.personas import Persona, load_built_in_persona_pool
 from assayer.models import Familiarity
 from tests.unit.innoeval_evidence import knowledge, pack
 from tests.unit.innoeval_world import IDEA
 
-POOL = built_in_persona_pool()
+POOL = load_built_in_persona_pool()
 FOREST = parse_idea(
     "# Forest plots\n\nWe count species in forest habitat every year, and follow population and biodiversity "
     "after fire with satellite and remote sensing records. The genome of one species is read for adaptation and "
@@ -101,4 +101,4 @@ def test_reviewer_sees_all_sources_not_hidden() -> None:
     one = seated("R1", seat, mask_evidence(0, IDEA, seat.persona, found))
     hidden = {paper for mask in one.masking for paper in mask.hidden}
     assert hidden
-    assert {item.paper.id for item in visible_sources(one, found)} == {item.paper.id for item in found} - hidden
+    assert {item.paper.id for item in choose_visible_sources(one, found)} == {item.paper.id for item in found} - hidden

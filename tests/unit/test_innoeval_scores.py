@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assayer.methods.innoeval.board.scores import agreement, final_score, score_interval, score_matrix
-from assayer.methods.innoeval.dimensions import Scale, built_in_dimensions
+from assayer.methods.innoeval.board.scores import agreement, compute_final_score, score_interval, score_matrix
+from assayer.methods.innoeval.dimensions import Scale, load_built_in_dimensions
 from assayer.models import Absent, Agreement, Score, ScoreInterval
 
-THREE = built_in_dimensions()[:3]
+THREE = load_built_in_dimensions()[:3]
 NAN = float("nan")
 
 
@@ -28,7 +28,7 @@ def test_scores_of_other_scales_are_converted_to_ten_points() -> None:
 
 def test_final_score_is_weighted_mean_of_dimensions_ignoring_absent_scores() -> None:
     heavy = (THREE[0], THREE[1].model_copy(update={"weight": 3.0}), THREE[2])
-    found = final_score(heavy, np.array([[8, 4, NAN], [NAN, 6, NAN]]))
+    found = compute_final_score(heavy, np.array([[8, 4, NAN], [NAN, 6, NAN]]))
     assert isinstance(found, Score)
     assert found.value == pytest.approx((8 + 3 * 5) / 4)
     assert "2 of 3 dimensions" in found.basis
@@ -62,7 +62,7 @@ def test_agreement_matches_krippendorff_example_with_missing_values() -> None:
 @given(st.lists(st.lists(st.none() | st.floats(0, 10), min_size=3, max_size=3), min_size=1, max_size=6))
 def test_the_final_score_lies_in_its_interval_and_on_its_scale(rows: list[list[float | None]]) -> None:
     matrix = np.array([[NAN if item is None else item for item in row] for row in rows])
-    value, spread = final_score(THREE, matrix), score_interval(THREE, matrix)
+    value, spread = compute_final_score(THREE, matrix), score_interval(THREE, matrix)
     if isinstance(value, Score):
         assert 0 <= value.value <= 10
         if isinstance(spread, ScoreInterval):

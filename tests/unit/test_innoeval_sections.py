@@ -1,12 +1,17 @@
 """Long proposals: each dimension is judged on the sections that speak to it."""
 
 from assayer.ideas.parsing import parse_idea
-from assayer.methods.innoeval.board.sections import reads_by_section, sections_for, shown_sections, unread_characters
-from assayer.methods.innoeval.dimensions import RubricDimension, built_in_dimensions
+from assayer.methods.innoeval.board.sections import (
+    collect_shown_sections,
+    count_unread_characters,
+    reads_by_section,
+    sections_for,
+)
+from assayer.methods.innoeval.dimensions import RubricDimension, load_built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.models import Section
 
-FIVE = built_in_dimensions()
+FIVE = load_built_in_dimensions()
 SECTIONS = tuple(
     Section(title=title, text=f"{title} says what it says. " * 4)
     for title in ("Motivation", "Related work", "Experiment design", "Budget and timeline", "Appendix K")
@@ -46,7 +51,7 @@ def test_assigned_sections_take_precedence_and_unread_text_is_counted() -> None:
 def test_each_section_is_shown_once_with_the_dimensions_that_read_it() -> None:
     named = tuple(item for item in FIVE if item.sections)
     read = {item.name: sections_for(item, named, SECTIONS, 250) for item in named}
-    shown = shown_sections(SECTIONS, named, read)
+    shown = collect_shown_sections(SECTIONS, named, read)
     assert [section.title for section in shown] == [section.title for section in SECTIONS]
     assert shown[2].dimensions == ("Feasibility", "Validity")
     assert all(item.text.startswith(section.text) for item, section in zip(SECTIONS, shown, strict=True))
@@ -67,9 +72,9 @@ def test_unread_characters_are_counted_once_across_dimensions() -> None:
     shown = [max(reading.lengths[place] for reading in readings) for place in range(len(sections))]
     lost = sum(len(section.text) - most for section, most in zip(sections, shown, strict=True))
     assert lost > 0
-    assert unread_characters(PROPOSAL, 0, readings) == lost
-    assert unread_characters(PROPOSAL, len(PROPOSAL.text), readings) == 0
+    assert count_unread_characters(PROPOSAL, 0, readings) == lost
+    assert count_unread_characters(PROPOSAL, len(PROPOSAL.text), readings) == 0
     budget = PROPOSAL.text.index(sections[3].text)
     assert shown[3] < len(sections[3].text) - 10
-    assert unread_characters(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
-    assert unread_characters(PROPOSAL, 0, [sections_for(item, named, sections, 10_000) for item in named]) == 0
+    assert count_unread_characters(PROPOSAL, budget + len(sections[3].text) - 10, readings) == 10
+    assert count_unread_characters(PROPOSAL, 0, [sections_for(item, named, sections, 10_000) for item in named]) == 0

@@ -10,9 +10,9 @@ from workers.llm.errors import (
     RejectionReason,
     TransientLlmFailure,
     explain_rejection,
+    extract_rejected_generation,
     failure_from_status,
     parse_error_body,
-    rejected_generation,
 )
 
 
@@ -98,7 +98,7 @@ def test_only_unrecognised_bad_request_is_attributed_to_the_question(
     ],
 )
 def test_rejected_generation_is_read_from_the_error_body(body: object, written: str | None) -> None:
-    assert rejected_generation(body) == written
+    assert extract_rejected_generation(body) == written
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from assayer.llm import AnswerBounds, LabelledList
 from tests.contract.weighing import WEIGHING, Weighing, a_question, an_answer
 from workers.llm import LlmSettings
-from workers.llm.answer_repair import build_repair_request, first_request
-from workers.llm.answer_schema import answer_schema, sent_schema
+from workers.llm.answer_repair import build_first_request, build_repair_request
+from workers.llm.answer_schema import answer_schema, convert_to_sent_schema
 from workers.llm.chat_completion import ChatRequest, Completion, prompt_template
 from workers.llm.context_window import FittedQuestion
 from workers.llm.dialect import initial_dialect
@@ -23,7 +23,7 @@ QUESTION = FittedQuestion(a_question(), WEIGHING.messages(a_question()), WEIGHIN
 
 
 def _first() -> ChatRequest:
-    return first_request(WEIGHING, "m", QUESTION, SETTINGS)
+    return build_first_request(WEIGHING, "m", QUESTION, SETTINGS)
 
 
 def _repaired(request: ChatRequest, text: str, finish_reason: str = "stop") -> ChatRequest:
@@ -47,7 +47,7 @@ def test_schema_is_sent_as_structured_output_where_supported() -> None:
     assert form == {
         "name": "tests_weighing",
         "strict": True,
-        "schema": sent_schema(answer_schema(Weighing).text).schema,
+        "schema": convert_to_sent_schema(answer_schema(Weighing).text).schema,
     }
 
 
@@ -55,9 +55,9 @@ def test_bounds_of_the_question_are_sent_only_if_answers_are_to_be_bounded() -> 
     bounded_task = replace(
         WEIGHING, bounds=lambda question: AnswerBounds(lists={"weights": LabelledList("label", question.labels)})
     )
-    usual = first_request(bounded_task, "m", QUESTION, SETTINGS)
+    usual = build_first_request(bounded_task, "m", QUESTION, SETTINGS)
     assert usual == _first()
-    bounded = first_request(bounded_task, "m", QUESTION, SETTINGS.model_copy(update={"bounded_answers": True}))
+    bounded = build_first_request(bounded_task, "m", QUESTION, SETTINGS.model_copy(update={"bounded_answers": True}))
     schema = bounded.body(AUTO)["response_format"]["json_schema"]["schema"]
     assert [entry["properties"]["label"]["enum"] for entry in schema["properties"]["weights"]["prefixItems"]] == [
         ["P1"],

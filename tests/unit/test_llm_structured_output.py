@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from assayer.methods.innoeval.schemas import queries_for
 from assayer.models import FaultKind, Frozen
-from workers.llm.answer_schema import answer_schema, strict_schema
+from workers.llm.answer_schema import answer_schema, make_strict
 from workers.llm.chat_completion import Completion
 from workers.llm.structured_output import ParsedAnswer, parse_answer
 
@@ -99,7 +99,7 @@ def test_valid_answer_satisfies_the_strict_schema_and_an_incomplete_one_does_not
 @pytest.mark.parametrize(("model", "place"), [(Open, r"\$"), (Mapped, r"\$\.scores")])
 def test_open_object_is_rejected_with_its_path(model: type[BaseModel], place: str) -> None:
     with pytest.raises(ValueError, match=f"{place} allows any keys"):
-        strict_schema(model.model_json_schema())
+        make_strict(model.model_json_schema())
 
 
 UNHURRIED = settings(deadline=None)  # the machine may be busy

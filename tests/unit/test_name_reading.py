@@ -2,14 +2,14 @@
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.errors import MalformedAnswer
 from assayer.ideas.parsing import parse_idea
 from assayer.llm import NoLlm
 from assayer.models import Idea
-from assayer.name_reading.reading import without_names_left
+from assayer.name_reading.reading import mask_remaining_names
 from assayer.name_reading.task import NAMES, NamesAnswer, NamesQuestion
-from assayer.own_references.kept_words import kept_words
+from assayer.own_references.kept_words import keep_words
 from tests.unit.twins import TwinLlm, a_run
 
 BODY = "We rehearse what the next round of training would overwrite, as bees do in a garden. " * 4
@@ -26,7 +26,7 @@ Our method follows Nguyen (2019). The pilot was run with Qwfp Zxcvbn in Oslo, an
 
 async def read(*names: str) -> Idea:
     llm = TwinLlm({NAMES.name: lambda _: NamesAnswer(people=list(names))})
-    idea = await without_names_left(blinded(parse_idea(TEXT, "idea.md")), llm, a_run())
+    idea = await mask_remaining_names(blind_idea(parse_idea(TEXT, "idea.md")), llm, a_run())
     (question,) = llm.questions(NamesQuestion)
     assert "Jane Roe" not in question.idea
     return idea
@@ -43,21 +43,21 @@ async def test_names_that_stand_in_the_text_are_masked_in_all_forms_and_recorded
     assert {"Jane Roe, University of Turin", "Qwfp Zxcvbn"} <= {
         item.text.removeprefix("Authors: ") for item in idea.blinding.masked
     }
-    assert ("Zxcvbn",) in kept_words(idea).masked_names
+    assert ("Zxcvbn",) in keep_words(idea).masked_names
 
 
 @pytest.mark.parametrize(
     "name", ["Ada Byron", "bees", "We", "Nguyen", "We rehearse what the next round of training", "", "[name]", "7"]
 )
 async def test_what_is_no_name_in_the_text_is_not_masked(name: str) -> None:
-    before = blinded(parse_idea(TEXT, "idea.md")).text
+    before = blind_idea(parse_idea(TEXT, "idea.md")).text
     assert (await read(name)).text == before
 
 
 async def test_names_may_remain_if_the_model_does_not_answer() -> None:
-    masked = blinded(parse_idea(f"{BODY} Qwfp Zxcvbn keeps the hives.", "idea.md"))
+    masked = blind_idea(parse_idea(f"{BODY} Qwfp Zxcvbn keeps the hives.", "idea.md"))
     llm, run = TwinLlm(failing={NAMES.name: MalformedAnswer("no JSON")}), a_run()
-    assert await without_names_left(masked, llm, run) == masked
+    assert await mask_remaining_names(masked, llm, run) == masked
     assert masked.blinding is not None
     assert masked.blinding.names_may_remain
     assert run.journal.failed_calls
@@ -65,6 +65,6 @@ async def test_names_may_remain_if_the_model_does_not_answer() -> None:
 
 async def test_nothing_is_asked_without_a_model_or_of_an_idea_that_is_not_masked() -> None:
     idea = parse_idea(TEXT, "idea.md")
-    assert await without_names_left(blinded(idea), NoLlm(), a_run()) == blinded(idea)
-    assert await without_names_left(idea, llm := TwinLlm(), a_run()) == idea
+    assert await mask_remaining_names(blind_idea(idea), NoLlm(), a_run()) == blind_idea(idea)
+    assert await mask_remaining_names(idea, llm := TwinLlm(), a_run()) == idea
     assert llm.asked == []

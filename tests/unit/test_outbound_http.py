@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
 
-from workers.outbound.http import ResponseKind, classify_response, read_json, redacted, retry_after
+from workers.outbound.http import ResponseKind, classify_response, read_json, redact_secrets, retry_after
 from workers.outbound.source_retries import CircuitBreaker
 
 NOW = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
@@ -73,7 +73,7 @@ def test_invalid_or_deeply_nested_json_is_returned_as_text() -> None:
 
 
 def test_secrets_are_redacted_in_all_encodings() -> None:
-    assert redacted("a b/1 a%20b%2F1 a+b%2F1 c", "a b/1", "") == "… … … c"
+    assert redact_secrets("a b/1 a%20b%2F1 a+b%2F1 c", "a b/1", "") == "… … … c"
 
 
 def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> bool | None:

@@ -15,7 +15,7 @@ from assayer.models import (
 )
 from assayer.own_references.check import check_own_references
 from assayer.own_references.entries import read_references
-from assayer.own_references.matching import best_match
+from assayer.own_references.matching import find_best_match
 from assayer.own_references.options import OwnReferenceOptions
 from assayer.own_references.passages import passages_citing
 from assayer.reports.notices import own_reference_notices
@@ -113,7 +113,7 @@ def test_record_of_same_work_is_matched_and_differences_are_reported(
     work: dict[str, object], differences: tuple[str, ...]
 ) -> None:
     given = {"title": LEE.title, "authors": ("A. Lee",), "year": 2019, **work}
-    match = best_match(CitedWork.model_validate(given), [DIAZ, LEE])
+    match = find_best_match(CitedWork.model_validate(given), [DIAZ, LEE])
     assert match is not None
     assert (match.paper.id, match.differences) == ("lee", differences)
 
@@ -133,12 +133,12 @@ def test_record_of_same_work_is_matched_and_differences_are_reported(
     ],
 )
 def test_record_of_another_work_is_not_matched(work: CitedWork) -> None:
-    assert best_match(work, [LEE, DIAZ, record("dl", "Deep learning", "Yann LeCun", 2015)]) is None
+    assert find_best_match(work, [LEE, DIAZ, record("dl", "Deep learning", "Yann LeCun", 2015)]) is None
 
 
 def test_identifier_of_another_title_is_reported() -> None:
     theirs = FOX.model_copy(update={"identifiers": Identifiers(doi="10.1000/x")})
-    match = best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
+    match = find_best_match(CitedWork(title=DIAZ.title, authors=("Eve Fox",), doi="10.1000/x"), [theirs])
     assert match is not None
     assert match.differences == (f"The DOI 10.1000/x belongs to a work with a different title: “{FOX.title}”.",)
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import pytest
 
-from assayer.blinding.blind import blinded
+from assayer.blinding.blind import blind_idea
 from assayer.claim_support.schemas import SupportQuestion
 from assayer.models import (
     Paper,
     Window,
 )
 from assayer.models.blinding import UnblindedWords
-from assayer.own_references.kept_words import without_names
+from assayer.own_references.kept_words import remove_names
 from tests.in_memory import InMemorySource
 from tests.unit.own_references_fixture import DIAZ, FOX, LEE, checked, idea, outcomes, partly, record
 from tests.unit.twins import TwinLlm
@@ -64,7 +64,7 @@ class AskedSource(InMemorySource):
 
 
 async def test_masked_names_are_not_sent_to_sources() -> None:
-    masked = blinded(idea(SIGNED))
+    masked = blind_idea(idea(SIGNED))
     assert "Roe" not in masked.text
     source = AskedSource([ROE])
     own = await checked(masked, sources=[source])
@@ -83,7 +83,7 @@ async def test_unblinded_idea_is_searched_with_all_its_words() -> None:
 
 async def test_passages_sent_to_the_model_are_masked() -> None:
     llm = TwinLlm({"support.claims": partly})
-    own = await checked(blinded(idea(SIGNED)), local=[ROE], llm=llm)
+    own = await checked(blind_idea(idea(SIGNED)), local=[ROE], llm=llm)
     assert own.entries[1].passage == "As [name] has shown, machines misquote [1, 2]."
     ((_, question),) = llm.asked
     assert isinstance(question, SupportQuestion)
@@ -100,4 +100,4 @@ async def test_passages_sent_to_the_model_are_masked() -> None:
 )
 def test_names_are_removed_as_whole_words(words: str, fewest: int, left: str) -> None:
     names = {("Roe", "J"), ("Jane", "Roe"), ("Li", "Wei"), ("Li",), ("Small",)}
-    assert without_names(words, names, fewest=fewest) == left
+    assert remove_names(words, names, fewest=fewest) == left

@@ -3,7 +3,7 @@
 import pytest
 
 from assayer.models import CitedWork, Identifiers, Paper
-from assayer.own_references.matching import best_match
+from assayer.own_references.matching import find_best_match
 from tests.unit.own_references_fixture import record
 
 VASWANI = record(
@@ -22,7 +22,7 @@ TITLE = BERT.title
 
 
 def differences(record: Paper, raw: object = "", **work: object) -> tuple[str, ...] | None:
-    match = best_match(CitedWork.model_validate({"raw": raw, **work}), [record])
+    match = find_best_match(CitedWork.model_validate({"raw": raw, **work}), [record])
     return None if match is None else match.differences
 
 
@@ -60,12 +60,12 @@ def test_missing_subtitle_is_not_a_difference(title: str) -> None:
 
 def test_subtitle_that_the_record_lacks_is_noted_but_no_difference() -> None:
     entry = CitedWork(title="Trams in towns: a study of riders", authors=("A. Lee",), year=2019)
-    match = best_match(entry, [record("x", "Trams in towns", "Ann Lee", 2019)])
+    match = find_best_match(entry, [record("x", "Trams in towns", "Ann Lee", 2019)])
     assert match is not None
     assert (match.differences, match.note) == ((), "The record has no such subtitle: “Trams in towns”.")
     later = entry.model_copy(update={"title": "Trams in towns: Part II"})
     assert differences(record("x", "Trams in towns", "Ann Lee", 2019), **later.model_dump()) != ()
-    assert best_match(entry, [record("x", "Trams in towns", "Bo Crow", 2019)]) is None
+    assert find_best_match(entry, [record("x", "Trams in towns", "Bo Crow", 2019)]) is None
 
 
 def test_year_at_the_end_of_a_record_title_is_part_of_it() -> None:

@@ -3,8 +3,8 @@
 import pytest
 
 from assayer.models import CitedWork, Paper, retraction_in_title, title_without_retraction
-from assayer.own_references.matching import best_match
-from assayer.own_references.names import is_group, may_be_same
+from assayer.own_references.matching import find_best_match
+from assayer.own_references.names import is_group, names_may_match
 from assayer.own_references.titles import title_agreement
 from assayer.reference_lists.entry_parser import parse_references
 from index.records.paper_record import PaperRecord
@@ -28,8 +28,8 @@ from workers.literature_apis.record_fields import title_line
     ],
 )  # fmt: skip
 def test_spelling_variants_of_a_name_match(printed: str, held: str) -> None:
-    assert may_be_same(printed, held)
-    assert may_be_same(held, printed)
+    assert names_may_match(printed, held)
+    assert names_may_match(held, printed)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_spelling_variants_of_a_name_match(printed: str, held: str) -> None:
     ],
 )
 def test_different_names_do_not_match(printed: str, held: str) -> None:
-    assert not may_be_same(printed, held)
+    assert not names_may_match(printed, held)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_different_names_do_not_match(printed: str, held: str) -> None:
 )
 def test_names_in_another_script_are_no_difference(printed: str, held: str, title: str, recorded: str) -> None:
     (work,) = parse_references(f"{printed} (2019). {title}. Rails, 3, 1-9.")
-    match = best_match(work, [record("work", recorded, held, 2019)])
+    match = find_best_match(work, [record("work", recorded, held, 2019)])
     assert match is not None
     assert match.differences == ()
 
 
 def test_another_year_and_script_and_a_longer_title_are_another_work() -> None:
     (work,) = parse_references("Петров, И. (1999). Slow trams in the northern towns: a survey. Rails, 3, 1-9.")
-    assert best_match(work, [record("work", "Slow trams in the northern towns", "Ivan Petrov", 2019)]) is None
+    assert find_best_match(work, [record("work", "Slow trams in the northern towns", "Ivan Petrov", 2019)]) is None
 
 
 PLAIN = "Sorting letters in the evening and its cost"
@@ -93,7 +93,7 @@ MARKED = [
 def test_retraction_notice_in_title_marks_record_and_plain_title_matches(title: str) -> None:
     held = record("a", title, "Ann Lee", 2015)
     assert held.retraction is not None
-    match = best_match(CitedWork(title=PLAIN, authors=("Lee A",), year=2015, raw=f"Lee A. {PLAIN}. 2015."), [held])
+    match = find_best_match(CitedWork(title=PLAIN, authors=("Lee A",), year=2015, raw=f"Lee A. {PLAIN}. 2015."), [held])
     assert match is not None
     assert match.differences == ()
     assert title_without_retraction(title) == PLAIN
@@ -159,7 +159,7 @@ def test_markup_is_removed_from_titles_of_all_sources(raw: str, title: str) -> N
 
 def _differences(authors: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
     paper: Paper = record("a", PLAIN, "x", 2015, authors=held)
-    match = best_match(CitedWork(title=PLAIN, authors=authors, year=2015, raw=PLAIN), [paper])
+    match = find_best_match(CitedWork(title=PLAIN, authors=authors, year=2015, raw=PLAIN), [paper])
     assert match is not None
     return match.differences
 
@@ -183,7 +183,7 @@ def test_collaborations_and_names_in_other_scripts_are_not_differences(
 def test_invented_first_author_before_inverted_names_is_a_difference() -> None:
     listed = f'Nobody, Zed, and Ann Lee. 2015. "{PLAIN}." Post 3.'
     (work,) = parse_references(listed)
-    match = best_match(work, [record("a", PLAIN, "Ann Lee", 2015)])
+    match = find_best_match(work, [record("a", PLAIN, "Ann Lee", 2015)])
     assert match is not None
     assert match.differences[0] == "The entry names Nobody, Zed first, the record Ann Lee."
 

@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.literature.paper_identity import (
+    add_arxiv_id,
     arxiv_id,
+    build_work_key,
     doi,
     family_name,
     identifiers_in,
-    same_key,
     title_key,
-    with_arxiv,
 )
 from assayer.models import Identifiers, Paper, PaperId
 
@@ -74,7 +74,7 @@ def test_identifiers_are_read_from_web_addresses(url: str, identifiers: Identifi
 @given(st.text() | st.text().map("http://".__add__) | st.text().map("https://arxiv.org/abs/".__add__))
 def test_identifier_search_handles_arbitrary_text(text: str) -> None:
     identifiers = identifiers_in(text)
-    assert with_arxiv(identifiers) == identifiers
+    assert add_arxiv_id(identifiers) == identifiers
     assert not identifiers.doi or identifiers.doi.startswith("10.")
     assert arxiv_id(arxiv_id(text)) == arxiv_id(text)
 
@@ -84,10 +84,10 @@ def _paper(title: str, *authors: str, day: dt.date | None = dt.date(2020, 1, 1))
 
 
 def test_spelling_variants_of_a_paper_share_a_key() -> None:
-    one = same_key(_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
+    one = build_work_key(_paper("Learning <i>Naïve</i> Graph-Networks", "García, Ana", "Bo Li"))
     assert one is not None
-    assert one == same_key(_paper("learning naive graph networks.", "Ana Garcia"))
-    assert one != same_key(_paper("learning naive graph networks.", "Ana Garcia", day=dt.date(2021, 1, 1)))
+    assert one == build_work_key(_paper("learning naive graph networks.", "Ana Garcia"))
+    assert one != build_work_key(_paper("learning naive graph networks.", "Ana Garcia", day=dt.date(2021, 1, 1)))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_spelling_variants_of_a_paper_share_a_key() -> None:
     [_paper("Introduction", "A B"), _paper("A long enough title"), _paper("A long enough title", "A B", day=None)],
 )
 def test_record_with_too_little_information_has_no_key(paper: Paper) -> None:
-    assert same_key(paper) is None
+    assert build_work_key(paper) is None
 
 
 def test_title_key_keeps_only_letters_and_digits() -> None:

@@ -12,7 +12,7 @@ from assayer.bias_test.persuasive import (
     reword_persuasively,
 )
 from assayer.bias_test.record import BiasTestPlan, EvaluatedVariant, bias_test_report
-from assayer.bias_test.variants import PERSUASION, persuasive_variant, variants_of
+from assayer.bias_test.variants import PERSUASION, build_persuasive_variant, variants_of
 from assayer.ideas.parsing import parse_idea
 from assayer.models import Absent
 from tests.unit.proposal_texts import PROPOSAL
@@ -49,7 +49,7 @@ def test_persuasion_is_compared_with_reference_but_not_as_sender_change() -> Non
     idea = parse_idea(PROPOSAL, "proposal.md")
     plan = BiasTestPlan("review", True, None, (PERSUASION,), dt.datetime.now(dt.UTC))
     (reference,) = variants_of(idea, 0, plan.attributes)
-    reworded = persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
+    reworded = build_persuasive_variant(idea, 0, f"{PROPOSAL}\n\nThis is a unique opportunity.")
     report = full_report()
     tested = bias_test_report(plan, [EvaluatedVariant(idea, item, report) for item in (reference, reworded)])
     assert {item.attribute for item in tested.differences} == {PERSUASION}

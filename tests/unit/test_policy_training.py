@@ -17,7 +17,7 @@ from assayer_client.trainers import RewardQuery, trl_reward
 from tests.toy_training import ToyJudge, toy_training
 from workers.policy_training import PolicyTraining, read_policy_training, train_policy
 from workers.policy_training.configuration import GrpoSettings, LoraSettings, PolicyModel, RewardService
-from workers.policy_training.training import CURVE_FILES, last_checkpoint
+from workers.policy_training.training import CURVE_FILES, find_last_checkpoint
 
 QUICK = GrpoSettings(steps=6, generations=4, questions=2, most_tokens=4, learning_rate=3e-3, micro_batch=8)
 LEARNING = GrpoSettings(steps=60, generations=8, questions=4, most_tokens=3, learning_rate=1e-2, micro_batch=32)
@@ -71,7 +71,7 @@ train_policy(plan, trl_reward(ToyJudge()), die)
         [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": paths}, check=False, capture_output=True
     )
     assert ended.returncode == -signal.SIGKILL
-    assert last_checkpoint(plan.folder) == plan.folder / "checkpoint-4"
+    assert find_last_checkpoint(plan.folder) == plan.folder / "checkpoint-4"
     newest = plan.folder / "checkpoint-6"  # begun, and cut off in the middle of its last file
     newest.mkdir()
     (newest / "trainer_state.json").write_text('{"global_step": 6, "log_hi')

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assayer.methods.innoeval.prompt_evidence import labelled_evidence, shorten_middle
+from assayer.methods.innoeval.prompt_evidence import label_evidence, shorten_middle
 from tests.unit.innoeval_evidence import knowledge
 
 ABSTRACT = (
@@ -21,11 +21,11 @@ def test_shortened_abstract_keeps_first_and_last_sentence() -> None:
 def test_paper_that_is_cut_begins_with_its_own_work() -> None:
     paper = knowledge("literature", 1).model_copy(update={"text": f"Quotes matter to all. {ABSTRACT}"})
     page = knowledge("web", 1).model_copy(update={"text": f"Quotes matter to all. {ABSTRACT}"})
-    cut_paper, cut_page = labelled_evidence([paper, page], 300)
+    cut_paper, cut_page = label_evidence([paper, page], 300)
     assert cut_paper.text.startswith("We ask whether quotes are true.")
     assert cut_page.text.startswith("Quotes matter to all.")
     assert max(len(cut_paper.text), len(cut_page.text)) <= 300
-    assert labelled_evidence([paper], 5_000)[0].text == paper.text
+    assert label_evidence([paper], 5_000)[0].text == paper.text
 
 
 @given(st.text(max_size=600), st.integers(100, 500))

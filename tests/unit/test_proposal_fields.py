@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.models import FitLevel
-from assayer.text.frequent_words import frequent_words
+from assayer.text.frequent_words import find_frequent_words
 from orchestrator.console.proposal_fields import coverage_by_field, fields_of, runs_of_field
 from orchestrator.store.call_series import WordSeries
 
@@ -74,6 +74,6 @@ def test_coverage_counts_each_report_once_and_field_lookup_matches() -> None:
 
 def test_frequent_words_are_singular_content_words() -> None:
     text = "Corals bleach. A coral that bleaches dies, as the gas of algae rises; the algae, the process."
-    assert frequent_words("Corals and algae", text) == ("algae", "coral")
-    assert frequent_words("", "") == ()
-    assert frequent_words("", "stress stress 2026 2026 1st 1st") == ("stress",)
+    assert find_frequent_words("Corals and algae", text) == ("algae", "coral")
+    assert find_frequent_words("", "") == ()
+    assert find_frequent_words("", "stress stress 2026 2026 1st 1st") == ("stress",)

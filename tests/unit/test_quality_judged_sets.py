@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from assayer.text.code_links import without_code_links
+from assayer.text.code_links import remove_code_links
 from benchmarks.quality.figures import Figure, Kind
 from benchmarks.quality.judged_sets.contenders import sampled
 from benchmarks.quality.judged_sets.coverage import judged_coverage
@@ -88,8 +88,8 @@ def test_word_baseline_on_random_labels_scores_at_chance() -> None:
 
 def test_code_release_sentences_and_links_are_removed() -> None:
     text = "A title\n\nWe map towns. The code will be released soon. Maps fade. See https://github.com/a/b."
-    assert without_code_links(text) == "A title\n\nWe map towns. Maps fade."
-    assert without_code_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
+    assert remove_code_links(text) == "A title\n\nWe map towns. Maps fade."
+    assert remove_code_links("We map towns by code. Maps fade.") == "We map towns by code. Maps fade."
 
 
 def test_human_baseline_compares_each_reviewer_with_mean_of_others() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assayer.blinding.blind import RULES, blinded
+from assayer.blinding.blind import RULES, blind_idea
 from assayer.errors import InputError
 from assayer.ideas.parsing import parse_idea
 from assayer.methods.grapheval.graph.records import LabelledIdea
@@ -14,7 +14,7 @@ from assayer.ranking.judged_texts import mask_idea
 from assayer.ranking.known_comparisons import Judging
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.ranking.triage_baselines import masked_labelled_idea
+from assayer.ranking.triage_baselines import mask_labelled_idea
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from assayer_client.comparisons import Comparison, ComparisonResult, DimensionVerdict
 from cluster.clock import SystemClock
@@ -116,11 +116,11 @@ async def test_ideas_identical_after_masking_are_not_compared_and_share_strength
 
 
 async def test_known_comparisons_of_now_identical_texts_are_ignored() -> None:
-    same = blinded(ideas()[4]), blinded(ideas()[5])
+    same = blind_idea(ideas()[4]), blind_idea(ideas()[5])
     verdict = DimensionVerdict(dimension="overall", winner="first", reason="of an earlier day")
     known = [Comparison(first=same[0].id, second=same[1].id, verdicts=(verdict,), blinding_rules=RULES)]
     made = await rank_ideas(
-        [blinded(ideas()[0]), *same], JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=2), known=known
+        [blind_idea(ideas()[0]), *same], JudgeLlm(right), ranking_run(), RankingOptions(calls_per_idea=2), known=known
     )
     assert made.ranking.judge.handed_in == 0
 
@@ -163,4 +163,4 @@ def test_idea_masked_under_older_rules_is_remasked_and_keeps_its_record() -> Non
 def test_labelled_ideas_of_a_blind_ranking_are_masked_as_well() -> None:
     text = "The project is led by Prof. Anna Schmidt. We will count seedlings in plots drawn by lot."
     labelled = LabelledIdea(id=IdeaId("k1"), title="Plan", text=text, label="accept", date=None)
-    assert "Schmidt" not in masked_labelled_idea(labelled).text
+    assert "Schmidt" not in mask_labelled_idea(labelled).text

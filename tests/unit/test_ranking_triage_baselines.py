@@ -13,7 +13,7 @@ from assayer.models import Absent, Idea, IdeaId
 from assayer.ports import Vectors
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import rank_ideas
-from assayer.ranking.triage_baselines import measure_triage_baselines, with_triage_baselines
+from assayer.ranking.triage_baselines import add_triage_baselines, measure_triage_baselines
 from tests.unit.judges import JudgeLlm, ideas_of_worth, ranking_run, right
 
 _WORDS = {
@@ -88,6 +88,6 @@ async def test_ranking_without_labelled_ideas_says_that_there_is_no_baseline() -
     ranking = (await rank_ideas(ideas, JudgeLlm(right), ranking_run(), RankingOptions())).ranking
     assert isinstance(ranking.baselines, Absent)
     said = await measure_triage_baselines(ideas, _labelled(12), ("reject", "accept"), WordsEmbedder())
-    beside = with_triage_baselines(ranking, said)
+    beside = add_triage_baselines(ranking, said)
     assert beside.baselines == said.baselines
     assert all(set(idea.by_baseline) == {baseline.name for baseline in said.baselines} for idea in beside.ideas)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from assayer.own_references.names import may_be_same
+from assayer.own_references.names import names_may_match
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.reference_lists.list_finding import end_of_entries
+from assayer.reference_lists.list_finding import find_end_of_entries
 from assayer.reference_lists.telling_title import is_title_told
 from workers.documents.pdf_layout import detect_layout
 from workers.documents.pdf_lines import PdfLine, TextStyle
@@ -117,8 +117,8 @@ def test_year_of_a_standard_is_not_its_date() -> None:
 
 
 def test_group_in_initials() -> None:
-    assert may_be_same("T. P. O. Consortium", "Post Office Consortium")
-    assert not may_be_same("G. P. Consortium", "Post Office Consortium")
+    assert names_may_match("T. P. O. Consortium", "Post Office Consortium")
+    assert not names_may_match("G. P. Consortium", "Post Office Consortium")
 
 
 def test_paragraphs_without_authors_are_entries() -> None:
@@ -158,7 +158,7 @@ def test_appendix_with_a_letter_ends_a_list_although_it_cites_works() -> None:
     entries = "\n".join(f"{name}. 2004. “Trams of {name[:4]}.” Rails 3 (2): 1–9." for name in names)
     below = "Reed, Bea, and Cyd Wade (2012) rode the trams.\n\nThe trams ride on."
     listed = f"{entries}\n\nA Appendix\n\nA.1 Codes of trams\n\n{below}"
-    assert listed[end_of_entries(listed) :].startswith("A Appendix")
+    assert listed[find_end_of_entries(listed) :].startswith("A Appendix")
 
 
 def test_full_stop_after_a_given_name_ends_no_entry() -> None:

@@ -7,7 +7,7 @@ from assayer.ideas.parsing import idea_of_document, parse_idea
 from assayer.models import Document, Note, Section
 from assayer.reference_lists.entry_parser import parse_references
 from assayer.reference_lists.entry_splitting import split_entries
-from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in, mended_identifiers
+from assayer.reference_lists.identifiers import arxiv_ids_in, dois_in, rejoin_identifiers
 from assayer.reference_lists.list_titles import list_title
 from assayer.reference_lists.parting import part_lists
 from assayer.reports.notices import general_notices
@@ -220,7 +220,7 @@ def test_identifiers_are_extracted_in_full() -> None:
 
 def test_identifiers_broken_across_lines_are_rejoined() -> None:
     broken = "CoRR, arXiv:2412.02 349, 2024. https://doi.org/10.1109/ TXX.2022.3172283"
-    assert mended_identifiers(broken) == "CoRR, arXiv:2412.02349, 2024. https://doi.org/10.1109/TXX.2022.3172283"
+    assert rejoin_identifiers(broken) == "CoRR, arXiv:2412.02349, 2024. https://doi.org/10.1109/TXX.2022.3172283"
 
 
 def test_reference_list_affects_only_reference_fields() -> None:

@@ -11,7 +11,7 @@ import pytest
 from assayer.models import Idea, TextFlag
 from assayer.ranking.options import RankingOptions
 from assayer.ranking.pipeline import CompletedRanking, rank_ideas
-from assayer.reports.head_to_head import MOST_IDEAS, head_to_head_tables
+from assayer.reports.head_to_head import MAX_IDEAS, build_head_to_head_tables
 from assayer.reports.json_and_csv import as_csv, as_json, json_schema
 from assayer.reports.ranking_page import RankingPage, as_ranking_html, as_ranking_markdown
 from assayer_client.rankings import Baseline, ErasedRank, Interval, Ranking
@@ -129,19 +129,19 @@ async def test_baselines_are_shown_with_label_count_and_auroc_interval() -> None
 
 
 async def test_head_to_head_tables_are_shown_only_for_small_groups() -> None:
-    small, large = await _ranked(MOST_IDEAS), await _ranked(MOST_IDEAS + 1)
-    assert [item.dimension for item in head_to_head_tables(small.ranking, small.comparisons)] == [
+    small, large = await _ranked(MAX_IDEAS), await _ranked(MAX_IDEAS + 1)
+    assert [item.dimension for item in build_head_to_head_tables(small.ranking, small.comparisons)] == [
         "overall",
         "novelty",
         "feasibility",
         "effectiveness",
     ]
-    assert head_to_head_tables(large.ranking, large.comparisons) == ()
+    assert build_head_to_head_tables(large.ranking, large.comparisons) == ()
 
 
 async def test_winner_changing_with_order_is_shown_as_contradicted_tie() -> None:
     ranked = await _ranked(2, JudgeLlm(lambda *_: "A"), cut=1)
-    (met,) = head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
+    (met,) = build_head_to_head_tables(ranked.ranking, ranked.comparisons)[0].encounters
     assert met.winner is None
     assert met.is_contradictory
     assert (

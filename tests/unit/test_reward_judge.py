@@ -10,7 +10,7 @@ from assayer.models import Absent, EvaluationId
 from assayer.models.reward import RewardItem
 from assayer.run.run import Run
 from cluster.clock import SystemClock
-from cluster.reward_judge import RewardJudge, known_judges, usable_judge
+from cluster.reward_judge import RewardJudge, describe_known_judges, find_usable_judge
 from cluster.settings import Settings
 from tests.unit.twins import Watcher
 from workers.embedding.hashing_embedder import HashingEmbedder
@@ -21,15 +21,15 @@ WITHOUT_MODEL = RewardJudge(Settings(), NoLlm(), _EMBEDDER, SystemClock())
 
 
 def test_judge_from_settings_is_used_unless_another_is_requested() -> None:
-    assert usable_judge(CONFIGURED, None).name == Settings().debate.composition
-    assert usable_judge(CONFIGURED, "two-analysts") == COMPOSITIONS["two-analysts"]
+    assert find_usable_judge(CONFIGURED, None).name == Settings().debate.composition
+    assert find_usable_judge(CONFIGURED, "two-analysts") == COMPOSITIONS["two-analysts"]
     own = Composition(name="mine", analysts=3)
-    assert usable_judge(CONFIGURED, own) is own
+    assert find_usable_judge(CONFIGURED, own) is own
 
 
 def test_unknown_judge_is_rejected_with_list_of_known_judges() -> None:
     with pytest.raises(InputError, match="two-analysts-evaluator"):
-        usable_judge(CONFIGURED, "three-wise-men")
+        find_usable_judge(CONFIGURED, "three-wise-men")
 
 
 async def test_debate_without_llm_is_rejected_without_fallback() -> None:
@@ -65,6 +65,6 @@ async def test_threshold_is_not_applied_to_another_embedding_model() -> None:
 
 
 def test_every_composition_is_described_by_its_seats() -> None:
-    about = known_judges(Settings().debate)
+    about = describe_known_judges(Settings().debate)
     assert about.keys() >= COMPOSITIONS.keys()
     assert about["two-analysts-evaluator"].startswith("A debate of 2 analysts, 1 evaluator")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from assayer.citing.labels import MARKER
 from assayer.models.assessment import LABEL
-from assayer.text.sanitise import EXCERPT, MOST_FLAGS, clean_text, sanitise
+from assayer.text.sanitise import EXCERPT, MAX_FLAGS, clean_text, sanitise
 
 TRICKY = st.text(
     alphabet=st.sampled_from("[]P@1;, <!->\u200b\u202e\U000e0041\r\n\t\x02\x0caеоP\u0301е\xad\ufe0f\ud800\xa0\u2028")
@@ -219,4 +219,4 @@ def test_label_lookalikes_are_rewritten_and_flagged() -> None:
 
 
 def test_flags_of_one_kind_are_capped() -> None:
-    assert len(sanitise("[P1] " * 500)[1]) == MOST_FLAGS
+    assert len(sanitise("[P1] " * 500)[1]) == MAX_FLAGS

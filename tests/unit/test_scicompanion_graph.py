@@ -17,7 +17,7 @@ from assayer.methods.scicompanion.graph import (
     empty_graph,
 )
 from assayer.models import EdgeKey, EdgeKind, NodeKey, NodeKind, PaperId
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 
 N1, N2, N3, N9 = (NodeKey(f"N{number}") for number in (1, 2, 3, 9))
 
@@ -41,7 +41,7 @@ def test_duplicate_paper_or_alias_id_maps_to_same_node() -> None:
 
 
 def test_names_differing_in_case_accents_or_plural_share_a_node() -> None:
-    assert normalised_name("Naïve  Bayes-classifiers!") == normalised_name("naive bayes classifier")
+    assert normalise_name("Naïve  Bayes-classifiers!") == normalise_name("naive bayes classifier")
     graph = _graph()
     changed = graph.with_node("claim", "Quotes are often WRONG.", "Counted twice.", 2)
     assert changed.node == N3
@@ -142,7 +142,7 @@ def test_any_sequence_of_changes_keeps_graph_valid(changes: list[Change]) -> Non
         assert len(graph.nodes) <= 6
         assert len(graph.edges) <= 5
         assert all(node in graph.nodes for node in graph.papers.values())
-        names = [(node.kind, normalised_name(node.name)) for node in graph.nodes.values()]
+        names = [(node.kind, normalise_name(node.name)) for node in graph.nodes.values()]
         assert len(names) == len(set(names))
         for edge in graph.edges.values():
             sources, targets = KINDS_JOINED[edge.kind]

@@ -10,13 +10,13 @@ from assayer.text.section_titles import (
     is_back_title,
     is_known_title,
     is_main_title,
+    names_methods_or_results,
     number_of,
     opens_part,
     part_of,
     proposal_part_of,
     split_printed_number,
-    tells_methods_or_results,
-    without_number,
+    strip_number,
 )
 
 
@@ -61,12 +61,12 @@ def test_section_title_is_mapped_to_paper_part(title: str, part: PaperPart | Non
     ],
 )
 def test_section_number_is_separated_from_title(title: str, number: str, rest: str) -> None:
-    assert (number_of(title), without_number(title)) == (number, rest)
+    assert (number_of(title), strip_number(title)) == (number, rest)
 
 
 @given(st.text(max_size=80))
 def test_any_title_is_parsed_consistently_without_altering_text(title: str) -> None:
-    assert without_number(title) in title
+    assert strip_number(title) in title
     assert opens_part(title) is None or part_of(title) == opens_part(title)
 
 
@@ -103,7 +103,7 @@ def test_known_body_and_back_matter_titles_are_recognised(title: str, known: boo
     [("2. Study area", True), ("Error analysis", True), ("Related work and results", False), ("Some history", False)],
 )
 def test_methods_and_results_titles_are_recognised(title: str, told: bool) -> None:
-    assert tells_methods_or_results(title) is told
+    assert names_methods_or_results(title) is told
 
 
 @pytest.mark.parametrize(

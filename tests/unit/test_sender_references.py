@@ -1,6 +1,6 @@
 import pytest
 
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ from assayer.models.sender_references import own_reference
     ],
 )
 def test_own_reference_is_extracted_without_file_and_row_position(source: str, row: int | None, reference: str) -> None:
-    assert own_reference(source, row) == reference
+    assert get_own_reference(source, row) == reference

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assayer.text.markup import strip_markup
-from workers.literature_apis.query_encoding import allowed_in_filter, path_segment, plain_query, url_batches
+from workers.literature_apis.query_encoding import is_allowed_in_filter, path_segment, strip_to_words, url_batches
 from workers.literature_apis.record_fields import (
+    compute_last_day,
     distinct_links,
-    last_day_of_period,
     make_paper_id,
     parse_date,
     web_link,
@@ -39,7 +39,7 @@ def test_a_partial_date_is_the_last_day_of_its_period(text: str, day: dt.date | 
 
 @given(st.integers(), st.none() | st.integers(), st.none() | st.integers())
 def test_invalid_date_numbers_yield_no_date(year: int, month: int | None, day: int | None) -> None:
-    found = last_day_of_period(year, month, day)
+    found = compute_last_day(year, month, day)
     assert found is None or found.year == year
 
 
@@ -84,21 +84,21 @@ def test_paper_ids_encode_spaces_and_brackets() -> None:
     ],
 )
 def test_plain_query_keeps_only_words(query: str, words: str) -> None:
-    assert plain_query(query) == words
+    assert strip_to_words(query) == words
 
 
 @given(st.text())
 def test_plain_query_contains_no_operators(query: str) -> None:
-    words = plain_query(query)
+    words = strip_to_words(query)
     assert not set(words) & set('"()[]{}*?~!|&+:\\/,^<>=')
     assert not {"AND", "OR", "NOT"} & set(words.split())
     assert all(word[0] not in "-.'" for word in words.split())
-    assert plain_query(words) == words
+    assert strip_to_words(words) == words
 
 
 @given(st.text(min_size=1), st.integers(1, 60))
 def test_plain_query_fits_url_length_limit(query: str, longest: int) -> None:
-    assert len(quote(plain_query(query, longest))) <= longest + 2 * plain_query(query, longest).count(" ")
+    assert len(quote(strip_to_words(query, longest))) <= longest + 2 * strip_to_words(query, longest).count(" ")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_doi_path_segment_is_fully_encoded_and_reversible(doi: str) -> None:
     ],
 )
 def test_only_dois_without_separators_are_allowed_in_filters(doi: str, may: bool) -> None:
-    assert allowed_in_filter(doi) is may
+    assert is_allowed_in_filter(doi) is may
 
 
 @given(st.lists(st.text(min_size=1, max_size=30)), st.integers(1, 9), st.integers(1, 100))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cluster.cli.evaluation_summary import SummaryRow, show_summary, show_summary_table
-from cluster.cli.terminal import SafeConsole, print_error, remark, show_table
+from cluster.cli.terminal import SafeConsole, print_error, print_remark, show_table
 from tests.unit.reports_hostile import hostile_report
 
 ESCAPES = "\x1b]0;pwned\x07\x1b[2J\x9b31m\x08\x7f\r\u202e"
@@ -35,7 +35,7 @@ def test_summary_of_hostile_report_contains_no_control_characters(capsys: pytest
 
 
 def test_remarks_errors_and_tables_contain_no_control_characters(capsys: pytest.CaptureFixture[str]) -> None:
-    remark(f"Rejected: {ESCAPES}")
+    print_remark(f"Rejected: {ESCAPES}")
     print_error("Error:", f"{ESCAPES} is not a file.")
     show_table(["Title"], [[f"An idea {ESCAPES}"]])
     shown = "".join(capsys.readouterr())

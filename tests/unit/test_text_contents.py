@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assayer.text.contents import MOST_CLAIMS, MOST_NAMES, Mention, contents_of, text_with_title
-from assayer.text.names import normalised_name
+from assayer.text.contents import MAX_CLAIMS, MAX_NAMES, Mention, contents_of, text_with_title
+from assayer.text.names import normalise_name
 
 TITLE = "HedgeNet: Graph Neural Networks for Counting Wild Bees"
 ABSTRACT = (
@@ -53,8 +53,8 @@ def test_text_without_names_yields_no_mentions(title: str, abstract: str) -> Non
 
 def test_names_and_claims_of_a_long_text_are_bounded() -> None:
     found = contents_of("Names", " ".join(f"We show that METHOD{number} finds bees." for number in range(5_000)))
-    assert len(found.mentions) == MOST_NAMES
-    assert len(found.claims) == MOST_CLAIMS
+    assert len(found.mentions) == MAX_NAMES
+    assert len(found.claims) == MAX_CLAIMS
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,5 +63,5 @@ def test_mentions_and_claims_point_to_positions_in_text(title: str, abstract: st
     found, text = contents_of(title, abstract), text_with_title(title, abstract)
     for mention in found.mentions:
         assert mention.name in text[mention.sentence.start : mention.sentence.end]
-        assert mention.normalised == normalised_name(mention.name)
+        assert mention.normalised == normalise_name(mention.name)
     assert all(0 <= claim.start < claim.end <= len(text) for claim in found.claims)

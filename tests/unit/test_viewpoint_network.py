@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 
 from assayer.errors import ConfigurationError, InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
-from assayer.methods.grapheval.scoring.baselines import labelled_rows
+from assayer.methods.grapheval.scoring.baselines import find_labelled_rows
 from assayer.methods.grapheval.scoring.metrics import auroc
 from tests.unit.grapheval_graphs import PROVENANCE, rows, separable
 from workers.viewpoint_network import (
@@ -191,7 +191,7 @@ def test_generated_negatives_are_excluded_from_validation() -> None:
     settings = QUICK.model_copy(update={"negatives": 6, "epochs": 2})
     description = train_network(GRAPH, settings, PROVENANCE).description
     assert description.members[0].validation_ideas == round(0.15 * 26) + round(0.15 * 20)
-    assert len(labelled_rows(GRAPH, rows())) == 40
+    assert len(find_labelled_rows(GRAPH, rows())) == 40
 
 
 def test_importing_the_package_does_not_import_torch() -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, RootModel
 
-from assayer.cutoff import within
+from assayer.cutoff import keep_within_window
 from assayer.models import OPEN, Repository, Window
 from workers.code.commits import Commit, is_sha, validate_repository_name
 from workers.literature_apis.record_fields import (
@@ -84,7 +84,7 @@ class GitHub:
             answer = await fetch_json(self._remote, request, context, _Found)
             items = answer.items if answer else ()
             repositories = map(_repository, items)
-            for repository in within(repositories, window, lambda item: item.created, undated=True):
+            for repository in keep_within_window(repositories, window, lambda item: item.created, undated=True):
                 found.setdefault(repository.name, repository)
             if len(items) < size:
                 break

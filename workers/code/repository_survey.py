@@ -15,7 +15,7 @@ from workers.fetching.downloader import Downloader
 from workers.literature_apis.record_fields import parse_date
 from workers.sandbox.runner import Refused, parse_in_sandbox
 
-_MOST_FLAGS = 60
+_MAX_FLAGS = 60
 _WANTED: tuple[ContentKind, ...] = ("gzip",)
 
 
@@ -90,7 +90,7 @@ def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
         sources=tuple(clean),
         definitions=tuple(_make_definition(*definition) for definition in files.definitions),
         left_out=tuple(map(clean_text, files.left_out)),
-        flags=flags[:_MOST_FLAGS],
+        flags=flags[:_MAX_FLAGS],
     )
 
 

@@ -9,11 +9,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from assayer.cutoff import within
+from assayer.cutoff import keep_within_window
 from assayer.literature.paper_identity import doi
 from assayer.models import OPEN, Dataset, Window
 from assayer.text.markup import strip_markup
-from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.query_encoding import strip_to_words
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
@@ -27,8 +27,8 @@ from workers.literature_apis.record_fields import (
 )
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
-_LONGEST_QUERY = 300
-_MOST = 100
+_MAX_QUERY_CHARS = 300
+_MAX_RECORDS = 100
 """Maximum number of records per page."""
 
 
@@ -84,26 +84,28 @@ class DataCite:
     name: ClassVar[str] = "datacite"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        words = plain_query(query, _LONGEST_QUERY)
+        words = strip_to_words(query, _MAX_QUERY_CHARS)
         if not words or limit <= 0:
             return []
         params = (
-            ("query", words if window == OPEN else f"({words}) AND {_registered(window)}"),
+            ("query", words if window == OPEN else f"({words}) AND {_build_registration_filter(window)}"),
             ("resource-type-id", "dataset"),
             ("sort", "relevance"),
             ("disable-facets", "true"),
-            ("page[size]", str(min(limit, _MOST))),
+            ("page[size]", str(min(limit, _MAX_RECORDS))),
         )
         request = SourceRequest(self.name, "datasets", "dois", params)
         records = await fetch_parsed(
             self.remote, request, context, lambda response: parse_json(response, _Answer, self.name).data
         )
         datasets = filter(None, (_dataset(record.attributes) for record in records))
-        found = {item.key: item for item in within(datasets, window, lambda item: item.published, undated=True)}
+        found = {
+            item.key: item for item in keep_within_window(datasets, window, lambda item: item.published, undated=True)
+        }
         return list(found.values())[:limit]
 
 
-def _registered(window: Window) -> str:
+def _build_registration_filter(window: Window) -> str:
     """Return the filter on the registration date, with both ends inclusive. The window's start is exclusive, so results
     on that day are removed later."""
     return f"registered:[{window.after or '*'} TO {window.before or '*'}]"

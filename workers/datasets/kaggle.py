@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from pydantic import Field, RootModel
 
-from assayer.cutoff import within
+from assayer.cutoff import keep_within_window
 from assayer.models import Dataset, Window
 from assayer.text.markup import strip_markup
-from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.query_encoding import strip_to_words
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
@@ -26,7 +26,7 @@ from workers.literature_apis.record_fields import (
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_parsed, parse_json
 
 _PAGE = 20
-_LONGEST_QUERY = 200
+_MAX_QUERY_CHARS = 200
 
 
 class _Found(ApiObject):
@@ -54,7 +54,7 @@ class Kaggle:
     name: ClassVar[str] = "kaggle"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Dataset]:
-        words = plain_query(query, _LONGEST_QUERY)
+        words = strip_to_words(query, _MAX_QUERY_CHARS)
         found: dict[str, Dataset] = {}
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
             params = (("search", words), ("page", str(page)))
@@ -63,7 +63,7 @@ class Kaggle:
                 self.remote, request, context, lambda response: parse_json(response, _Page, self.name).root
             )
             datasets = [_dataset(entry) for entry in entries if entry.ref.count("/") == 1]
-            for dataset in within(datasets, window, lambda item: item.published, undated=True):
+            for dataset in keep_within_window(datasets, window, lambda item: item.published, undated=True):
                 found.setdefault(dataset.key, dataset)
             if len(entries) < _PAGE:
                 break

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from assayer.errors import InputError
 from assayer.ideas.parsing import idea_of_document
 from assayer.models import CitedWork, Document, Idea, LeftOut
-from assayer.text.sanitise import hidden_flags
+from assayer.text.sanitise import build_hidden_flags
 from assayer.text.tex import looks_like_tex
 from workers.documents.document_parsing import OFFICE_MARKS, read_document
 from workers.documents.limits import DocumentLimits, OfficeLimits, PdfLimits
@@ -68,7 +68,7 @@ async def read_document_idea(
         message = f"The name {source} ends in {ending}, but the file is {_NAMES[kind]}. {error.message}"
         raise InputError(message, error.hint) from error
     misnamed = LeftOut(part=f"the suffix {ending} of the name", why=f"the file is {_NAMES[kind]} and was read as such")
-    return also_left_out(idea, [misnamed] if is_misnamed else [])
+    return add_left_out(idea, [misnamed] if is_misnamed else [])
 
 
 def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
@@ -128,7 +128,7 @@ async def read_pdf_idea(
         left_out=left_out,
     )
     idea = idea_of_document(document, f"{source}{lost}")
-    hidden = hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
+    hidden = build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
     idea = idea.model_copy(update={"flags": (*idea.flags, *hidden)})
     references = await bibliography.references(pdf, source) if bibliography else ()
     if not references or _fields_read(references) < _fields_read(idea.references):
@@ -142,7 +142,7 @@ def _fields_read(references: Sequence[CitedWork]) -> int:
     return sum(bool(work.title) + bool(work.authors) for work in references)
 
 
-def also_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
+def add_left_out(idea: Idea, parts: Sequence[LeftOut]) -> Idea:
     """Return the idea with `parts` added to the record of what was left out."""
     if idea.reading is None or not parts:
         return idea

@@ -19,7 +19,7 @@ _AGAIN = "Save it again, or submit it as PDF or plain text."
 _ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTable, Field(discriminator="kind")])
 
 
-def _words(cause: str, limits: ParserLimits) -> tuple[str, str]:
+def _describe_cause(cause: str, limits: ParserLimits) -> tuple[str, str]:
     """Return what is wrong with a document, as words that follow its name, and what the user can do about it."""
     megabytes = limits.memory_bytes // 1_000_000
     words = {
@@ -64,7 +64,7 @@ async def parse_document(
     try:
         return await parse_in_sandbox(parser, document, limits, answer, characters=limits.characters, **options)
     except Refused as refused:
-        wrong, remedy = _words(refused.cause, limits)
+        wrong, remedy = _describe_cause(refused.cause, limits)
         cause = refused.cause if refused.cause in get_args(UnreadableCause) else "damaged"
         raise Unreadable(f"{source} {wrong}.", remedy, cast(UnreadableCause, cause)) from None
 

@@ -22,7 +22,7 @@ from assayer.reference_lists.bibliography_files import read_bibliography
 from assayer.text.bounded_lines import BoundedLine, bounded_lines, check_readable
 from assayer.text.decoding import decode_text, encoding_of
 from assayer.text.tex import looks_like_tex
-from workers.documents.document_ideas import KINDS, Bibliography, also_left_out, read_document_idea
+from workers.documents.document_ideas import KINDS, Bibliography, add_left_out, read_document_idea
 from workers.documents.document_parsing import read_table
 from workers.documents.limits import DocumentLimits
 from workers.documents.tex_package import TEX_SUFFIXES, pack_document
@@ -34,7 +34,7 @@ IDEA_FILE_SUFFIXES = (
     ".ndjson", ".csv", ".tsv", _TABLE,
 )  # fmt: skip
 """Suffixes of the files that are read from a folder."""
-_MOST_BIBLIOGRAPHY_BYTES = 20_000_000
+_MAX_BIBLIOGRAPHY_BYTES = 20_000_000
 
 
 class RejectedInput(Frozen):
@@ -47,7 +47,7 @@ class RejectedInput(Frozen):
 Outcome = list[Idea | RejectedInput]
 
 
-def _rejected(source: str, error: AssayerError) -> RejectedInput:
+def _build_rejected_input(source: str, error: AssayerError) -> RejectedInput:
     return RejectedInput(source=source, message=str(error))
 
 
@@ -68,7 +68,7 @@ def _check_regular(path: Path) -> None:
 
 
 @contextmanager
-def _opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
+def _open_file(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
     """Open a file. Raises InputError if it is too large, or if opening or later reading fails."""
     try:
         with path.open("rb") as file:
@@ -81,7 +81,7 @@ def _opened(path: Path, most_bytes: int) -> Iterator[BinaryIO]:
 
 
 def _bytes(path: Path, most_bytes: int) -> bytes:
-    with _opened(path, most_bytes) as file:
+    with _open_file(path, most_bytes) as file:
         return file.read()
 
 
@@ -116,7 +116,7 @@ class IdeaFileReader:
                 return await self._table(path)
             return [await self._document(file, suffix)]
         except (InputError, FullTextError) as error:
-            return [_rejected(str(path), error)]
+            return [_build_rejected_input(str(path), error)]
 
     async def _document(self, file: InputFile, suffix: str) -> Idea:
         """Read a file that contains one idea."""
@@ -141,14 +141,14 @@ class IdeaFileReader:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
         idea = await self._parsed(path, data, "tex")
         why = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
-        return also_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
+        return add_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
 
     async def _plain(self, path: Path) -> Idea:
         """Read a text file, which may be the source of a TeX document."""
         data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
         text = await asyncio.to_thread(decode_text, data, str(path))
         if not looks_like_tex(text):
-            known = await asyncio.to_thread(_with_bibliography, text, path)
+            known = await asyncio.to_thread(_read_with_bibliography, text, path)
             return await asyncio.to_thread(parse_idea, text, str(path), known=known)
         return await self._parsed(path, data, "tex")
 
@@ -164,7 +164,7 @@ class IdeaFileReader:
             LeftOut(part=f"{others} cell{'s' * (others != 1)} with code or output", why="only cells with text are read")
         ]
         idea = parse_idea("\n\n".join(texts), str(path))
-        return also_left_out(idea, left_out if others else [])
+        return add_left_out(idea, left_out if others else [])
 
     async def _table(self, path: Path) -> Outcome:
         data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
@@ -192,9 +192,9 @@ class IdeaFileReader:
     def _jsonl(self, path: Path) -> Outcome:
         """Read a JSON Lines file. Line numbers start at 1 and include blank lines, which are skipped."""
         outcome: Outcome = []
-        with _opened(path, self._limits.jsonl_bytes) as file:
+        with _open_file(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, str(path))
-            with closing(bounded_lines(file, encoding, self._limits.text_bytes, _uncounted)) as lines:
+            with closing(bounded_lines(file, encoding, self._limits.text_bytes, _count_nothing)) as lines:
                 for number, line in enumerate(lines, 1):
                     if line.text.strip():
                         outcome += self._line(line, f"{path}:{number}", encoding)
@@ -210,7 +210,7 @@ class IdeaFileReader:
             check_readable(line.text, encoding, source)
             records = records_in(decode_json(line.text, source))
         except InputError as error:
-            return [_rejected(source, error)]
+            return [_build_rejected_input(source, error)]
         if len(records) == 1:
             return [self._record(records[0], source)]
         return [self._record(record, f"{source}.{number}") for number, record in enumerate(records, 1)]
@@ -218,12 +218,12 @@ class IdeaFileReader:
     def _csv(self, path: Path) -> Outcome:
         """Read a CSV file, one idea per row."""
         name, most = str(path), self._limits.text_bytes
-        with _opened(path, self._limits.jsonl_bytes) as file:
+        with _open_file(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, name)
-            with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
+            with closing(bounded_lines(file, encoding, most, _count_nothing)) as lines:
                 references = csv_reference_column(lines, name, encoding, most)
             file.seek(0)
-            with closing(bounded_lines(file, encoding, most, _uncounted)) as lines:
+            with closing(bounded_lines(file, encoding, most, _count_nothing)) as lines:
                 table = csv_ideas(lines, name, encoding, most, lambda n: f"{path}:{n}", self._latest, references)
                 return _outcome(path, table)
 
@@ -231,7 +231,7 @@ class IdeaFileReader:
         try:
             return idea_of_record(record, source, self._latest)
         except AssayerError as error:
-            return _rejected(source, error)
+            return _build_rejected_input(source, error)
 
 
 def _source(cell: Mapping[str, object]) -> str:
@@ -240,7 +240,7 @@ def _source(cell: Mapping[str, object]) -> str:
     return "".join(map(str, source)) if isinstance(source, list) else str(source or "")
 
 
-def _with_bibliography(text: str, path: Path) -> Document:
+def _read_with_bibliography(text: str, path: Path) -> Document:
     """Read the bibliography files named in a text's front matter, and return the works that the text cites. Only files
     in the text's folder are read."""
     fields, _ = split_front_matter(text)
@@ -249,8 +249,8 @@ def _with_bibliography(text: str, path: Path) -> Document:
     left_out: list[LeftOut] = []
     for name in filter(None, (part.strip() for part in named.split(";"))):
         try:
-            file = _beside(path, name)
-            read = read_bibliography(decode_text(_bytes(file, _MOST_BIBLIOGRAPHY_BYTES), name), name)
+            file = _find_beside(path, name)
+            read = read_bibliography(decode_text(_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
         except (InputError, OSError) as error:
             left_out.append(LeftOut(part=f"the bibliography {name}", why=str(error)))
             continue
@@ -260,7 +260,7 @@ def _with_bibliography(text: str, path: Path) -> Document:
     return Document(references=tuple(works), references_reader=reader, left_out=tuple(left_out))
 
 
-def _beside(path: Path, name: str) -> Path:
+def _find_beside(path: Path, name: str) -> Path:
     """Return the file with this name in the folder of `path`. Raises InputError if there is none, or if it is a link
     that leads out of the folder."""
     file = path.parent / name
@@ -269,7 +269,7 @@ def _beside(path: Path, name: str) -> Path:
     return file
 
 
-def _uncounted() -> None:
+def _count_nothing() -> None:
     """Do nothing: lines need not be counted, because the file's size is limited."""
 
 
@@ -288,7 +288,9 @@ def _outcome(path: Path, table: TableIdeas) -> Outcome:
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
     above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
     for number, _, idea in table.rows:
-        outcome.append(also_left_out(idea, above) if isinstance(idea, Idea) else _rejected(f"{path}:{number}", idea))
+        outcome.append(
+            add_left_out(idea, above) if isinstance(idea, Idea) else _build_rejected_input(f"{path}:{number}", idea)
+        )
     if not outcome:
         raise InputError(f"{path} has a header but no rows.", "Put one proposal in each row.")
     return outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assayer.errors import AssayerError
-from assayer.literature.paper_identity import arxiv_id, doi, identifiers_in, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi, identifiers_in
 from assayer.models import Idea, Identifiers
 from workers.documents.document_ideas import (
     Bibliography,
@@ -29,7 +29,7 @@ __all__ = [
     "IDEA_FILE_SUFFIXES",
     "IdeasRead",
     "RejectedInput",
-    "given_together",
+    "are_given_together",
     "read_ideas",
 ]
 
@@ -85,13 +85,13 @@ def _files_of_folder(folder: Path) -> list[InputFile] | RejectedInput:
     fragments -= {main.name for main in documents}
     alone = fragments if len(documents) == 1 else set()
     return [
-        InputFile(file, tuple(sorted(_unread(documents[file]) | alone)) if file in documents else ())
+        InputFile(file, tuple(sorted(_list_unread_files(documents[file]) | alone)) if file in documents else ())
         for file in files
         if file in documents or file.name not in pieces | alone
     ]
 
 
-def _unread(document: FolderDocument) -> set[str]:
+def _list_unread_files(document: FolderDocument) -> set[str]:
     """Return the names of a document's files that are not TeX files."""
     return {name for name in document.pieces if not name.lower().endswith(TEX_SUFFIXES)}
 
@@ -134,7 +134,7 @@ async def read_ideas(
         for path in paths:
             files = _files(path)
             if isinstance(files, RejectedInput):
-                work = _named_work(path)
+                work = _parse_named_work(path)
                 tasks.append(group.create_task(_read_work(work, works)) if work else files)
             else:
                 tasks += [group.create_task(reader.read(file)) for file in files]
@@ -152,20 +152,20 @@ class _NamedWork(NamedTuple):
     """Web URL of a work without an identifier; otherwise empty."""
 
 
-def _named_work(path: Path) -> _NamedWork | None:
+def _parse_named_work(path: Path) -> _NamedWork | None:
     """Return the work named by an argument that is not a path, or None."""
     name = _ADDRESS.sub(r"\1//", str(path))
     if any(character.isspace() for character in name):
         return None
     is_address = _ADDRESS.match(name) is not None
-    identifiers = identifiers_in(name) if is_address else Identifiers(arxiv=arxiv_id(name), doi=_bare_doi(name))
-    identifiers = with_arxiv(identifiers)
+    identifiers = identifiers_in(name) if is_address else Identifiers(arxiv=arxiv_id(name), doi=_parse_bare_doi(name))
+    identifiers = add_arxiv_id(identifiers)
     if identifiers == Identifiers() and not is_address:
         return None
     return _NamedWork(name, identifiers, name if identifiers == Identifiers() else "")
 
 
-def _bare_doi(name: str) -> str:
+def _parse_bare_doi(name: str) -> str:
     return doi(name) if _DOI.match(name) else ""
 
 
@@ -179,7 +179,7 @@ async def _read_work(work: _NamedWork, works: WorkReader | None) -> Outcome:
         return [RejectedInput(source=work.name, message=str(error))]
 
 
-def given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
+def are_given_together(paths: Sequence[Path], read: IdeasRead) -> bool:
     """Return whether several ideas were submitted, or an input that can contain several (a folder or a file of rows),
     even if not all could be read."""
     inputs: list[Idea | RejectedInput] = [*read.ideas, *read.rejected]

@@ -7,8 +7,8 @@ from assayer.ideas.parsing import UNTITLED, idea_of_document, parse_idea
 from assayer.ideas.tables import IdeaTable
 from assayer.models import CitedWork, Document, FrontMatterField, Frozen, Idea, LeftOut, Note, Section
 from assayer.reference_lists.entry_shape import reads_like_entry
-from assayer.text.sanitise import hidden_flags
-from assayer.text.section_titles import is_known_title, without_number
+from assayer.text.sanitise import build_hidden_flags
+from assayer.text.section_titles import is_known_title, strip_number
 
 _MAIN_HEADINGS = 2
 
@@ -66,7 +66,7 @@ class ParsedText(Frozen):
         its level is higher than all others and it does not name a standard section."""
         levels = [level for level, _ in self.paragraphs if level > 0]
         heads_all = len(levels) > 1 and self.paragraphs[0][0] == levels[0] < min(levels[1:])
-        if self.title or not heads_all or is_known_title(without_number(self.paragraphs[0][1])):
+        if self.title or not heads_all or is_known_title(strip_number(self.paragraphs[0][1])):
             return self.title, self.paragraphs
         return self.paragraphs[0][1], self.paragraphs[1:]
 
@@ -111,4 +111,4 @@ class ParsedText(Frozen):
             idea = idea_of_document(document, source)
         else:
             idea = parse_idea(self.to_markdown(), source, self.title or None, known=document)
-        return idea.model_copy(update={"flags": (*idea.flags, *hidden_flags(self.hidden))})
+        return idea.model_copy(update={"flags": (*idea.flags, *build_hidden_flags(self.hidden))})

@@ -13,10 +13,10 @@ _DOTLESS = {"ı": "i", "ȷ": "j"}
 
 def compose_accents(text: str) -> str:
     """Return the text with each separate accent and the following letter combined, if such a letter exists."""
-    return _ACCENT.sub(_composed, text) if not _COMBINING.keys().isdisjoint(text) else text
+    return _ACCENT.sub(_compose_match, text) if not _COMBINING.keys().isdisjoint(text) else text
 
 
-def _composed(match: re.Match[str]) -> str:
+def _compose_match(match: re.Match[str]) -> str:
     letter = _DOTLESS.get(match["letter"], match["letter"])
     composed = unicodedata.normalize("NFC", letter + _COMBINING[match["accent"].strip()])
     return composed if len(composed) == 1 else match[0]

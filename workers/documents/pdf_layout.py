@@ -15,10 +15,10 @@ from assayer.text.section_titles import (
     is_back_title,
     is_known_title,
     is_main_title,
-    joined_small_capitals,
+    join_small_capitals,
     split_printed_number,
 )
-from workers.documents.pdf_lines import PdfLine, TextStyle, running_key, without_line_numbers, without_running_lines
+from workers.documents.pdf_lines import PdfLine, TextStyle, build_running_key, remove_line_numbers, remove_running_lines
 from workers.documents.pdf_notes import part_notes
 
 _CAPTION = re.compile(
@@ -26,8 +26,8 @@ _CAPTION = re.compile(
     r"(?P<text>.?)",
     re.IGNORECASE,
 )
-_MOST_LINES = 25
-_MOST_TABLE_LINES = 4
+_MAX_LINES = 25
+_MAX_TABLE_LINES = 4
 """Maximum lines of a table caption; later lines in the same size belong to the table itself."""
 
 
@@ -35,7 +35,7 @@ _ENTRY_NUMBER = re.compile(r"\[\d{1,3}\] ")
 """Number of an entry of a reference list, which may have the same size as a caption."""
 
 
-def without_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
+def remove_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
     """Remove captions in a size other than the body text's, which shows where they end."""
     left: list[PdfLine] = []
     place = 0
@@ -55,7 +55,7 @@ def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> in
         return 0
     if match["mark"] != ":" and match["text"] and not match["text"].isupper():
         return 0
-    most = _MOST_LINES if match["figure"] else _MOST_TABLE_LINES
+    most = _MAX_LINES if match["figure"] else _MAX_TABLE_LINES
     for length, line in enumerate(lines[place + 1 : place + most], 1):
         ended = not match["figure"] and lines[place + length - 1].text.endswith(".")
         changed = line.page != first.page or abs(line.style.size - first.style.size) >= 0.4
@@ -94,7 +94,7 @@ class _Heading(NamedTuple):
     """True if the heading is not printed."""
 
 
-_MOST_HEADS = 12
+_MAX_HEADS = 12
 _NO_HEADING = re.compile(
     r"^(?:fig(?:ure)?|table|tab|algorithm|equation|eq|scheme|listing|doi|https?|©)\b", re.IGNORECASE
 )
@@ -133,7 +133,7 @@ def _title(lines: Sequence[PdfLine], body: TextStyle, metadata: str) -> str:
 
 
 def _heading(line: PdfLine, body: TextStyle) -> _Heading | None:
-    text, style = joined_small_capitals(line.text.rstrip(":").strip()), line.style
+    text, style = join_small_capitals(line.text.rstrip(":").strip()), line.style
     words = text.split()
     number, title = split_printed_number(text)
     if list_title(text) == "certain":
@@ -186,9 +186,7 @@ def _follows_list(heading: _Heading, above: str) -> bool:
     return bool((numbered or FOLLOWS.match(title) or _LETTERED.match(title)) and not _UNENDED.search(above))
 
 
-def _lines_with_headings(
-    lines: Sequence[PdfLine], body: TextStyle, title: str
-) -> Iterator[tuple[PdfLine, _Heading | None]]:
+def _mark_headings(lines: Sequence[PdfLine], body: TextStyle, title: str) -> Iterator[tuple[PdfLine, _Heading | None]]:
     """Yield each line, with its heading if it is one. Lines of a multi-line heading are joined."""
     pending: tuple[PdfLine, _Heading] | None = None
     for line in lines:
@@ -206,7 +204,7 @@ def _lines_with_headings(
         yield pending
 
 
-def _with_list_heading(
+def _add_list_headings(
     marked: Sequence[tuple[PdfLine, _Heading | None]],
 ) -> Sequence[tuple[PdfLine, _Heading | None]]:
     """Return the lines, with headings added around a reference list if no printed one is recognised."""
@@ -235,12 +233,12 @@ def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, l
     )
 
 
-_SAME_EDGE, _LEAST_INDENT, _MOST_INDENT = 1.5, 3, 45
+_SAME_EDGE, _MIN_INDENT, _MAX_INDENT = 1.5, 3, 45
 """Maximum difference in points of two lines with one left edge, and limits of the indentation below it."""
 _INDENT = "  "
 
 
-def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
+def _find_list_lines(lines: Sequence[PdfLine | str]) -> str:
     """Return the lines of a reference list. Those set in from a left edge on their page continue an entry and begin
     with spaces, or the others do if entries begin set in; an edge is the left of at least two lines of the list."""
     printed = [line for line in lines if isinstance(line, PdfLine)]
@@ -252,7 +250,7 @@ def _listed_lines(lines: Sequence[PdfLine | str]) -> str:
 
     def is_inside(line: PdfLine) -> bool:
         on_page = edges.get(line.page, {line.left})
-        return line.left not in on_page or any(_LEAST_INDENT <= line.left - edge <= _MOST_INDENT for edge in on_page)
+        return line.left not in on_page or any(_MIN_INDENT <= line.left - edge <= _MAX_INDENT for edge in on_page)
 
     inside = [line for line in printed if is_inside(line)]
     begins_inside = inside[:1] == printed[:1] and _begin_share(inside) > _begin_share(set(printed).difference(inside))
@@ -283,23 +281,23 @@ def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
 
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
-    lines = without_line_numbers(lines)
-    printed, lines = lines, without_running_lines(lines)
+    lines = remove_line_numbers(lines)
+    printed, lines = lines, remove_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
     rotated = sum(not line.style.upright for line in printed)
     kept = frozenset(map(id, lines))
-    heads = dict.fromkeys(running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
+    heads = dict.fromkeys(build_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
     body = _body_style(lines)
-    described = without_captions(lines, body)
+    described = remove_captions(lines, body)
     captions = sum(_CAPTION.match(line.text) is not None for line in lines) - sum(
         _CAPTION.match(line.text) is not None for line in described
     )
     lines, notes = part_notes(described, body.size)
     title = _title(lines, body, metadata_title)
-    marked = list(_lines_with_headings(lines, body, title))
+    marked = list(_mark_headings(lines, body, title))
     headings = [heading for _, heading in marked if heading]
-    marked = list(_with_list_heading(marked))
+    marked = list(_add_list_headings(marked))
     numbered = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
@@ -317,10 +315,10 @@ def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayo
     if len(sections) == 1:
         sections = [(WHOLE_TEXT, sections[0][1])]
     texts = (
-        (name, _listed_lines(content) if list_title(name) == "certain" else _paragraphs(content))
+        (name, _find_list_lines(content) if list_title(name) == "certain" else _paragraphs(content))
         for name, content in sections
     )
     found = tuple(
         Section(title=name.translate(_LIGATURES), text=text.translate(_LIGATURES)) for name, text in texts if text
     )
-    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MOST_HEADS], captions, rotated)
+    return PdfLayout(title.translate(_LIGATURES), found, tuple(notes), tuple(heads)[:_MAX_HEADS], captions, rotated)

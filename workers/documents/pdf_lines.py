@@ -1,5 +1,4 @@
-"""Lines of a PDF with their style, and removal of what is not part of the text: numbers in the margin, running heads
-and page numbers."""
+"""Lines of a PDF with their style, and removal of line numbers in the margin, running heads and page numbers."""
 
 import re
 from collections import Counter, defaultdict
@@ -29,47 +28,47 @@ class PdfLine(NamedTuple):
 
 
 _EDGE = 3
-_FEWEST_HEADS = 3
+_MIN_HEADS = 3
 _NUMBERED_HEAD = re.compile(
     r"(?P<left>\d{1,4})[\s|·–-]{1,5}(?P<after>[^\W\d_][^\d]{2,80})|(?P<before>[^\W\d_][^\d]{2,80}?)[\s|·–-]{1,5}(?P<right>\d{1,4})"
 )
 """Words and the page number beside them: `Bibliography 97`, `98 Bibliography`."""
-_LONGEST_PAGE_NUMBER = 4
+_MAX_NUMBER_DIGITS = 4
 """Maximum digits of a page or line number; a longer number may be the end of a DOI."""
 _LINE_NUMBER = re.compile(r"(?P<number>\d{1,4})(?:\s+|$)")
-_FEWEST_NUMBERED, _LARGEST_STEP, _FIFTH = 20, 4, 5
+_MIN_NUMBERED, _MAX_STEP, _FIFTH = 20, 4, 5
 """Minimum number of lines with rising numbers in the margin, and maximum difference between two of them."""
-_NUMBERED_LINES, _NUMBERED_PAGES, _FEWEST_NUMBERED_PAGES = 2 / 3, 0.25, 3
+_NUMBERED_LINES, _NUMBERED_PAGES, _MIN_NUMBERED_PAGES = 2 / 3, 0.25, 3
 """Minimum shares of the lines of a page and of the pages that are numbered, and minimum number of such pages."""
 _ANY_NUMBER = re.compile(r"\d+")
 
 
-def running_key(line: PdfLine) -> str:
+def build_running_key(line: PdfLine) -> str:
     """Return the line's text with all numbers replaced, so that a running head is the same on all pages."""
     return _ANY_NUMBER.sub("#", line.text)
 
 
-def without_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
+def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     """Remove the numbers that manuscripts for review have in the margin of each line, or of each fifth."""
     marks = [(place, mark) for place, line in enumerate(lines) if (mark := _LINE_NUMBER.match(line.text))]
     fifths = [(place, mark) for place, mark in marks if int(mark["number"]) % _FIFTH == 0]
-    rising, by_fifths = _rising(marks, range(1, _LARGEST_STEP + 1)), _rising(fifths, (_FIFTH, 2 * _FIFTH))
+    rising, by_fifths = _keep_rising(marks, range(1, _MAX_STEP + 1)), _keep_rising(fifths, (_FIFTH, 2 * _FIFTH))
     step = 1
-    if len(rising) < _FEWEST_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
+    if len(rising) < _MIN_NUMBERED or (len(rising) < len(lines) / 2 and not _has_numbered_pages(lines, rising)):
         rising, step = by_fifths, _FIFTH
-    if len(rising) < max(_FEWEST_NUMBERED, len(lines) / 4 / step):
+    if len(rising) < max(_MIN_NUMBERED, len(lines) / 4 / step):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
     for place, following in pairwise(sorted(rising)):
         first, last = (int(rising[item]["number"]) for item in (place, following))
-        for number in range(first + step, min(last, first + _LARGEST_STEP * step), step):  # in a word that was joined
+        for number in range(first + step, min(last, first + _MAX_STEP * step), step):  # in a word that was joined
             for inside in range(place, min(following, place + 2 * step)):
                 texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
                 texts[inside] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[inside], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
-def _rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
+def _keep_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[int]) -> dict[int, re.Match[str]]:
     """Return the marks, by place, whose number exceeds the one before it by one of these steps, and those before."""
     pairs = (pair for pair in pairwise(marks) if int(pair[1][1]["number"]) - int(pair[0][1]["number"]) in steps)
     return {place: mark for pair in pairs for place, mark in pair}
@@ -80,44 +79,44 @@ def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bo
     all_lines = Counter(line.page for line in lines)
     with_number = Counter(lines[place].page for place in numbered)
     pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
-    return pages >= max(_FEWEST_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
+    return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
 
-def without_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
+def remove_running_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the top or bottom of pages."""
     pages = [list(page) for _, page in groupby(lines, lambda line: line.page)]
     # If all pages are the same, so are their texts, which are then no running heads.
-    return _without_running(pages, pages) or _without_running(pages, [*{_keys(page): page for page in pages}.values()])
+    return _remove_running(pages, pages) or _remove_running(pages, [*{_keys(page): page for page in pages}.values()])
 
 
 def _keys(page: Iterable[PdfLine]) -> tuple[str, ...]:
-    return tuple(running_key(line) for line in page)
+    return tuple(build_running_key(line) for line in page)
 
 
 def _edge(page: Sequence[PdfLine]) -> set[str]:
     return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
 
 
-def _without_running(pages: Sequence[Sequence[PdfLine]], counted: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
+def _remove_running(pages: Sequence[Sequence[PdfLine]], counted: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted` pages."""
     seen = Counter(key for page in counted for key in _edge(page))
-    running = {key for key, count in seen.items() if count >= max(3, len(counted) // 3)} | _numbered_heads(pages)
+    running = {key for key, count in seen.items() if count >= max(3, len(counted) // 3)} | _find_numbered_heads(pages)
     return [
         line
         for page, edge in ((page, _edge(page)) for page in pages)
         for line in page
         if line.style.upright
-        and not (line.text.isdecimal() and len(line.text) <= _LONGEST_PAGE_NUMBER)
-        and (running_key(line) not in running or running_key(line) not in edge)
+        and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
+        and (build_running_key(line) not in running or build_running_key(line) not in edge)
     ]
 
 
-def _numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
+def _find_numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
     """Return the keys of the heads of chapters: words beside a page number, on pages that it numbers."""
     beside: dict[tuple[str, int], set[str]] = defaultdict(set)
     for page in pages:
         for line in (*page[:1], *page[-1:]):
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
-                beside[words, number - line.page].add(f"{line.page} {running_key(line)}")
-    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _FEWEST_HEADS for item in found}
+                beside[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
+    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _MIN_HEADS for item in found}

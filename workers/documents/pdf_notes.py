@@ -12,7 +12,7 @@ _START = re.compile(r"(?P<number>\d{1,3}) ?(?=[^\W\d_]|[\"“‘(])")
 _SMALLER = 0.93
 """Maximum size of a note's type, as a share of the size of the body text."""
 _SAME = 0.06
-_MOST_LINES = 30
+_MAX_LINES = 30
 
 
 class _Style(Protocol):
@@ -40,11 +40,11 @@ def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note
     kept: list[L] = []
     notes: list[Note] = []
     for _, page in groupby(lines[:end], lambda line: line.page):
-        kept += _without_notes(list(page), body_size, notes)
+        kept += _separate_notes(list(page), body_size, notes)
     return [*kept, *lines[end:]], notes
 
 
-def _without_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
+def _separate_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
     """Yield the lines of a page that are not notes, and add its notes to `notes`."""
     place = 0
     while place < len(page):
@@ -64,7 +64,7 @@ def _run_at(page: Sequence[L], place: int, body_size: float) -> list[L]:
     if size > _SMALLER * body_size or not _START.match(page[place].text):
         return []
     alike = takewhile(lambda line: abs(line.style.size - size) <= _SAME * body_size, page[place:])
-    return list(islice(alike, _MOST_LINES))
+    return list(islice(alike, _MAX_LINES))
 
 
 def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:

@@ -112,11 +112,11 @@ async def extract_pdf(pdf: bytes, limits: PdfLimits | None = None, source: str =
         ),
         captions=layout.captions,
         rotated=layout.rotated,
-        hidden=_hidden(parsed),
+        hidden=_collect_hidden_texts(parsed),
     )
 
 
-def _hidden(parsed: _Lines) -> tuple[HiddenText, ...]:
+def _collect_hidden_texts(parsed: _Lines) -> tuple[HiddenText, ...]:
     return tuple(HiddenText(page + 1, why, text) for page, why, text in parsed.hidden)
 
 
@@ -124,4 +124,4 @@ async def pdf_text(pdf: bytes, limits: PdfLimits, source: str) -> PdfText:
     """Return all lines of a PDF in their original order, including running heads. Raises Unreadable."""
     parsed = await _parse(pdf, source, limits)
     text = "\n".join(compose_accents(text) for *_, text in parsed.lines)
-    return PdfText(text, _hidden(parsed), parsed.pages, parsed.unlooked)
+    return PdfText(text, _collect_hidden_texts(parsed), parsed.pages, parsed.unlooked)

@@ -20,8 +20,8 @@ _NAMED = re.compile(
 )
 _SUFFIXES = ("", ".tex", ".bib", ".ltx")
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
-_MOST_FILES = 500
-_MOST_BYTES = 50_000_000
+_MAX_FILES = 500
+_MAX_BYTES = 50_000_000
 
 
 def is_tex_archive(data: bytes) -> bool:
@@ -57,7 +57,7 @@ def _is_document(file: Path) -> bool:
 
 def _pieces(main: Path, names: Sequence[str]) -> frozenset[str]:
     try:
-        files = _document_files(main, _MOST_BYTES)
+        files = _document_files(main, _MAX_BYTES)
     except InputError:
         return frozenset()
     source = b"\n".join(files.values())
@@ -96,7 +96,7 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     waiting = [main.name]
     total = 0
-    while waiting and len(files) < _MOST_FILES:
+    while waiting and len(files) < _MAX_FILES:
         name = waiting.pop(0)
         if name in files:
             continue
@@ -104,7 +104,7 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
         total += len(files[name])
         if total > most_bytes:
             raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
-        waiting += _included(files[name], name, folder)
+        waiting += _find_included_files(files[name], name, folder)
         waiting += _list_of(main, folder) if name == main.name else []
     return files
 
@@ -122,7 +122,7 @@ def _list_of(main: Path, folder: Path) -> list[str]:
     return [name] if _is_inside(folder / name, folder) else []
 
 
-def _included(source: bytes, name: str, folder: Path) -> Iterator[str]:
+def _find_included_files(source: bytes, name: str, folder: Path) -> Iterator[str]:
     """Yield the names, relative to the folder, of existing files that a file includes."""
     for match in _NAMED.finditer(source):
         braced, bare, first, second = (

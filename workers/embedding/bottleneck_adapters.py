@@ -57,14 +57,14 @@ def apply_adapter(model: Any, adapter: str) -> None:
     saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
     config = saved.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
-        raise _unreadable(adapter, "it is not a plain bottleneck after each layer")
+        raise _build_unreadable_error(adapter, "it is not a plain bottleneck after each layer")
     if config.get("non_linearity") not in ACT2FN:
-        raise _unreadable(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
+        raise _build_unreadable_error(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
     weights = torch.load(str(cached_file(adapter, "pytorch_adapter.bin")), map_location="cpu", weights_only=True)
-    found = _by_layer(adapter, weights)
+    found = _group_by_layer(adapter, weights)
     layers = list(model.encoder.layer)
     if saved.get("hidden_size") != model.config.hidden_size or sorted(found) != list(range(len(layers))):
-        raise _unreadable(adapter, f"it does not fit this model of {len(layers)} layers")
+        raise _build_unreadable_error(adapter, f"it does not fit this model of {len(layers)} layers")
     for number, layer in enumerate(layers):
         norm = layer.output.LayerNorm
         down, up = _linear(found[number], "down.0"), _linear(found[number], "up")
@@ -72,15 +72,15 @@ def apply_adapter(model: Any, adapter: str) -> None:
         layer.output.LayerNorm = bottleneck.to(norm.weight.device, norm.weight.dtype).eval()
 
 
-def _by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
+def _group_by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
     found: dict[int, Weights] = defaultdict(dict)
     for name, tensor in weights.items():
         match = _WEIGHT.fullmatch(name)
         if match is None:
-            raise _unreadable(adapter, f"it has unexpected weights, {name}")
+            raise _build_unreadable_error(adapter, f"it has unexpected weights, {name}")
         found[int(match[1])][match[2]] = tensor
     if any(len(some) < 4 for some in found.values()):
-        raise _unreadable(adapter, "weights are missing")
+        raise _build_unreadable_error(adapter, "weights are missing")
     return found
 
 
@@ -91,7 +91,7 @@ def _linear(weights: Weights, part: str) -> torch.nn.Linear:
     return linear
 
 
-def _unreadable(adapter: str, why: str) -> ConfigurationError:
+def _build_unreadable_error(adapter: str, why: str) -> ConfigurationError:
     return ConfigurationError(
         f"The adapter {adapter!r} cannot be used: {why}.", "Use the adapters that were published with the model."
     )

@@ -12,7 +12,7 @@ from assayer.errors import ConfigurationError
 from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.embedding.model_profiles import Pooling, adapters_of
 from workers.embedding.settings import PACKAGED, EmbedderSettings
-from workers.torch_runtime import INSTALL, choose_device, choose_dtype, first_line, import_torch
+from workers.torch_runtime import INSTALL, choose_device, choose_dtype, get_first_line, import_torch
 
 EmbeddingVector = NDArray[np.float32]
 
@@ -62,7 +62,7 @@ class SentenceModel(PaddedModel):
 
     def dimensions(self) -> int:
         self.load()
-        return self.stated_dimensions() or _dimensions(self._model)
+        return self.stated_dimensions() or _get_dimensions(self._model)
 
     def prepare(self, texts: Sequence[EmbeddingInput]) -> Sequence[TokenizedText]:
         """Tokenize the texts with their prefixes. Raises ConfigurationError if the model is not available."""
@@ -155,7 +155,7 @@ class SentenceModel(PaddedModel):
             self._adapt(model)
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
-                f"The embedding model {settings.model!r} could not be loaded: {first_line(error)}",
+                f"The embedding model {settings.model!r} could not be loaded: {get_first_line(error)}",
                 "Check its name. If HF_HUB_OFFLINE is set, it must already be downloaded.",
             ) from error
         if not isinstance(model.tokenizer, transformers.PreTrainedTokenizerBase):
@@ -181,7 +181,7 @@ class SentenceModel(PaddedModel):
         return {kind: next((item for item in some if item is not None), "") for kind, some in wanted.items()}
 
 
-def _dimensions(model: Any) -> int:
+def _get_dimensions(model: Any) -> int:
     """Return the model's dimensions, through a method that sentence-transformers 6 renamed."""
     sizes = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return int(sizes())
@@ -192,4 +192,4 @@ def _set_pooling(model: Any, pooling: Pooling) -> None:
     it."""
     for name, module in model.named_children():
         if type(module).__name__ == "Pooling":  # the class's module differs between releases
-            setattr(model, name, type(module)(_dimensions(module), pooling_mode=pooling))
+            setattr(model, name, type(module)(_get_dimensions(module), pooling_mode=pooling))

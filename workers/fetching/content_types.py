@@ -34,14 +34,14 @@ _XML = re.compile(rb"\s*<(?:\?xml|[a-z!])", re.IGNORECASE)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
-def _in_words(wanted: Collection[ContentKind]) -> str:
+def _describe_kinds(wanted: Collection[ContentKind]) -> str:
     return " or ".join(_NAMES[kind] for kind in sorted(wanted))
 
 
 def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
     """Raise DownloadRefused if the type declared by the server is not a wanted type."""
     if not any(content_type in _TYPES[kind] for kind in wanted):
-        raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_in_words(wanted)}.")
+        raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_describe_kinds(wanted)}.")
 
 
 def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
@@ -49,10 +49,10 @@ def check_first_bytes(start: bytes, content_type: str, wanted: Collection[Conten
     DownloadRefused if the type is unknown or not wanted."""
     kind = "gzip" if start.startswith(b"\x1f\x8b") else _sniff(start, content_type)
     if kind is None:
-        raise DownloadRefused(f"{where} is not {_in_words(wanted)}: its file signature (first bytes) is unknown.")
+        raise DownloadRefused(f"{where} is not {_describe_kinds(wanted)}: its file signature (first bytes) is unknown.")
     if kind not in wanted:
         raise DownloadRefused(
-            f"{where} is {_NAMES[kind]}, not {_in_words(wanted)}.", "It may be an error page or a sign-in page."
+            f"{where} is {_NAMES[kind]}, not {_describe_kinds(wanted)}.", "It may be an error page or a sign-in page."
         )
     return kind
 

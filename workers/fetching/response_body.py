@@ -60,7 +60,7 @@ async def receive_body(
     start, size, digest = b"", 0, hashlib.sha256()
     kind: ContentKind | None = None
     throughput = ThroughputMonitor(clock.monotonic(), limits.slowest, limits.patience)
-    while piece := await _next_piece(response, where, limits):
+    while piece := await _read_next_piece(response, where, limits):
         size += len(piece)
         if size > limits.bytes:
             raise DownloadRefused(f"{where} is larger than {limits.bytes / 1e6:g} MB after decompression.")
@@ -97,7 +97,7 @@ def _declared_type(response: ClientResponse) -> str:
     return response.content_type if response.headers.get("Content-Type", "").strip() else ""
 
 
-async def _next_piece(response: ClientResponse, where: str, limits: DownloadLimits) -> bytes:
+async def _read_next_piece(response: ClientResponse, where: str, limits: DownloadLimits) -> bytes:
     try:
         async with asyncio.timeout(limits.patience):
             return await response.content.read(_PIECE)

@@ -164,13 +164,13 @@ class ResumableDownloader(GuardedClient):
 
     async def _download_part(self, url: str, path: Path) -> Literal["whole", "refused"]:
         tag_file = path.with_name(path.name + ".etag")
-        there, tag = await asyncio.to_thread(_partial_download, path, tag_file)
+        there, tag = await asyncio.to_thread(_find_partial_download, path, tag_file)
         headers = {"Range": f"bytes={there}-", "If-Range": tag} if there else {}
         grown = False
         try:
             async with self._open_response(url, headers) as response:
                 if response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and there:
-                    return await _already_complete(response, there, path, tag_file)
+                    return await _check_complete(response, there, path, tag_file)
                 if response.status in _EXPIRED:
                     return "refused"
                 _check_status(response, url, self._clock.now())
@@ -245,7 +245,7 @@ def _check_size(url: str, path: Path, size: int) -> None:
         raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes instead of the expected {size:,}.")
 
 
-def _partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
+def _find_partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
     """Return the number of bytes saved by an interrupted attempt, and their ETag; 0 and an empty string if there are
     none or their ETag is missing or weak."""
     if not path.exists() or not tag_file.exists():
@@ -264,7 +264,7 @@ def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
     return begins == f"bytes {there}" and response.headers.get("ETag", tag) == tag
 
 
-async def _already_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
+async def _check_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
     """Handle a 416 response to a range request. If the file on disk is complete, return; otherwise, delete it and raise
     _TransientFailure."""
     total = response.headers.get("Content-Range", "").rpartition("/")[2]

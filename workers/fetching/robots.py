@@ -45,7 +45,7 @@ ReadRobots = Callable[[URL], Awaitable[str | None]]
 """Function that returns a robots.txt file's text, or None if there is none (status 4xx). Raises FullTextError if it
 cannot be read."""
 
-_MOST_HOSTS = 2_000
+_MAX_HOSTS = 2_000
 
 
 class _Rules(NamedTuple):
@@ -91,6 +91,6 @@ class Robots:
         known = _Rules(rules, self._clock.monotonic() + seconds)
         self._known[origin] = known
         self._known.move_to_end(origin)
-        while len(self._known) > _MOST_HOSTS:
+        while len(self._known) > _MAX_HOSTS:
             self._known.popitem(last=False)
         return known

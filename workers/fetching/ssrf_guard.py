@@ -43,7 +43,7 @@ _SCHEMES = ("http", "https")
 _NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.?")
 _NUMERIC_END = re.compile(r"(?:.*\.)?(?:\d+|0x[0-9a-f]*)\.?")
 """Matches a host whose last label is a number, which some programs interpret as an IPv4 address (WHATWG URL, 3.5)."""
-_LONGEST = 2_048
+_MAX_CHARS = 2_048
 _SHOWN = 200
 _USER_IN_PATH = re.compile(r"(?<=[:/])[^/]*@")
 
@@ -74,8 +74,8 @@ class AddressPolicy:
     def check_url(self, text: str) -> URL:
         """Parse and return the URL. Raises AddressRefused if it is malformed, or if its host is an IP address to which
         connections are not allowed."""
-        if len(text) > _LONGEST:
-            raise AddressRefused(f"{loggable_url(text)} is longer than {_LONGEST:,} characters.")
+        if len(text) > _MAX_CHARS:
+            raise AddressRefused(f"{loggable_url(text)} is longer than {_MAX_CHARS:,} characters.")
         try:
             url = URL(text.strip())
         except ValueError as error:
@@ -90,7 +90,7 @@ class AddressPolicy:
         host, port = url.raw_host, url.port
         if not host or not port:
             raise AddressRefused(f"{loggable_url(url)} has no host or no valid port.")
-        literal = _literal(host)
+        literal = _parse_literal(host)
         if literal is not None:
             self.check_address(literal, port, loggable_url(url))
         elif not _NAME.fullmatch(host) or _NUMERIC_END.fullmatch(host):
@@ -99,7 +99,7 @@ class AddressPolicy:
 
     def is_allowed_network(self, host: str) -> bool:
         """Return whether the host is an IP address in a network that the operator allows."""
-        literal = _literal(host)
+        literal = _parse_literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
     def check_address(self, address: Address, port: int, where: str) -> None:
@@ -122,7 +122,7 @@ class AddressPolicy:
             )
 
 
-def _literal(host: str) -> Address | None:
+def _parse_literal(host: str) -> Address | None:
     try:
         return ip_address(host)
     except ValueError:

@@ -19,7 +19,7 @@ from assayer.errors import (
 from assayer.models import OPEN, Paper, Window
 from workers.full_texts.parsed_paper import ParsedPaper
 from workers.full_texts.pdf_fetcher import ArchivedPdf
-from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, additional_pdf_locations, list_known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
 from workers.literature_apis.capabilities import LocatesPdfs
 from workers.outbound.source_requests import RequestContext
@@ -92,8 +92,8 @@ class FullTextAcquisition:
         """Fetch a paper's full text. Locators are queried only if no known location works, because their rate limits
         are low."""
         hosts = self._settings.hosts
-        tried = known_pdf_locations(paper, hosts, window)[: self._settings.copies]
-        undated = bool(known_pdf_locations(paper, hosts)) and not tried
+        tried = list_known_pdf_locations(paper, hosts, window)[: self._settings.copies]
+        undated = bool(list_known_pdf_locations(paper, hosts)) and not tried
         attempts: list[AcquisitionAttempt] = []
         text = await self._first_readable(paper, tried, attempts)
         for locator in locators:

@@ -102,32 +102,34 @@ class FullTextArchive:
 
     async def parsed_names(self, sha256: str) -> list[str]:
         """Return the names of the parsers for which a parsed paper is stored."""
-        files = await self._storage.names(_reading_folder(sha256))
+        files = await self._storage.names(_name_reading_folder(sha256))
         return [file.removesuffix(_PAPER) for file in files if file.endswith(_PAPER)]
 
     async def paper(self, sha256: str, name: str) -> ParsedPaper | None:
         return _parse_record(
-            ParsedPaper, _decompress(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_PAPER}"))
+            ParsedPaper, _decompress(await self._storage.read(f"{_name_reading_folder(sha256)}/{name}{_PAPER}"))
         )
 
     async def tei(self, sha256: str, name: str) -> bytes | None:
-        return _decompress(await self._storage.read(f"{_reading_folder(sha256)}/{name}{_TEI}"))
+        return _decompress(await self._storage.read(f"{_name_reading_folder(sha256)}/{name}{_TEI}"))
 
     async def newest_tei(self, sha256: str) -> bytes | None:
         """Return the document's stored TEI from the latest GROBID version; None if there is none."""
-        names = [name for name in await self._storage.names(_reading_folder(sha256)) if name.endswith(_TEI)]
-        return await self.tei(sha256, max(names, key=by_version).removesuffix(_TEI)) if names else None
+        names = [name for name in await self._storage.names(_name_reading_folder(sha256)) if name.endswith(_TEI)]
+        return await self.tei(sha256, max(names, key=build_version_key).removesuffix(_TEI)) if names else None
 
     async def add_paper(self, sha256: str, name: str, paper: ParsedPaper) -> None:
         packed = gzip.compress(paper.model_dump_json().encode(), 6)
-        await self._storage.write(f"{_reading_folder(sha256)}/{name}{_PAPER}", packed)
+        await self._storage.write(f"{_name_reading_folder(sha256)}/{name}{_PAPER}", packed)
 
     async def add_tei(self, sha256: str, name: str, tei: bytes) -> None:
-        await self._storage.write(f"{_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
+        await self._storage.write(f"{_name_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))
 
     async def failure(self, sha256: str, name: str) -> Unreadable | None:
         """Return why the parser could not read the document; None if no failure is recorded or it is time to retry."""
-        failure = _parse_record(_ParseFailure, await self._storage.read(f"{_reading_folder(sha256)}/{name}{_FAILED}"))
+        failure = _parse_record(
+            _ParseFailure, await self._storage.read(f"{_name_reading_folder(sha256)}/{name}{_FAILED}")
+        )
         if failure is None:
             return None
         wait = self._settings.retry_failed if failure.cause in _TRANSIENT_CAUSES else self._settings.retry_refused
@@ -137,13 +139,13 @@ class FullTextArchive:
 
     async def add_failure(self, sha256: str, name: str, error: Unreadable) -> None:
         failure = _ParseFailure(at=self._clock.now(), message=error.message, hint=error.hint, cause=error.cause)
-        await self._write(f"{_reading_folder(sha256)}/{name}{_FAILED}", failure)
+        await self._write(f"{_name_reading_folder(sha256)}/{name}{_FAILED}", failure)
 
     async def _write(self, name: str, record: Frozen) -> None:
         await self._storage.write(name, record.model_dump_json().encode())
 
 
-def by_version(name: str) -> list[str | int]:
+def build_version_key(name: str) -> list[str | int]:
     """Return the sort key for a parser's name, in which numbers are ordered by value: version 0.9 before 0.10."""
     return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
 
@@ -161,7 +163,7 @@ def _document_name(sha256: str) -> str:
     return f"documents/{sha256[:2]}/{sha256}.pdf"
 
 
-def _reading_folder(sha256: str) -> str:
+def _name_reading_folder(sha256: str) -> str:
     return f"readings/{sha256[:2]}/{sha256}"
 
 

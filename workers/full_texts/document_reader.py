@@ -6,7 +6,7 @@ import re
 
 from assayer.errors import ParserUnavailable, StoredCopyLost, Unreadable
 from assayer.ports import Clock
-from workers.full_texts.archive import FullTextArchive, by_version
+from workers.full_texts.archive import FullTextArchive, build_version_key
 from workers.full_texts.embedded_parser import EmbeddedParser
 from workers.full_texts.grobid_pool import GrobidPool
 from workers.full_texts.grobid_tei import TEI_PARSER_VERSION
@@ -100,7 +100,7 @@ class CachingDocumentReader:
     async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
         """Return the stored paper from the latest GROBID version; None if there is none."""
         names = [name for name in stored if name.startswith("grobid-")]
-        return await self._archive.paper(sha256, max(names, key=by_version)) if names else None
+        return await self._archive.paper(sha256, max(names, key=build_version_key)) if names else None
 
     async def _by_embedded_parser(self, sha256: str, source: str, stored: list[str]) -> ParsedPaper:
         name = _name("pypdfium2", self._embedded.version)

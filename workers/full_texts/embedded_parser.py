@@ -5,10 +5,10 @@ import logging
 from collections.abc import Iterable
 from importlib.metadata import version
 
-from assayer.ideas.documents import with_notes
+from assayer.ideas.documents import insert_notes
 from assayer.models import Document, Section
 from assayer.reference_lists.entry_parser import parse_references
-from assayer.text.sanitise import hidden_flags
+from assayer.text.sanitise import build_hidden_flags
 from assayer.text.section_titles import part_of
 from workers.documents import PdfLimits
 from workers.documents.pdf_reader import ParsedPdf, PdfText, extract_pdf, pdf_text
@@ -46,19 +46,19 @@ class EmbeddedParser:
 
 
 def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
-    sections = tuple(with_notes(Document(sections=parsed.sections, notes=parsed.notes)))
+    sections = tuple(insert_notes(Document(sections=parsed.sections, notes=parsed.notes)))
     listed = "\n\n".join(section.text for section in sections if part_of(section.title) == "references")
     references = parse_references(listed)
     return ParsedPaper(
         parser="pypdfium2",
         version=version,
         title=parsed.title,
-        sections=tuple(_without_references(sections) if references else sections),
+        sections=tuple(_drop_references(sections) if references else sections),
         references=references,
-        flags=hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden),
+        flags=build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden),
     )
 
 
-def _without_references(sections: Iterable[Section]) -> Iterable[Section]:
+def _drop_references(sections: Iterable[Section]) -> Iterable[Section]:
     """Yield the sections that are not the reference list."""
     return (section for section in sections if part_of(section.title) != "references")

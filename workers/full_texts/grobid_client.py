@@ -144,12 +144,12 @@ class AiohttpGrobidTransport:
                 headers={"Accept": "application/xml"},
                 allow_redirects=False,
             ) as response:
-                return grobid_outcome(response.status, await _read(response, most_bytes(response.status)))
+                return grobid_outcome(response.status, await _read(response, limit_body(response.status)))
         except (ClientError, TimeoutError, OSError) as error:
             return GrobidBroken(f"{type(error).__name__}: {error}"[:_SHOWN])
 
 
-def most_bytes(status: int) -> int:
+def limit_body(status: int) -> int:
     """Return the maximum number of body bytes to read for a status."""
     return MAX_TEI_BYTES + 1 if status == 200 else _SHOWN
 

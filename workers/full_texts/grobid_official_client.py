@@ -21,7 +21,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 from urllib3.fields import RequestField
 
-from workers.full_texts.grobid_client import FORM_OPTIONS, GrobidBroken, GrobidOutcome, grobid_outcome, most_bytes
+from workers.full_texts.grobid_client import FORM_OPTIONS, GrobidBroken, GrobidOutcome, grobid_outcome, limit_body
 from workers.full_texts.settings import GrobidSettings
 
 _LOG = logging.getLogger(__name__)
@@ -193,7 +193,7 @@ class _Client(GrobidClient):
                 preload_content=False, redirect=False, retries=False,
             )  # fmt: skip
             with response:
-                most = most_bytes(response.status)
+                most = limit_body(response.status)
                 body = bytearray()
                 for piece in response.stream(_PIECE, decode_content=True):
                     body += piece

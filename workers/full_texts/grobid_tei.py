@@ -11,7 +11,7 @@ from assayer.errors import Unreadable
 from assayer.literature.paper_identity import arxiv_id, doi
 from assayer.models import CitedWork, Section
 from assayer.text.sanitise import clean_text
-from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, without_number
+from assayer.text.section_titles import PaperPart, number_of, opens_part, part_of, strip_number
 from workers.full_texts.parsed_paper import ParsedPaper
 
 _UNTITLED = "Text"
@@ -34,7 +34,7 @@ class HeadedText(NamedTuple):
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
     """Return the main sections that have text, with subheadings as separate lines in the text."""
-    headed = [_headed(piece) for piece in pieces]
+    headed = [_number_heading(piece) for piece in pieces]
     opens = _openings(headed)
     sections: list[tuple[str, list[str]]] = []
     for piece, opening in zip(headed, opens, strict=True):
@@ -48,21 +48,23 @@ def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
     return tuple(Section(title=title, text=text) for title, text in texts if text)
 
 
-def _headed(piece: HeadedText) -> HeadedText:
+def _number_heading(piece: HeadedText) -> HeadedText:
     """Return the heading with the number at the start of its title moved to `number`, unless that is already set."""
     title = " ".join(piece.title.split())
     number = piece.number.strip().strip(".):") or number_of(title)
-    return HeadedText(number, without_number(title), piece.text)
+    return HeadedText(number, strip_number(title), piece.text)
 
 
 def _openings(pieces: Sequence[HeadedText]) -> Iterator[bool]:
     numbers = [piece.number for piece in pieces if piece.number]
     if len(numbers) >= 3:
-        return _by_number(pieces, roman=sum(bool(_ROMAN_PAIR.fullmatch(number)) for number in numbers) >= 2)
-    return _by_part(pieces)
+        return _mark_openings_by_number(
+            pieces, roman=sum(bool(_ROMAN_PAIR.fullmatch(number)) for number in numbers) >= 2
+        )
+    return _mark_openings_by_part(pieces)
 
 
-def _by_number(pieces: Iterable[HeadedText], *, roman: bool) -> Iterator[bool]:
+def _mark_openings_by_number(pieces: Iterable[HeadedText], *, roman: bool) -> Iterator[bool]:
     begun = False
     for piece in pieces:
         if piece.number:
@@ -79,7 +81,7 @@ def _is_main_number(number: str, roman: bool) -> bool:
     return not re.search(r"[.-]", number) and (number.isdigit() or _LETTER.fullmatch(number) is not None)
 
 
-def _by_part(pieces: Iterable[HeadedText]) -> Iterator[bool]:
+def _mark_openings_by_part(pieces: Iterable[HeadedText]) -> Iterator[bool]:
     current: PaperPart | None = None
     for piece in pieces:
         part = part_of(piece.title) if piece.title else None
@@ -101,7 +103,7 @@ def _opens(title: str, part: PaperPart | None, current: PaperPart | None) -> boo
 TEI_PARSER_VERSION = "3"
 """Version of this parser. A new version causes stored TEI to be parsed again."""
 MAX_TEI_BYTES = 30_000_000
-_MOST_REFERENCES = 5_000
+_MAX_REFERENCES = 5_000
 
 _TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 _TYPED = re.compile(rb"<!\s*(?:DOCTYPE|ENTITY)", re.IGNORECASE)
@@ -124,7 +126,7 @@ def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
     return ParsedPaper(
         parser="grobid",
         version=next(iter(_attributes(root, "//t:appInfo/t:application[@ident='GROBID']/@version")), ""),
-        title=_one_line(next(_found(root, ".//t:fileDesc/t:titleStmt/t:title"), None)),
+        title=_one_line(next(_find_elements(root, ".//t:fileDesc/t:titleStmt/t:title"), None)),
         sections=sections,
         references=tuple(_references(root)),
     )
@@ -150,7 +152,7 @@ def read_tei(tei: bytes, source: str) -> etree._Element:
     return root
 
 
-def _found(element: etree._Element, path: str) -> Iterator[etree._Element]:
+def _find_elements(element: etree._Element, path: str) -> Iterator[etree._Element]:
     yield from element.iterfind(path, _TEI)
 
 
@@ -172,7 +174,7 @@ def _one_line(element: etree._Element | None) -> str:
 
 
 def _abstract(root: etree._Element) -> Iterator[Section]:
-    for abstract in _found(root, ".//t:profileDesc/t:abstract"):
+    for abstract in _find_elements(root, ".//t:profileDesc/t:abstract"):
         blocks = [_text(block) for block in abstract.iter(f"{{{_TEI['t']}}}p", f"{{{_TEI['t']}}}head")]
         text = "\n\n".join(filter(None, blocks)) or _text(abstract)
         if text:
@@ -181,13 +183,13 @@ def _abstract(root: etree._Element) -> Iterator[Section]:
 
 
 def _body(root: etree._Element) -> Iterator[HeadedText]:
-    for body in _found(root, "./t:text/t:body"):
+    for body in _find_elements(root, "./t:text/t:body"):
         yield from _pieces(body)
 
 
 def _back(root: etree._Element) -> Iterator[HeadedText]:
     """Yield acknowledgements, funding, statements and appendices. References are parsed separately."""
-    for part in _found(root, "./t:text/t:back/t:div"):
+    for part in _find_elements(root, "./t:text/t:back/t:div"):
         if part.get("type") != "references":
             yield from _pieces(part)
 
@@ -196,13 +198,13 @@ def _pieces(parent: etree._Element) -> Iterator[HeadedText]:
     """Yield the text of an element, if it has text of its own, and of its divisions."""
     loose = _blocks(parent)
     if loose or any(_name(child) == "head" for child in parent):
-        yield _piece(parent, loose)
-    for division in _found(parent, "./t:div"):
+        yield _build_piece(parent, loose)
+    for division in _find_elements(parent, "./t:div"):
         yield from _pieces(division)
 
 
-def _piece(division: etree._Element, text: str) -> HeadedText:
-    head = next(_found(division, "./t:head"), None)
+def _build_piece(division: etree._Element, text: str) -> HeadedText:
+    head = next(_find_elements(division, "./t:head"), None)
     return HeadedText("" if head is None else head.get("n", ""), _one_line(head), text)
 
 
@@ -217,7 +219,7 @@ def _references(root: etree._Element) -> Iterator[CitedWork]:
 
 
 def _entries(root: etree._Element) -> list[etree._Element]:
-    return list(_found(root, "./t:text/t:back//t:listBibl/t:biblStruct"))[:_MOST_REFERENCES]
+    return list(_find_elements(root, "./t:text/t:back//t:listBibl/t:biblStruct"))[:_MAX_REFERENCES]
 
 
 def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
@@ -226,11 +228,13 @@ def works_by_entry(root: etree._Element) -> dict[str, CitedWork]:
 
 
 def _work(entry: etree._Element) -> CitedWork:
-    title = next(_found(entry, "./t:analytic/t:title[@level='a']"), None)
+    title = next(_find_elements(entry, "./t:analytic/t:title[@level='a']"), None)
     if title is None or not _text(title):
-        title = next(_found(entry, "./t:monogr/t:title"), None)
-    authors = [*_found(entry, "./t:analytic/t:author/t:persName")] or [*_found(entry, "./t:monogr/t:author/t:persName")]
-    raw = next(_found(entry, "./t:note[@type='raw_reference']"), None)
+        title = next(_find_elements(entry, "./t:monogr/t:title"), None)
+    authors = [*_find_elements(entry, "./t:analytic/t:author/t:persName")] or [
+        *_find_elements(entry, "./t:monogr/t:author/t:persName")
+    ]
+    raw = next(_find_elements(entry, "./t:note[@type='raw_reference']"), None)
     return CitedWork(
         title=_one_line(title),
         authors=tuple(filter(None, map(_person, authors))),
@@ -242,15 +246,17 @@ def _work(entry: etree._Element) -> CitedWork:
 
 
 def _person(person: etree._Element) -> str:
-    parts = [_text(part) for part in _found(person, "*") if _name(part) in ("forename", "surname")]
+    parts = [_text(part) for part in _find_elements(person, "*") if _name(part) in ("forename", "surname")]
     return clean_text(" ".join(filter(None, parts)))
 
 
 def _year(entry: etree._Element) -> int | None:
-    texts = (f"{date.get('when', '')} {_text(date)}" for date in _found(entry, ".//t:imprint/t:date"))
+    texts = (f"{date.get('when', '')} {_text(date)}" for date in _find_elements(entry, ".//t:imprint/t:date"))
     match = _YEAR.search(" ".join(texts))
     return int(match[0]) if match else None
 
 
 def _identifiers(entry: etree._Element, kind: str) -> Iterable[str]:
-    return (_text(item) for item in _found(entry, ".//t:idno") if item.get("type", "").casefold() == kind.casefold())
+    return (
+        _text(item) for item in _find_elements(entry, ".//t:idno") if item.get("type", "").casefold() == kind.casefold()
+    )

@@ -16,7 +16,7 @@ from assayer.models import OPEN, Identifiers, Paper, PreprintVersions, Window
 from assayer.run.run import Run
 from workers.full_texts.settings import HostSettings
 from workers.literature_apis.capabilities import LocatesPdfs
-from workers.literature_apis.record_fields import last_day_of_period
+from workers.literature_apis.record_fields import compute_last_day
 from workers.outbound.source_requests import RequestContext
 
 _ID_MONTH = re.compile(r"^(?:[a-zA-Z.-]{1,20}/)?(?P<year>\d{2})(?P<month>\d{2})", re.ASCII)
@@ -30,14 +30,14 @@ class PdfLocation(NamedTuple):
     url: str
 
 
-def known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
+def list_known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
     """Return a paper's distinct PDF URLs. Repositories, which always serve the PDF, come first; probable landing pages
     come last."""
     known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
-        return _distinct((*_repository_locations(known, hosts), *_web_locations(paper.pdf_urls)))
-    dated = [_as_of(window.before, item, paper) for item in known]
-    return _distinct((*_repository_locations(dated, hosts), *_publisher_locations(paper.pdf_urls, hosts)))
+        return _remove_duplicates((*_repository_locations(known, hosts), *_web_locations(paper.pdf_urls)))
+    dated = [_rewind_identifiers(window.before, item, paper) for item in known]
+    return _remove_duplicates((*_repository_locations(dated, hosts), *_publisher_locations(paper.pdf_urls, hosts)))
 
 
 def additional_pdf_locations(
@@ -48,14 +48,14 @@ def additional_pdf_locations(
     known = [identifiers_in(url) for url in urls]
     before = {_key(candidate.url) for candidate in tried}
     if window.before is None:
-        found = _distinct((*_repository_locations(known, hosts), *_web_locations(urls)))
+        found = _remove_duplicates((*_repository_locations(known, hosts), *_web_locations(urls)))
     else:
-        dated = [_as_of(window.before, item) for item in known]
-        found = _distinct((*_repository_locations(dated, hosts), *_publisher_locations(urls, hosts)))
+        dated = [_rewind_identifiers(window.before, item) for item in known]
+        found = _remove_duplicates((*_repository_locations(dated, hosts), *_publisher_locations(urls, hosts)))
     return tuple(candidate for candidate in found if _key(candidate.url) not in before)
 
 
-def _as_of(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
+def _rewind_identifiers(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
     """Return the identifiers of copies as they were on `day`: without OpenReview, whose copies change, and with the
     arXiv id's version on that day, or without the arXiv id if that version is unknown.
 
@@ -80,7 +80,7 @@ def _month_of_id(arxiv: str) -> dt.date | None:
     if match is None or not 1 <= int(match["month"]) <= 12:
         return None
     year = int(match["year"])
-    return last_day_of_period(year + (1900 if year >= _FIRST_YEAR else 2000), int(match["month"]))
+    return compute_last_day(year + (1900 if year >= _FIRST_YEAR else 2000), int(match["month"]))
 
 
 def _publisher_locations(urls: Iterable[str], hosts: HostSettings) -> Iterator[PdfLocation]:
@@ -138,7 +138,7 @@ def _key(url: str) -> str:
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))
 
 
-def _distinct(found: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
+def _remove_duplicates(found: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
     first: dict[str, PdfLocation] = {}
     for candidate in found:
         first.setdefault(_key(candidate.url), candidate)

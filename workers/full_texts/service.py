@@ -13,7 +13,7 @@ from assayer.ports import FullTexts
 from assayer.run.concurrency import gather_all
 from assayer.run.run import Run
 from workers.full_texts.acquisition import NO_DATED_COPY, AcquisitionResult, FullTextAcquisition
-from workers.full_texts.pdf_locations import PdfLocation, known_pdf_locations
+from workers.full_texts.pdf_locations import PdfLocation, list_known_pdf_locations
 from workers.full_texts.settings import FullTextSettings
 from workers.literature_apis.capabilities import LocatesPdfs
 from workers.outbound.priority_gate import FixedSlots, Place, PriorityGate
@@ -68,9 +68,11 @@ class FullTextService:
         """Fetch a paper's text within `seconds`. Return the result, and whether another caller had already started
         fetching it."""
         hosts = self._settings.hosts
-        key = (known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
+        key = (list_known_pdf_locations(paper, hosts, window), paper.identifiers.doi, window.before)
         if not key[0] and not (locators and paper.identifiers.doi):
-            return AcquisitionResult(None, given_up=NO_DATED_COPY if known_pdf_locations(paper, hosts) else ""), False
+            return AcquisitionResult(
+                None, given_up=NO_DATED_COPY if list_known_pdf_locations(paper, hosts) else ""
+            ), False
         waiter = Waiter[AcquisitionResult]()
         context = RequestContext(owner=run.id, patience=seconds)
         self._in_flight.join(key, waiter, lambda call: self._work(paper, locators, context, window, call))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from assayer.models import CitedWork
-from assayer.text.sanitise import hidden_flags
+from assayer.text.sanitise import build_hidden_flags
 from workers.documents.pdf_reader import PdfText
 from workers.full_texts.parsed_paper import ParsedPaper
 
@@ -19,10 +19,10 @@ _LOG = logging.getLogger(__name__)
 _WINDOW = 12
 """Number of consecutive letters that are looked up in the pages' text."""
 _STEP = 4
-_LEAST = 30
+_MIN_LETTERS = 30
 """Minimum number of consecutive letters that no page shows for text to be removed. Shorter runs are usually formulas
 and symbols that GROBID represents differently."""
-_LEAST_HIDDEN = 6
+_MIN_HIDDEN_LETTERS = 6
 """Minimum number of consecutive letters known to be hidden for text to be removed."""
 _SHOWN = 0.5
 """Minimum share of GROBID's letters that the pages must show for the two texts to be comparable."""
@@ -40,18 +40,20 @@ class _Pages:
     """The pages' text, in searchable form."""
 
     def __init__(self, pages: PdfText) -> None:
-        shown = "".join(letter for _, letter in _letters(pages.text))
+        shown = "".join(letter for _, letter in _normalise_letters(pages.text))
         self._text = shown
         self._shown = {shown[at : at + _WINDOW] for at in range(0, len(shown) - _WINDOW + 1, _STEP)}
-        self._hidden = "\n".join("".join(letter for _, letter in _letters(item.text)) for item in pages.hidden)
+        self._hidden = "\n".join(
+            "".join(letter for _, letter in _normalise_letters(item.text)) for item in pages.hidden
+        )
 
     def share(self, text: str) -> tuple[int, int]:
         """Return how many of the text's letters the pages show, and how many letters it has."""
-        places = list(_letters(text))
+        places = list(_normalise_letters(text))
         return sum(self._covered(places)), len(places)
 
     def unshown(self, text: str) -> Iterator[_Stretch]:
-        places = list(_letters(text))
+        places = list(_normalise_letters(text))
         letters = "".join(letter for _, letter in places)
         covered = self._covered(places)
         at = 0
@@ -59,10 +61,10 @@ class _Pages:
             end = at + 1
             while end < len(places) and covered[end] == covered[at]:
                 end += 1
-            if not covered[at] and end - at >= _LEAST_HIDDEN:
+            if not covered[at] and end - at >= _MIN_HIDDEN_LETTERS:
                 first, last = self._trimmed(letters, at, end)
-                hidden = last - first >= _LEAST_HIDDEN and letters[first:last] in self._hidden
-                if hidden or last - first >= _LEAST:
+                hidden = last - first >= _MIN_HIDDEN_LETTERS and letters[first:last] in self._hidden
+                if hidden or last - first >= _MIN_LETTERS:
                     yield _Stretch(places[first][0], places[last - 1][0] + 1, hidden)
             at = end
 
@@ -85,7 +87,7 @@ class _Pages:
         return covered
 
 
-def _letters(text: str) -> Iterator[tuple[int, str]]:
+def _normalise_letters(text: str) -> Iterator[tuple[int, str]]:
     """Yield the text's letters and digits after normalisation, with their positions in it."""
     for place, character in enumerate(text):
         plain = character.casefold() if character.isascii() else unicodedata.normalize("NFKC", character).casefold()
@@ -116,7 +118,7 @@ def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
             "title": cut.shown(paper.title),
             "sections": tuple(section for section in sections if _has_letters(section.text)),
             "references": references,
-            "flags": (*paper.flags, *hidden_flags([*reported, *((_NOWHERE, text) for text in cut.unreported)])),
+            "flags": (*paper.flags, *build_hidden_flags([*reported, *((_NOWHERE, text) for text in cut.unreported)])),
         }
     )
 

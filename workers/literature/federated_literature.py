@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from assayer.cutoff import admits, papers_within, within
+from assayer.cutoff import admits, keep_within_window, papers_within
 from assayer.literature.citation_ids import citation_ids_of
 from assayer.literature.paper_identity import identifiers_by_scheme
-from assayer.literature.retractions import gravest_retraction
+from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import (
     CorpusFit,
     FitLevel,
@@ -172,7 +172,7 @@ class FederatedLiterature:
             for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
                 for item in papers_by_identifiers.get(identifiers, ()):
                     found.setdefault(item, []).append(notice)
-        return {item: gravest_retraction(notices) for item, notices in found.items()}
+        return {item: choose_gravest_retraction(notices) for item, notices in found.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus alone, without remote sources, covers the idea."""
@@ -274,7 +274,7 @@ class FederatedLiterature:
     ) -> list[Passage]:
         papers = self._linker.link([passage.paper for passage in local])
         passages = [item.model_copy(update={"paper": paper}) for item, paper in zip(local, papers, strict=True)]
-        counting = within(snippets, window, lambda snippet: snippet.paper.publication_date)
+        counting = keep_within_window(snippets, window, lambda snippet: snippet.paper.publication_date)
         if not counting:
             return passages
         theirs = self._linker.link([snippet.paper for snippet in counting])

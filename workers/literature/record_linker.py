@@ -3,7 +3,7 @@ assigned."""
 
 from collections.abc import Iterable, Sequence
 
-from assayer.literature.paper_identity import identifiers_by_scheme, merge_identifiers, same_key
+from assayer.literature.paper_identity import build_work_key, identifiers_by_scheme, merge_identifiers
 from assayer.models import Identifiers, Paper, PaperId
 from workers.literature.record_merging import (
     add_url_identifiers,
@@ -70,7 +70,7 @@ class RecordLinker:
     def _matching_id(self, records: Sequence[Paper]) -> PaperId | None:
         together = _identifiers_of(records)
         links: list[tuple[str, str]] = list(together.items())
-        if key := same_key(merge_records(records)):
+        if key := build_work_key(merge_records(records)):
             links.append((_BY_TITLE, key))
         found = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
         return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
@@ -89,7 +89,7 @@ class RecordLinker:
         paper = merge_records(held, named_by)
         self._papers[paper_id] = paper if paper.id == paper_id else paper.model_copy(update={"id": paper_id})
         self._index(paper_id, _identifiers_of(held))
-        if key := same_key(paper):
+        if key := build_work_key(paper):
             self._ids_by_identifier.setdefault((_BY_TITLE, key), paper_id)
 
     def _index(self, paper_id: PaperId, known: dict[str, str]) -> None:

@@ -1,20 +1,20 @@
 """Merge a paper's records from several sources into one record, independently of their order.
 
 Two records belong to the same paper if they share an identifier, or if title, year and first author agree
-(`assayer.literature.paper_identity.same_key`), but never if an identifier differs between them or both are in the
+(`assayer.literature.paper_identity.build_work_key`), but never if an identifier differs between them or both are in the
 corpus. Links are transitive: a record that shares an identifier with each of two others joins all three."""
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from assayer.literature.paper_identity import (
+    add_arxiv_id,
+    build_work_key,
     identifiers_by_scheme,
     identifiers_in,
     merge_identifiers,
-    same_key,
-    with_arxiv,
 )
-from assayer.literature.retractions import gravest_retraction
+from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import FieldOrigin, Identifiers, Paper
 
 SOURCE_ORDER = ("corpus", "semantic_scholar", "openalex", "crossref", "arxiv")
@@ -30,7 +30,7 @@ source's abstract is used."""
 
 def add_url_identifiers(paper: Paper) -> Paper:
     """Add the identifiers found in the paper's own URL."""
-    filled = merge_identifiers([with_arxiv(paper.identifiers), with_arxiv(identifiers_in(paper.url))])
+    filled = merge_identifiers([add_arxiv_id(paper.identifiers), add_arxiv_id(identifiers_in(paper.url))])
     return paper if filled == paper.identifiers else paper.model_copy(update={"identifiers": filled})
 
 
@@ -49,7 +49,7 @@ def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> boo
 
 def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
     """Group records by paper, best source first."""
-    groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_rank)]
+    groups: list[tuple[Paper, ...]] = [(record,) for record in sorted(set(records), key=_build_sort_key)]
     while True:
         joined = _join_groups(groups)
         if len(joined) == len(groups):
@@ -60,7 +60,7 @@ def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
 def merge_records(records: Sequence[Paper], named_by: Paper | None = None) -> Paper:
     """Merge records, taking each field from the best source that has it. The id comes from `named_by` or, without it,
     from the best source."""
-    ordered = sorted(records, key=_rank)
+    ordered = sorted(records, key=_build_sort_key)
     lead = named_by or ordered[0]
     if len(ordered) == 1 and lead is ordered[0]:
         return lead
@@ -80,7 +80,7 @@ def merge_records(records: Sequence[Paper], named_by: Paper | None = None) -> Pa
     )
 
 
-def _rank(paper: Paper) -> tuple[int, str, str, str]:
+def _build_sort_key(paper: Paper) -> tuple[int, str, str, str]:
     rank = SOURCE_ORDER.index(paper.source) if paper.source in SOURCE_ORDER else len(SOURCE_ORDER)
     return rank, paper.source, paper.id, paper.model_dump_json()
 
@@ -106,7 +106,10 @@ def _join_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]
     together: dict[int, list[Paper]] = {}
     for place, group in enumerate(groups):
         together.setdefault(root(place), []).extend(group)
-    return sorted((tuple(sorted(item, key=_rank)) for item in together.values()), key=lambda item: _rank(item[0]))
+    return sorted(
+        (tuple(sorted(item, key=_build_sort_key)) for item in together.values()),
+        key=lambda item: _build_sort_key(item[0]),
+    )
 
 
 def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str]]) -> list[list[int]]:
@@ -117,13 +120,13 @@ def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str
         for scheme, value in own.items():
             rank = _SCHEMES.index(scheme) if scheme in _SCHEMES else len(_SCHEMES)
             by_name.setdefault((rank, scheme, value), []).append(place)
-        key = same_key(merge_records(groups[place]))
+        key = build_work_key(merge_records(groups[place]))
         if key is not None:
             by_name.setdefault((len(_SCHEMES) + 1, "", key), []).append(place)
     return [by_name[link] for link in sorted(by_name) if len(by_name[link]) > 1]
 
 
-def _first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
+def _choose_first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
     return lambda papers: next((paper for paper in papers if getattr(paper, field)), None)
 
 
@@ -150,16 +153,18 @@ def _citation_count(papers: Sequence[Paper]) -> Paper | None:
 
 def _retraction(papers: Sequence[Paper]) -> Paper | None:
     notices = [paper.retraction for paper in papers if paper.retraction is not None]
-    return next(paper for paper in papers if paper.retraction == gravest_retraction(notices)) if notices else None
+    return (
+        next(paper for paper in papers if paper.retraction == choose_gravest_retraction(notices)) if notices else None
+    )
 
 
 _CHOICES: Mapping[str, Callable[[Sequence[Paper]], Paper | None]] = {
-    "title": _first_with("title"),
+    "title": _choose_first_with("title"),
     "abstract": _abstract,
-    "authors": _first_with("authors"),
+    "authors": _choose_first_with("authors"),
     "publication_date": _publication_date,
-    "venue": _first_with("venue"),
-    "url": _first_with("url"),
+    "venue": _choose_first_with("venue"),
+    "url": _choose_first_with("url"),
     "citation_count": _citation_count,
     "retraction": _retraction,
 }

@@ -25,7 +25,7 @@ _FEW = 5
 _MORE = 50
 """Maximum number of corpus records that are checked for one reference. It is higher than for a remote source, because
 the corpus search is not a title search, and papers that merely use the words of a short title often rank higher."""
-_LONGEST = 300
+_MAX_CHARS = 300
 """Maximum number of a reference's characters used as a search query."""
 _AT_ONCE = 2
 _SEARCHED = ("crossref", "openalex", "semantic_scholar")
@@ -51,7 +51,7 @@ class CorpusReferenceSource:
         return [None for _ in papers]
 
     async def search(self, reference: str) -> Sequence[Paper]:
-        (hits,) = await self._corpus.search([reference[:_LONGEST]], _MORE, OPEN)
+        (hits,) = await self._corpus.search([reference[:_MAX_CHARS]], _MORE, OPEN)
         self._run.journal.record_use(self.name, "own_references", requests=1, results=len(hits))
         return [add_url_identifiers(hit.paper) for hit in hits]
 
@@ -107,7 +107,7 @@ class RemoteReferenceSource:
             raise SourceBusy(f"The limit on reference searches in {self.name} for one idea has been reached.")
         self._left -= 1
         async with self._slots:
-            records = await self._source.search(reference[:_LONGEST], _FEW, OPEN, self._context)
+            records = await self._source.search(reference[:_MAX_CHARS], _FEW, OPEN, self._context)
         self._record_results(len(records))
         return records
 

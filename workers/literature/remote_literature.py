@@ -28,7 +28,7 @@ from workers.literature_apis.capabilities import (
     SearchesSnippets,
     Snippet,
 )
-from workers.outbound.source_requests import RequestContext, out_of_time
+from workers.outbound.source_requests import RequestContext, build_out_of_time_error
 
 _LAST_ANSWER_SECONDS = 60.0
 """Maximum seconds that an evaluation waits for a source's last response, over all pages, after its time budget is used
@@ -227,7 +227,7 @@ class RemoteLiterature:
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():
-                found = await _within(context.patience, source.name, call(context))
+                found = await _await_in_time(context.patience, source.name, call(context))
         except SourceError as error:
             self._run.journal.record_trouble(source.name, operation, error)
             return None
@@ -235,9 +235,9 @@ class RemoteLiterature:
         return list(found)
 
 
-async def _within(patience: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
+async def _await_in_time(patience: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
     try:
         async with asyncio.timeout(patience + _LAST_ANSWER_SECONDS):
             return await call
     except TimeoutError:
-        raise out_of_time(source, patience) from None
+        raise build_out_of_time_error(source, patience) from None

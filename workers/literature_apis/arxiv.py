@@ -14,7 +14,7 @@ from lxml import etree
 
 from assayer.cutoff import papers_within
 from assayer.errors import SourceRefused
-from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.literature.withdrawals import says_withdrawn
 from assayer.models import OPEN, Identifiers, Operation, Paper, PreprintVersions, Retraction, Window
 from workers.literature_apis.record_fields import (
@@ -31,13 +31,13 @@ from workers.outbound.source_requests import (
     RequestContext,
     SourceFetcher,
     SourceRequest,
+    build_malformed_error,
     fetch_parsed,
-    malformed_response,
 )
 
 _PAGE = 200
-_DEEPEST = 2_000
-_MOST_WORDS = 24
+_MAX_OFFSET = 2_000
+_MAX_WORDS = 24
 _WORD = re.compile(r"[a-z0-9]{2,}")
 _FIRST, _LAST = dt.date(1991, 1, 1), dt.date(2999, 12, 31)
 _STOP_WORD_LIST = """
@@ -57,7 +57,7 @@ def search_query(text: str, window: Window) -> str:
     words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
         return ""
-    wanted = " OR ".join(f"all:{word}" for word in words[:_MOST_WORDS])
+    wanted = " OR ".join(f"all:{word}" for word in words[:_MAX_WORDS])
     if window == OPEN:
         return wanted
     first, last = window.after or _FIRST, window.before or _LAST
@@ -83,7 +83,7 @@ class Arxiv:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search title, abstract, authors and comments, for at most 2,000 results."""
-        asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _DEEPEST)
+        asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _MAX_OFFSET)
         while asked and start < wanted:
             size = min(_PAGE, wanted - start)
             params = (("search_query", asked), ("sortBy", "relevance"), ("sortOrder", "descending"))
@@ -134,14 +134,14 @@ class Arxiv:
 def _arxiv_id_of(paper: Identifiers) -> str:
     """Return the paper's arXiv id; empty if it has no valid one, because one malformed id makes a whole request
     fail."""
-    name = arxiv_id(with_arxiv(paper).arxiv)
+    name = arxiv_id(add_arxiv_id(paper).arxiv)
     return name if name.isascii() else ""
 
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
 _SEARCH = "{http://a9.com/-/spec/opensearch/1.1/}"
-_MOST_DIGITS = 9
+_MAX_DIGITS = 9
 _ERRORS = "/api/errors"
 _VERSION = re.compile(r"v([1-9]\d{0,3})$", re.ASCII)
 _QUOTED_CHARACTERS = 200
@@ -153,7 +153,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     empty, and SourceRefused with arXiv's message if the feed reports an error."""
     root = _parse_xml(body)
     if root.tag != f"{_ATOM}feed":
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE, f"The response from {SOURCE} is not an Atom feed.", "Check that its base URL is that of the API."
         )
     entries = [_Entry(node) for node in root.iterchildren(f"{_ATOM}entry")]
@@ -162,7 +162,7 @@ def read_page(body: bytes, start: int) -> ArxivPage:
     PARSE_FAILURES.labels(SOURCE, "record").inc(sum(paper is None for paper in papers))
     total = _number(root.findtext(f"{_SEARCH}totalResults") or "")
     if not entries and total > start:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"{SOURCE} reported {total:,} results, but none of those after result {start:,}.",
             "This happens occasionally; try again later.",
@@ -178,7 +178,7 @@ def _parse_xml(body: bytes) -> etree._Element:
     """Parse XML without DTD, entities or network access, and return the root element. Raises SourceMalformed if it is
     not well-formed or has a DTD."""
     if len(body) > MAX_XML_BYTES:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"The response from {SOURCE} is too large: {len(body):,} bytes.",
             f"The maximum is {MAX_XML_BYTES:,} bytes.",
@@ -197,16 +197,14 @@ def _parse_xml(body: bytes) -> etree._Element:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         # The parser's message quotes the document.
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"The response from {SOURCE} is not XML: {one_line(str(error))[:_QUOTED_CHARACTERS]}.",
             _BASE_URL_HINT,
         ) from None
     if root.getroottree().docinfo.internalDTD is not None:
-        raise malformed_response(
-            SOURCE,
-            f"The response from {SOURCE} is not an Atom feed: it contains a DOCTYPE declaration.",
-            _BASE_URL_HINT,
+        raise build_malformed_error(
+            SOURCE, f"The response from {SOURCE} has a document type declaration, so it is not a feed.", _BASE_URL_HINT
         )
     return root
 
@@ -214,7 +212,7 @@ def _parse_xml(body: bytes) -> etree._Element:
 def _number(text: str) -> int:
     """Return the number, or 0 if the text is not a number."""
     text = text.strip()
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from assayer.cutoff import papers_within
-from assayer.literature.paper_identity import doi, with_arxiv
-from assayer.literature.retractions import gravest_retraction
+from assayer.literature.paper_identity import add_arxiv_id, doi
+from assayer.literature.retractions import choose_gravest_retraction
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from assayer.text.markup import strip_markup
 from workers.literature_apis.query_encoding import (
     ARXIV_PREFIX,
-    allowed_in_filter,
+    is_allowed_in_filter,
     path_segment,
-    plain_query,
+    strip_to_words,
     url_batches,
 )
 from workers.literature_apis.record_fields import (
@@ -33,7 +33,7 @@ from workers.literature_apis.record_fields import (
     TextOrEmpty,
     ValidEntries,
     clean_prose,
-    last_day_of_period,
+    compute_last_day,
     make_paper_id,
     one_line,
     title_line,
@@ -48,11 +48,11 @@ from workers.outbound.source_requests import (
     parse_json,
 )
 
-_MOST_ROWS = 1000
+_MAX_ROWS = 1000
 _BATCH = 50
 """Maximum number of DOIs per list request. More would make responses slower, and URLs longer than some proxies
 accept."""
-_LONGEST_FILTER = 3000
+_MAX_FILTER_CHARS = 3000
 _TYPES = (
     "journal-article",
     "proceedings-article",
@@ -74,7 +74,7 @@ class _Date(ApiObject):
     def day(self) -> dt.date | None:
         """Return the last day of the period; None for a missing date, which Crossref writes as [[null]]."""
         year, month, day = (*(self.parts[0] if self.parts else ()), None, None, None)[:3]
-        return last_day_of_period(year, month, day) if year else None
+        return compute_last_day(year, month, day) if year else None
 
 
 class _Author(ApiObject):
@@ -138,7 +138,7 @@ class Crossref:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search title, authors, venue and year, as in a citation. Few records have abstracts."""
-        words = plain_query(query)
+        words = strip_to_words(query)
         if not words or limit <= 0:
             return []
         conditions = [f"type:{item}" for item in _TYPES]
@@ -147,7 +147,7 @@ class Crossref:
         params = (
             ("query.bibliographic", words),
             ("filter", ",".join(conditions)),
-            ("rows", str(min(limit, _MOST_ROWS))),
+            ("rows", str(min(limit, _MAX_ROWS))),
             ("select", FIELDS),
         )
         works = await self._list_works("search", params, context)
@@ -170,8 +170,8 @@ class Crossref:
         """Return the works that Crossref knows, by DOI, with as few requests as it allows. Records include the
         retraction notices."""
         asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
-        found, single = dict[str, CrossrefWork](), [item for item in asked if not allowed_in_filter(item)]
-        for batch in url_batches([item for item in asked if allowed_in_filter(item)], _BATCH, _LONGEST_FILTER):
+        found, single = dict[str, CrossrefWork](), [item for item in asked if not is_allowed_in_filter(item)]
+        for batch in url_batches([item for item in asked if is_allowed_in_filter(item)], _BATCH, _MAX_FILTER_CHARS):
             if len(batch) == 1:
                 single += batch
                 continue
@@ -231,7 +231,7 @@ def doi_of(work: CrossrefWork) -> str:
 def _identifiers(work: CrossrefWork) -> Identifiers:
     related = (doi(item.id) for item in (work.relation.preprints if work.relation else ()))
     preprint = next((name for name in related if name.startswith(ARXIV_PREFIX)), "")
-    return with_arxiv(Identifiers(doi=doi_of(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
+    return add_arxiv_id(Identifiers(doi=doi_of(work), arxiv=preprint.removeprefix(ARXIV_PREFIX)))
 
 
 def retraction_of(work: CrossrefWork) -> Retraction | None:
@@ -250,7 +250,7 @@ def retraction_of(work: CrossrefWork) -> Retraction | None:
         for notice in sorted(notices, key=lambda item: item.day)
         if notice.kind in _KINDS and notice.day > reinstated
     ]
-    return gravest_retraction(standing) if standing else None
+    return choose_gravest_retraction(standing) if standing else None
 
 
 def _title(work: CrossrefWork) -> str:

@@ -13,13 +13,13 @@ from pydantic import Field
 
 from assayer.cutoff import papers_within
 from assayer.models import Paper, Window
-from workers.literature_apis.query_encoding import plain_query
+from workers.literature_apis.query_encoding import strip_to_words
 from workers.literature_apis.record_fields import (
     ApiObject,
     CountOrNone,
     TextOrEmpty,
     ValidEntries,
-    last_day_of_period,
+    compute_last_day,
     make_paper_id,
     one_line,
     title_line,
@@ -28,7 +28,7 @@ from workers.literature_apis.record_fields import (
 from workers.outbound.source_requests import RequestContext, SourceFetcher, SourceRequest, fetch_json
 
 _PAGE = 10
-_LONGEST_QUERY = 250
+_MAX_QUERY_CHARS = 250
 _DASH = re.compile(r"\s[-–]\s")
 _YEAR_BEHIND = re.compile(r",?\s*\b(?:19|20)\d\d$")
 
@@ -56,7 +56,7 @@ class GoogleScholar:
     name: ClassVar[str] = "google_scholar"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        words, found = plain_query(query, _LONGEST_QUERY), list[Paper]()
+        words, found = strip_to_words(query, _MAX_QUERY_CHARS), list[Paper]()
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
             organic = await fetch_json(self.remote, _request(words, page, window), context, _Answer)
             entries = organic.organic if organic else ()
@@ -86,7 +86,7 @@ def _paper(entry: _Organic) -> Paper | None:
         title=title,
         abstract=one_line(entry.snippet),
         authors=authors,
-        publication_date=last_day_of_period(entry.year) if entry.year else None,
+        publication_date=compute_last_day(entry.year) if entry.year else None,
         venue=venue,
         url=url,
         citation_count=entry.cited,

@@ -18,9 +18,9 @@ from assayer.literature.openalex_fields import abstract_from_index, work_id, wor
 from assayer.models import Identifiers, Operation, Paper, Retraction, Window
 from workers.literature_apis.query_encoding import (
     ARXIV_PREFIX,
-    allowed_in_filter,
+    is_allowed_in_filter,
     path_segment,
-    plain_query,
+    strip_to_words,
     url_batches,
 )
 from workers.literature_apis.record_fields import (
@@ -31,8 +31,8 @@ from workers.literature_apis.record_fields import (
     TrueOrFalse,
     ValidEntries,
     clean_prose,
+    compute_last_day,
     distinct_links,
-    last_day_of_period,
     make_paper_id,
     one_line,
     parse_date,
@@ -49,8 +49,8 @@ from workers.outbound.source_requests import (
 )
 
 _PAGE = 100
-_DEEPEST = 10_000
-_LONGEST_FILTER = 3000
+_MAX_OFFSET = 10_000
+_MAX_FILTER_CHARS = 3000
 _FEW = 3
 """Minimum number of works that contain every word. If there are fewer, a second search for any of the words follows."""
 
@@ -156,7 +156,7 @@ class OpenAlex:
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search title, abstract and, if OpenAlex has it, full text. Works that contain every word come first; if there
         are few, works with any of the words follow."""
-        words = plain_query(query).split()
+        words = strip_to_words(query).split()
         if not words:
             return []
         days = _days(window)
@@ -222,8 +222,8 @@ class OpenAlex:
         for kind, group in groupby(sorted(set(keys)), key=lambda key: key.kind):
             listed, single = list[_WorkKey](), list[_WorkKey]()
             for key in group:
-                (listed if kind != "doi" or allowed_in_filter(key.value) else single).append(key)
-            for batch in url_batches([key.value for key in listed], _PAGE, _LONGEST_FILTER):
+                (listed if kind != "doi" or is_allowed_in_filter(key.value) else single).append(key)
+            for batch in url_batches([key.value for key in listed], _PAGE, _MAX_FILTER_CHARS):
                 if len(batch) == 1:
                     single.append(_WorkKey(kind, batch[0]))
                     continue
@@ -245,7 +245,7 @@ class OpenAlex:
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
         """Return the first works in a list, read page by page. Adds the parameters for fields and paging."""
-        works, wanted = list[OpenAlexWork](), min(limit, _DEEPEST)
+        works, wanted = list[OpenAlexWork](), min(limit, _MAX_OFFSET)
         for number in range(1, -(-wanted // _PAGE) + 1):
             paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
             page = await self._fetch_page((*params, *paging), operation, context)
@@ -276,7 +276,7 @@ def _day(text: str) -> dt.date | None:
     day = parse_date(text)
     if day is None or day.day > 1:
         return day
-    return last_day_of_period(day.year, None if day.month == 1 else day.month)
+    return compute_last_day(day.year, None if day.month == 1 else day.month)
 
 
 def _locations(work: OpenAlexWork) -> list[_Location]:

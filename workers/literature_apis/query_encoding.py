@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 _OPERATORS = frozenset({"AND", "OR", "NOT", "NEAR", "TO"})
-_LONGEST = 1500
+_MAX_CHARS = 1500
 
 
-def plain_query(text: str, max_chars: int = _LONGEST) -> str:
+def strip_to_words(text: str, max_chars: int = _MAX_CHARS) -> str:
     """Strip a text to its words, keeping as many as fit into `max_chars` URL-encoded characters; empty if there are
     none.
 
@@ -31,7 +31,7 @@ ARXIV_PREFIX = "10.48550/arxiv."
 _FILTER_SAFE_DOI = re.compile(r"10\.[a-z0-9._/()-]+", re.ASCII)
 
 
-def allowed_in_filter(doi: str) -> bool:
+def is_allowed_in_filter(doi: str) -> bool:
     """Return whether the DOI can be used in a filter list, in which commas, bars, colons and signs have special
     meanings."""
     return _FILTER_SAFE_DOI.fullmatch(doi) is not None

@@ -36,7 +36,7 @@ class ApiObject(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-def _or_none(value: object, validate: Validator, info: ValidationInfo) -> object:
+def _validate_or_none(value: object, validate: Validator, info: ValidationInfo) -> object:
     if value is None:
         return None
     try:
@@ -46,7 +46,7 @@ def _or_none(value: object, validate: Validator, info: ValidationInfo) -> object
         return None
 
 
-def _without_gaps(values: tuple[T | None, ...]) -> tuple[T, ...]:
+def _remove_gaps(values: tuple[T | None, ...]) -> tuple[T, ...]:
     return tuple(value for value in values if value is not None)
 
 
@@ -57,12 +57,12 @@ CountOrNone = Annotated[
 ]
 """Count; None for a value that cannot be a count."""
 TrueOrFalse = Annotated[bool, BeforeValidator(lambda value: value is True)]
-ObjectOrNone = Annotated[T | None, WrapValidator(_or_none)]
+ObjectOrNone = Annotated[T | None, WrapValidator(_validate_or_none)]
 """Object; None if it is missing or malformed."""
 ValidEntries = Annotated[
-    tuple[Annotated[T, WrapValidator(_or_none)], ...],
+    tuple[Annotated[T, WrapValidator(_validate_or_none)], ...],
     BeforeValidator(lambda value: value if isinstance(value, list) else ()),
-    AfterValidator(_without_gaps),
+    AfterValidator(_remove_gaps),
 ]
 """List without malformed and null entries; empty for null."""
 
@@ -102,7 +102,7 @@ def distinct_links(*addresses: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(address for text in addresses if (address := web_link(text))))
 
 
-def last_day_of_period(year: int, month: int | None = None, day: int | None = None) -> dt.date | None:
+def compute_last_day(year: int, month: int | None = None, day: int | None = None) -> dt.date | None:
     """Return the last day of the period, so that no cutoff admits the paper too early; None if the date does not
     exist."""
     try:
@@ -118,7 +118,7 @@ def parse_date(text: str) -> dt.date | None:
     if match is None:
         return None
     year, month, day = (int(part or 0) for part in match.groups())
-    return last_day_of_period(year, month or None, day or None)
+    return compute_last_day(year, month or None, day or None)
 
 
 def make_paper_id(prefix: str, name: str) -> PaperId:

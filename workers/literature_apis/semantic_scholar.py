@@ -12,10 +12,10 @@ from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.cutoff import papers_within, within
+from assayer.cutoff import keep_within_window, papers_within
 from assayer.models import OPEN, Identifiers, Operation, Paper, Window
 from workers.literature_apis.capabilities import Snippet
-from workers.literature_apis.query_encoding import path_segment, plain_query
+from workers.literature_apis.query_encoding import path_segment, strip_to_words
 from workers.literature_apis.record_fields import clean_prose
 from workers.literature_apis.semantic_scholar_records import (
     FIELDS,
@@ -38,18 +38,18 @@ from workers.outbound.source_requests import (
     SourceFetcher,
     SourceRequest,
     SourceResponse,
+    build_malformed_error,
     fetch_json,
     fetch_parsed,
-    malformed_response,
     parse_json,
 )
 
 _GRAPH, _RECOMMENDATIONS = "graph/v1", "recommendations/v1"
 _PAGE, _DEEPEST = 100, 1_000
 _REFERENCES_PAGE, _DEEPEST_REFERENCE = 1_000, 9_999
-_MOST_CITING_PAGES = 3
+_MAX_CITING_PAGES = 3
 """Maximum number of pages of 1,000 entries each, so that a very widely cited work costs at most three requests."""
-_MOST_SNIPPETS, _MOST_RECOMMENDED = 1_000, 500
+_MAX_SNIPPETS, _MAX_RECOMMENDED = 1_000, 500
 _BATCH = 500
 _ALWAYS_KNOWN = "649def34f8be52c8b66281af98ae884c09aef38b"
 """Id of the paper about Semantic Scholar itself, from its documentation, which is added to every batch. A batch without
@@ -70,7 +70,7 @@ class SemanticScholar:
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search by relevance, for at most 1,000 results."""
         # Semantic Scholar finds no matches for hyphenated words.
-        words = plain_query(query).replace("-", " ")
+        words = strip_to_words(query).replace("-", " ")
         found, offset, wanted = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
         while words and len(found) < wanted:
             size = min(_PAGE, wanted - len(found), _DEEPEST - offset)
@@ -86,10 +86,10 @@ class SemanticScholar:
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
         """Search snippets with two requests: one for the snippets, one for the records of their papers and of the
         papers that these cite."""
-        words = plain_query(query)
+        words = strip_to_words(query)
         if not words:
             return []
-        params = (("query", words), ("limit", str(min(limit, _MOST_SNIPPETS))), *_date_params(window))
+        params = (("query", words), ("limit", str(min(limit, _MAX_SNIPPETS))), *_date_params(window))
         page = await self._get("snippets", f"{_GRAPH}/snippet/search", params, SnippetPage, context)
         matches = page.data if page else ()
         numbers = dict.fromkeys(
@@ -98,7 +98,7 @@ class SemanticScholar:
         records = await self._fetch_batch([f"CorpusId:{number}" for number in numbers], "snippets", context)
         known = {number: record for number, record in zip(numbers, records, strict=True) if record}
         made = (_snippet(match, known) for match in matches)
-        return within(filter(None, made), window, lambda snippet: snippet.paper.publication_date)
+        return keep_within_window(filter(None, made), window, lambda snippet: snippet.paper.publication_date)
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
         names = list(dict.fromkeys(name for paper in papers if (name := request_id(paper))))
@@ -127,7 +127,7 @@ class SemanticScholar:
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Return citing papers among the first few thousand listed, because the API cannot filter this list by date."""
         name, found, offset = request_id(paper), list[Paper](), 0
-        for _ in range(_MOST_CITING_PAGES if name else 0):
+        for _ in range(_MAX_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
             path = f"{_GRAPH}/paper/{path_segment(name, ':')}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
@@ -176,7 +176,7 @@ class SemanticScholar:
         that yields nothing, or for several papers, Semantic Scholar chooses the pool."""
         if not names:
             return None
-        params = (("limit", str(min(limit + len(names), _MOST_RECOMMENDED))), ("fields", FIELDS))
+        params = (("limit", str(min(limit + len(names), _MAX_RECOMMENDED))), ("fields", FIELDS))
         if len(names) == 1:
             path = f"{_RECOMMENDATIONS}/papers/forpaper/{path_segment(names[0], ':')}"
             for_one = await self._get("neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context)
@@ -197,7 +197,7 @@ class SemanticScholar:
 def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPaper | None, ...]:
     records = parse_json(response, PaperBatch, SOURCE).root
     if len(records) != size:
-        raise malformed_response(
+        raise build_malformed_error(
             SOURCE,
             f"{SOURCE} returned {len(records)} records for a batch of {size} ids.",
             "If it happens again, the API has changed.",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, RootModel
 
-from assayer.literature.paper_identity import arxiv_id, doi, with_arxiv
+from assayer.literature.paper_identity import add_arxiv_id, arxiv_id, doi
 from assayer.models import Identifiers, Paper
 from workers.literature_apis.record_fields import (
     ApiObject,
@@ -14,8 +14,8 @@ from workers.literature_apis.record_fields import (
     TextOrEmpty,
     ValidEntries,
     clean_prose,
+    compute_last_day,
     distinct_links,
-    last_day_of_period,
     make_paper_id,
     one_line,
     parse_date,
@@ -155,7 +155,7 @@ def snippet_section(match: SnippetMatch) -> str:
 
 def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
     ids = record.external_ids or _ExternalIds()
-    return with_arxiv(
+    return add_arxiv_id(
         Identifiers(
             doi=doi(ids.doi),
             arxiv=arxiv_id(ids.arxiv),
@@ -195,7 +195,7 @@ def paper_of(record: SemanticScholarPaper) -> Paper | None:
         abstract=clean_prose(record.abstract),
         authors=tuple(name for author in record.authors if (name := one_line(author.name))),
         publication_date=parse_date(record.publication_date)
-        or (last_day_of_period(record.year) if record.year else None),
+        or (compute_last_day(record.year) if record.year else None),
         venue=one_line(record.venue),
         url=web_link(record.url),
         citation_count=record.citation_count,

@@ -18,7 +18,7 @@ from workers.outbound.priority_gate import Place, PriorityGate
 TROUBLE_SHARE = 0.15
 """Share of a round's requests turned away (429, 503, timeouts) at which the limit is halved. Retries absorb a smaller
 share; if every refused request halved the limit, it would never grow."""
-LEAST_TROUBLE = 4
+MIN_TURNED_AWAY = 4
 """Minimum number of requests turned away in one round for the limit to be halved."""
 CALM_SHARE = 0.02
 """Share of requests turned away above which the initial doubling ends, if more than one request was turned away."""
@@ -26,8 +26,8 @@ SLOWER, MUCH_SLOWER = math.log(1.5), math.log(2.0)
 """Thresholds for the mean log ratio of latencies to their baselines. Above the first, the limit stops growing; above
 the second, it shrinks."""
 OVERLOAD_FACTOR, SLOW_FACTOR = 0.5, 0.75
-SMALLEST_ROUND = 8
-LEAST_RATED = 8
+MIN_ROUND = 8
+MIN_RATED = 8
 """Minimum number of latencies with a baseline in a round for slowness to affect the limit."""
 BLOCK = 16
 """Number of requests of one kind whose mean latency updates that kind's baseline."""
@@ -72,7 +72,7 @@ class _Round:
 
     @property
     def slowness(self) -> float:
-        return self.log_ratios / self.rated if self.rated >= LEAST_RATED else 0.0
+        return self.log_ratios / self.rated if self.rated >= MIN_RATED else 0.0
 
 
 @dataclass
@@ -117,7 +117,7 @@ class AdaptiveLimit:
         this = self._round
         this.requests, this.turned_away = this.requests + 1, this.turned_away + 1
         this.peak = max(this.peak, in_flight)
-        if this.turned_away >= LEAST_TROUBLE and this.turned_away >= TROUBLE_SHARE * max(
+        if this.turned_away >= MIN_TURNED_AWAY and this.turned_away >= TROUBLE_SHARE * max(
             this.requests, self._round_size()
         ):
             self._pause(now, retry_after)
@@ -155,14 +155,14 @@ class AdaptiveLimit:
             self.paused_until = max(self.paused_until, now + retry_after)
 
     def _round_size(self) -> int:
-        return max(SMALLEST_ROUND, self.value // 2)
+        return max(MIN_ROUND, self.value // 2)
 
 
 _FIRST_TOKENS = 4_000.0
 """Assumed tokens per request, until some have been counted."""
 _LATEST_WEIGHT = 0.1
 """Weight of the latest request in the moving average of tokens per request."""
-_LEAST_SECONDS = 0.001
+_MIN_SECONDS = 0.001
 _SAVED_SECONDS = 5.0
 """Maximum unused budget that accumulates, in seconds of the rate. Use in one minute can exceed the budget by this
 much."""
@@ -184,7 +184,7 @@ class TokenBudget:
         seconds = 0.0 if self.updated is None else now - self.updated
         self.balance = min(self.balance + rate * seconds, rate * _SAVED_SECONDS)
         self.updated = now
-        return 0.0 if self.balance > 0 else -self.balance / rate + _LEAST_SECONDS
+        return 0.0 if self.balance > 0 else -self.balance / rate + _MIN_SECONDS
 
     def begin(self) -> float:
         """Deduct the mean tokens of earlier requests from the balance, and return that mean."""

@@ -35,7 +35,7 @@ from workers.llm.chat_completion import (
     prompt_template,
 )
 from workers.llm.context_window import FittedQuestion
-from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clipped_line, rejection_error
+from workers.llm.errors import PermanentLlmFailure, TransientLlmFailure, clip_line, rejection_error
 from workers.llm.ledger import CallUsage
 from workers.llm.settings import LlmSettings
 from workers.llm.structured_output import ParsedAnswer, parse_answer
@@ -49,8 +49,8 @@ Out = TypeVar("Out", bound=BaseModel)
 _LOG = logging.getLogger(__name__)
 _MEASURED = 64
 """Number of recent answers to a task, of which the longest is the estimate for the next answer."""
-_LEAST_MEASURED = 8
-LONGEST_QUOTED = 12_000
+_MIN_MEASURED = 8
+MAX_QUOTED_CHARS = 12_000
 """Maximum number of characters of an unusable answer that are sent back with its errors."""
 _QUOTED_RUN_ON = 500
 """Maximum number of characters quoted from an answer that repeats itself, because a longer quote would invite more
@@ -77,7 +77,7 @@ class AnswerLengths:
         """Return the tokens to reserve in the budget: the length of the longest recent answer or, until there are
         enough answers, the maximum."""
         latest = self._latest[request.task, request.model]
-        return min(request.max_tokens, max(latest)) if len(latest) >= _LEAST_MEASURED else request.max_tokens
+        return min(request.max_tokens, max(latest)) if len(latest) >= _MIN_MEASURED else request.max_tokens
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Conversation(Generic[In, Out]):
         self, asking: Asking, task: Task[In, Out], question: FittedQuestion[In], run: Run, usage: CallUsage
     ) -> None:
         self._asking, self._task, self._question, self._run, self._usage = asking, task, question, run, usage
-        self._request = first_request(task, usage.model, question, asking.settings, run.answers_of)
+        self._request = build_first_request(task, usage.model, question, asking.settings, run.answers_of)
 
     async def answer(self) -> Out:
         """Return the first valid answer.
@@ -182,7 +182,7 @@ class Conversation(Generic[In, Out]):
         complaints = [_INVISIBLE] if value is None else self._task.complaints(self._question.data, value)
         if not complaints:
             return parsed._replace(value=value)
-        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(complaints)))
+        fault = Fault(kind="failed_check", detail=clip_line("; ".join(complaints)))
         return ParsedAnswer(None, fault, tuple(complaints))
 
     def _apply_advice(self, parsed: ParsedAnswer[Out]) -> tuple[ParsedAnswer[Out], Out | None]:
@@ -194,7 +194,7 @@ class Conversation(Generic[In, Out]):
         advice = list(self._task.advice(self._question.data, value))
         if not advice:
             return parsed, None
-        fault = Fault(kind="failed_check", detail=clipped_line("; ".join(advice)))
+        fault = Fault(kind="failed_check", detail=clip_line("; ".join(advice)))
         return ParsedAnswer(None, fault, tuple(advice)), value
 
     def _without_unknown_citations(self, parsed: ParsedAnswer[Out]) -> RedactedAnswer | None:
@@ -272,7 +272,7 @@ class Conversation(Generic[In, Out]):
             _LOG.warning("%s does not report usage; tokens and costs are estimates", self._asking.transport.address)
 
 
-def first_request(
+def build_first_request(
     task: Task[Any, Any], model: str, question: FittedQuestion[Any], settings: LlmSettings, answers_of: str = ""
 ) -> ChatRequest:
     output: type[BaseModel] = task.output
@@ -301,7 +301,7 @@ def build_repair_request(
 ) -> ChatRequest:
     """Return a request that asks again, with the validator's error messages. Only the last unusable answer is included,
     so that the prompt does not keep growing."""
-    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), LONGEST_QUOTED, request.max_tokens
+    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), MAX_QUOTED_CHARS, request.max_tokens
     if parsed.fault is not None and parsed.fault.kind == "truncated":
         complaint = prompt_template("shorter").substitute()
         if _repeats_itself(answer):

@@ -40,11 +40,11 @@ _BOUNDED = "$comment"
 _STATED_WORDS = re.compile(r"(\d+) (?:consecutive )?words")
 _CHARS_A_WORD = 9
 """Characters per word, including a space, for converting a text's limit from words to characters."""
-_MOST_CHARS = 1_000
+_MAX_CHARS = 1_000
 """Maximum length in characters of a text in a bounded answer, if the field's description states no number of words."""
-_MOST_REPEATED = 2_000
+_MAX_COUNTED_CHARS = 2_000
 """Maximum number of characters that llama.cpp's grammars can count. Longer texts are limited only by tokens."""
-_MOST_ENTRIES = 20
+_MAX_ENTRIES = 20
 """Maximum number of entries in a bounded answer's list that has no maximum of its own."""
 
 
@@ -54,38 +54,40 @@ class AnswerSchema(NamedTuple):
     """Schema as compact JSON."""
 
 
-def _written(schema: dict[str, Any]) -> AnswerSchema:
+def _serialise_schema(schema: dict[str, Any]) -> AnswerSchema:
     return AnswerSchema(schema, json.dumps(schema, ensure_ascii=False, separators=(",", ":")))
 
 
 @lru_cache(maxsize=256)
 def answer_schema(output: type[BaseModel]) -> AnswerSchema:
     """Return an answer's strict schema, with every restriction that JSON schema can express."""
-    return _written(strict_schema(output.model_json_schema()))
+    return _serialise_schema(make_strict(output.model_json_schema()))
 
 
 @lru_cache(maxsize=256)
-def sent_schema(text: str) -> AnswerSchema:
+def convert_to_sent_schema(text: str) -> AnswerSchema:
     """Convert a strict schema, serialised as `text`, to the form that is sent to an endpoint."""
     schema = json.loads(text)
-    return _written(schema if schema.pop(_BOUNDED, None) else _reduced(schema, SENT_KEYWORDS))
+    return _serialise_schema(schema if schema.pop(_BOUNDED, None) else _reduce_schema(schema, SENT_KEYWORDS))
 
 
-def _reduced(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
+def _reduce_schema(schema: Mapping[str, Any], keywords: Set[str]) -> dict[str, Any]:
     """Return a schema with only these keywords, and with references replaced by their definitions."""
     definitions = schema.get("$defs", {})
-    reduced = _sent(schema, definitions, (), keywords)
+    reduced = _copy_schema(schema, definitions, (), keywords)
     if _references(reduced):
-        reduced["$defs"] = {name: _sent(item, definitions, (name,), keywords) for name, item in definitions.items()}
+        reduced["$defs"] = {
+            name: _copy_schema(item, definitions, (name,), keywords) for name, item in definitions.items()
+        }
     return reduced
 
 
 def bounded_schema(output: type[BaseModel], bounds: AnswerBounds) -> AnswerSchema:
     """Return the schema to send for a bounded answer, with a limit for every list and for all but long texts."""
-    schema = {_BOUNDED: "bounded", **_reduced(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
+    schema = {_BOUNDED: "bounded", **_reduce_schema(answer_schema(output).schema, _BOUNDED_KEYWORDS)}
     for node in (schema, *schema.get("$defs", {}).values()):
         _bound(node, "", bounds)
-    return _written(schema)
+    return _serialise_schema(schema)
 
 
 def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
@@ -96,7 +98,7 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         _bound(part, field, bounds)
     if node.get("type") == "array":
         _bound(node["items"], name, bounds)
-        most = min(bounds.entries.get(name, _MOST_ENTRIES), node.get("maxItems", _MOST_ENTRIES))
+        most = min(bounds.entries.get(name, _MAX_ENTRIES), node.get("maxItems", _MAX_ENTRIES))
         node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
         if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
             node["minItems"] = least
@@ -107,8 +109,8 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
             node["enum"] = list(labels)
         else:
             stated = map(int, _STATED_WORDS.findall(node.get("description", "")))
-            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MOST_CHARS
-            if most <= _MOST_REPEATED:
+            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MAX_CHARS
+            if most <= _MAX_COUNTED_CHARS:
                 node["maxLength"] = most
 
 
@@ -135,7 +137,7 @@ def _choose(node: dict[str, Any], field: str, choices: Sequence[str]) -> None:
         _choose(part, field, choices)
 
 
-def _sent(
+def _copy_schema(
     node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
 ) -> dict[str, Any]:
     """Copy a schema with only these keywords, replacing references by their definitions. `inside` names the definitions
@@ -144,15 +146,15 @@ def _sent(
         name = str(node["$ref"]).rpartition("/")[2]
         if name in inside or _is_recursive(name, definitions):
             return {"$ref": node["$ref"]}
-        return _sent(definitions[name], definitions, (*inside, name), keywords)
+        return _copy_schema(definitions[name], definitions, (*inside, name), keywords)
     result = {key: value for key, value in node.items() if key in keywords and key != "$defs"}
     if "properties" in result:
         properties = result["properties"].items()
-        result["properties"] = {name: _sent(part, definitions, inside, keywords) for name, part in properties}
+        result["properties"] = {name: _copy_schema(part, definitions, inside, keywords) for name, part in properties}
     if "items" in result:
-        result["items"] = _sent(result["items"], definitions, inside, keywords)
+        result["items"] = _copy_schema(result["items"], definitions, inside, keywords)
     if "anyOf" in result:
-        result["anyOf"] = [_sent(option, definitions, inside, keywords) for option in result["anyOf"]]
+        result["anyOf"] = [_copy_schema(option, definitions, inside, keywords) for option in result["anyOf"]]
     return result
 
 
@@ -179,16 +181,18 @@ def _references(node: object) -> set[str]:
     return set()
 
 
-def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
+def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema with every object closed and every property required.
 
     Raises ValueError, which names the location, if strict mode cannot express the schema: open objects and mappings."""
-    return _strict(schema, schema, "$", ())
+    return _make_node_strict(schema, schema, "$", ())
 
 
-def _strict(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+def _make_node_strict(
+    node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]
+) -> dict[str, Any]:
     if "$ref" in node and len(node.keys() - _DROPPED) > 1:
-        return _inlined(node, root, place, seen)
+        return _inline_reference(node, root, place, seen)
     result = {key: value for key, value in node.items() if key not in _DROPPED}
     if "oneOf" in result:
         result["anyOf"] = result.pop("oneOf")
@@ -197,12 +201,12 @@ def _strict(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: 
     if result.get("type") == "object":
         result |= _closed(result, root, place, seen)
     if isinstance(result.get("items"), Mapping):
-        result["items"] = _strict(result["items"], root, f"{place}[]", seen)
+        result["items"] = _make_node_strict(result["items"], root, f"{place}[]", seen)
     if "anyOf" in result:
-        result["anyOf"] = [_strict(option, root, place, seen) for option in result["anyOf"]]
+        result["anyOf"] = [_make_node_strict(option, root, place, seen) for option in result["anyOf"]]
     if "$defs" in result:
         result["$defs"] = {
-            name: _strict(definition, root, name, (name,)) for name, definition in result["$defs"].items()
+            name: _make_node_strict(definition, root, name, (name,)) for name, definition in result["$defs"].items()
         }
     return result
 
@@ -214,17 +218,19 @@ def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: 
             "extra='forbid', and a list of such models instead of a mapping."
         )
     properties = {
-        name: _strict(property_, root, f"{place}.{name}", seen)
+        name: _make_node_strict(property_, root, f"{place}.{name}", seen)
         for name, property_ in node.get("properties", {}).items()
     }
     return {"properties": properties, "required": list(properties)}
 
 
-def _inlined(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+def _inline_reference(
+    node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]
+) -> dict[str, Any]:
     """Replace a reference by its definition, unless the definition is recursive. Strict mode allows no other keywords
     beside a reference."""
     name = str(node["$ref"]).rpartition("/")[2]
     if name in seen:
         return {"$ref": node["$ref"]}
     siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _strict({**root["$defs"][name], **siblings}, root, place, (*seen, name))
+    return _make_node_strict({**root["$defs"][name], **siblings}, root, place, (*seen, name))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from assayer.run.context_variables import Urgency
-from workers.llm.answer_schema import sent_schema
+from workers.llm.answer_schema import convert_to_sent_schema
 from workers.llm.dialect import Dialect
 from workers.llm.errors import ReadTokens
 
@@ -280,7 +280,7 @@ class ChatRequest(NamedTuple):
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         if dialect.structured == "json_schema":
             name = _UNSAFE.sub("_", self.task)[:64]
-            answer = {"name": name, "strict": True, "schema": sent_schema(self.schema).schema}
+            answer = {"name": name, "strict": True, "schema": convert_to_sent_schema(self.schema).schema}
             body["response_format"] = {"type": "json_schema", "json_schema": answer}
         elif dialect.structured == "json_object":
             body["response_format"] = {"type": "json_object"}

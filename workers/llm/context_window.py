@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from assayer.errors import RequestRefused
 from assayer.llm import Task
 from assayer.models import Message
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 from workers.llm.answer_schema import answer_schema
 from workers.llm.chat_completion import estimated_tokens
 
@@ -27,11 +27,11 @@ _OVERHEAD_TOKENS = 64
 """Number of tokens that a server's chat template adds."""
 _QUOTED_SHARE = 1 / 4
 """Share of the rest of a window available for quoting an unusable answer, assuming one token per character."""
-_FEWEST_ANSWER_TOKENS = 256
+_MIN_ANSWER_TOKENS = 256
 _SCHEMA_CHARS_A_TOKEN = 4
 """Schema characters per token, without a safety margin: most servers of small models compile the schema into a grammar
 instead of adding it to the prompt."""
-_LEAST_IDEA_CHARS = 500
+_MIN_IDEA_CHARS = 500
 _STEP_CHARS = 100
 _SHRINK = 0.8
 _FIELDS = ("max_model_len", "loaded_context_length", "context_length", "max_context_length", "context_window", "n_ctx")
@@ -68,7 +68,7 @@ class ContextWindows:
         return True
 
 
-def listed_windows(models: object) -> dict[str, int]:
+def parse_listed_windows(models: object) -> dict[str, int]:
     """Return the context windows that a response to `GET /models` states, by model."""
     entries = models.get("data", models.get("models")) if isinstance(models, dict) else None
     windows: dict[str, int] = {}
@@ -109,7 +109,7 @@ class FittedQuestion(NamedTuple, Generic[In]):
         at most `max_tokens`, fit into the window together with the question."""
         if self.window is None:
             return quoted, max_tokens
-        room = max(_FEWEST_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
+        room = max(_MIN_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
         quoted = min(quoted, int(room * _QUOTED_SHARE))
         return quoted, min(max_tokens, room - quoted)
 
@@ -134,10 +134,10 @@ def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: 
             dropped.append((noun, lost))
     idea = getattr(question, "idea", None)
     if tokens > cutter.max_tokens and isinstance(idea, str):
-        sizes = range(_LEAST_IDEA_CHARS, len(idea), _STEP_CHARS)
-        question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: first_words(text, size.stop))
+        sizes = range(_MIN_IDEA_CHARS, len(idea), _STEP_CHARS)
+        question, tokens = cutter.cut(question, "idea", sizes, lambda text, size: keep_beginning(text, size.stop))
         unread = len(idea) - len(getattr(question, "idea"))  # noqa: B009 - a field that not every question has
-    answer = min(max_tokens, max(_FEWEST_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
+    answer = min(max_tokens, max(_MIN_ANSWER_TOKENS, window - _OVERHEAD_TOKENS - tokens))
     return FittedQuestion(question, task.messages(question), answer, window, tokens, tuple(dropped), unread)
 
 

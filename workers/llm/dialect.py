@@ -32,7 +32,7 @@ _NAMES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 """Words that show what a refusal is about. If several occur, the first one in the text counts."""
 _NUMBER = re.compile(r"(\d[\d,_]*)( \(exclusive\))?")
-_FEWEST_TOKENS = 256
+_MIN_TOKENS = 256
 
 
 class Dialect(NamedTuple):
@@ -92,9 +92,9 @@ class Dialect(NamedTuple):
         asked = min(max_tokens, self.most_tokens or max_tokens)
         found = _NUMBER.findall(body.message)
         numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in found)
-        named = [number for number in numbers if _FEWEST_TOKENS <= number < asked]
+        named = [number for number in numbers if _MIN_TOKENS <= number < asked]
         most = max(named, default=asked // 2)
-        return self._replace(most_tokens=most) if most >= _FEWEST_TOKENS else None
+        return self._replace(most_tokens=most) if most >= _MIN_TOKENS else None
 
     def _simpler(self) -> "Dialect | None":
         """Return a simpler dialect, after a refusal that does not state its cause."""

@@ -27,22 +27,30 @@ from workers.llm.chat_completion import (
     parse_completion,
     read_without_answer,
 )
-from workers.llm.context_window import listed_windows, props_window
+from workers.llm.context_window import parse_listed_windows, props_window
 from workers.llm.dialect import Dialect, initial_dialect
 from workers.llm.errors import (
     PermanentLlmFailure,
     ReadTokens,
     TransientLlmFailure,
     explain_rejection,
+    extract_rejected_generation,
     failure_from_status,
     parse_error_body,
-    rejected_generation,
     status_in,
 )
 from workers.llm.metrics import ASKED, IN_FLIGHT, LIMIT
 from workers.llm.process_share import ProcessShare
 from workers.llm.settings import LlmSettings
-from workers.outbound.http import HttpClient, HttpFailure, HttpRequest, HttpResponse, read_json, redacted, retry_after
+from workers.outbound.http import (
+    HttpClient,
+    HttpFailure,
+    HttpRequest,
+    HttpResponse,
+    read_json,
+    redact_secrets,
+    retry_after,
+)
 from workers.outbound.metrics import BYTES, REQUESTS, TURN_WAITS
 from workers.outbound.store import SharedState
 
@@ -50,7 +58,7 @@ _LOG = logging.getLogger(__name__)
 REACH_SECONDS = 15.0
 PROBE_SECONDS = 20.0
 _PROBE_TOKENS = 16
-_SHORTEST_SECRET = 8
+_MIN_SECRET_CHARS = 8
 MAX_BYTES = 16 * 2**20
 """Maximum size of a response in bytes, far more than any model's longest answer."""
 
@@ -140,7 +148,7 @@ class LlmEndpoint:
         because not all servers list their models. Raises TransientLlmFailure if there is none."""
         response = await self._exchange("GET", "/models", REACH_SECONDS)
         models = read_json(response.body) if response.status == 200 else None
-        windows = listed_windows(models)
+        windows = parse_listed_windows(models)
         if not windows and b"llamacpp" in response.body:
             root = self._url.with_path("/props").with_query(None)
             response = await self._exchange("GET", root, REACH_SECONDS)
@@ -220,7 +228,7 @@ class LlmEndpoint:
     def _completion(self, response: HttpResponse) -> Completion:
         """Parse a response into a completion. Raises TransientLlmFailure or PermanentLlmFailure if it is none."""
         if response.status >= 400:
-            unfinished = rejected_generation(read_json(response.body))
+            unfinished = extract_rejected_generation(read_json(response.body))
             if unfinished is None:
                 raise self._failure(response)
             return Completion(unfinished, "", "stop", None, None)
@@ -272,6 +280,6 @@ class LlmEndpoint:
 
     def _failure(self, response: HttpResponse) -> TransientLlmFailure | PermanentLlmFailure:
         parsed = parse_error_body(read_json(response.body))
-        secret = self._secret if len(self._secret) >= _SHORTEST_SECRET else ""  # a short key is a placeholder
-        body = parsed._replace(message=redacted(parsed.message, secret))
+        secret = self._secret if len(self._secret) >= _MIN_SECRET_CHARS else ""  # a short key is a placeholder
+        body = parsed._replace(message=redact_secrets(parsed.message, secret))
         return failure_from_status(response.status, body, retry_after(response.headers, self._clock.now()))

@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 from assayer.errors import LlmError, LlmRejected, RequestRefused
 from assayer.models import Fault, FaultKind
 
-_MOST_KEPT = 2_000
+_MAX_SEARCHED_CHARS = 2_000
 """Maximum number of characters of an endpoint's message that are searched for words and numbers."""
-_MOST_QUOTED = 300
+_MAX_QUOTED_CHARS = 300
 """Maximum number of characters of an endpoint's message that an error quotes."""
 
 
-def clipped_line(text: str, limit: int = 200) -> str:
+def clip_line(text: str, limit: int = 200) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
@@ -126,7 +126,7 @@ class ErrorBody(NamedTuple):
 
     @property
     def quoted(self) -> str:
-        return clipped_line(self.message, _MOST_QUOTED) or "no reason given"
+        return clip_line(self.message, _MAX_QUOTED_CHARS) or "no reason given"
 
 
 class ReadTokens(NamedTuple):
@@ -187,14 +187,14 @@ def parse_error_body(body: object) -> ErrorBody:
         else:
             break
     if not isinstance(body, dict):
-        return ErrorBody(clipped_line(_TAG.sub(" ", body), _MOST_KEPT) if isinstance(body, str) else "", "", "")
+        return ErrorBody(clip_line(_TAG.sub(" ", body), _MAX_SEARCHED_CHARS) if isinstance(body, str) else "", "", "")
     message = next((body[name] for name in _MESSAGE_FIELDS if body.get(name)), "")
     codes = [str(body[name]) for name in ("code", "type", "status") if body.get(name)]
     size = body.get("n_ctx")
     with suppress(RecursionError):  # a message that is a deeply nested list
         text = " ".join(filter(None, (str(message), _provider_message(body))))
         return ErrorBody(
-            clipped_line(text, _MOST_KEPT),
+            clip_line(text, _MAX_SEARCHED_CHARS),
             " ".join(codes),
             str(body.get("param") or ""),
             size if isinstance(size, int) and size > 0 else None,
@@ -227,7 +227,7 @@ _WINDOWS = tuple(
     )
 )
 """Patterns for how endpoints state their context window, most reliable first."""
-_LEAST_WINDOW = 512
+_MIN_WINDOW = 512
 
 
 def context_tokens_named(body: ErrorBody) -> int | None:
@@ -238,12 +238,12 @@ def context_tokens_named(body: ErrorBody) -> int | None:
     for pattern in _WINDOWS:
         for match in pattern.finditer(text):
             tokens = int(re.sub(r"\D", "", match[1]))
-            if tokens >= _LEAST_WINDOW:
+            if tokens >= _MIN_WINDOW:
                 return tokens
     return None
 
 
-def rejected_generation(body: object) -> str | None:
+def extract_rejected_generation(body: object) -> str | None:
     """Return the model's output if the endpoint itself checked it against the schema and rejected it, otherwise
     None."""
     error = body.get("error", body) if isinstance(body, dict) else None
@@ -257,10 +257,10 @@ def failure_from_status(
 ) -> TransientLlmFailure | PermanentLlmFailure:
     """Return the failure that a refusal with this status indicates. `retry_after` is in seconds, None if the endpoint
     did not say."""
-    reason = _permanent_reason(status, body)
+    reason = _find_permanent_reason(status, body)
     if reason is not None:
         return PermanentLlmFailure(reason, status, body)
-    detail = clipped_line(f"HTTP {status} {body.message}".strip(), _MOST_QUOTED)
+    detail = clip_line(f"HTTP {status} {body.message}".strip(), _MAX_QUOTED_CHARS)
     return TransientLlmFailure(
         Fault(kind=_FAULTS.get(status, "server_error"), detail=detail), status in _OVERLOADED, retry_after
     )
@@ -276,7 +276,7 @@ def status_in(error: Mapping[str, object]) -> int:
     return 400 if body.mentions(*FORM_WORDS, *_TOO_LONG, *_FILTERED) else 502
 
 
-def _permanent_reason(status: int, body: ErrorBody) -> RejectionReason | None:
+def _find_permanent_reason(status: int, body: ErrorBody) -> RejectionReason | None:
     if status == 402 or body.mentions(*_NO_QUOTA):
         return "quota"
     if status in {500, 501}:  # some servers respond with 500 to requests that they should refuse with 400

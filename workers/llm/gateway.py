@@ -37,7 +37,7 @@ In = TypeVar("In", bound=BaseModel)
 Out = TypeVar("Out", bound=BaseModel)
 
 _LOG = logging.getLogger(__name__)
-_MOST_CUTS = 5
+_MAX_CUTS = 5
 """Maximum number of times a question is sent if the endpoint keeps refusing it as too long."""
 
 
@@ -65,7 +65,7 @@ class LlmGateway:
         self._settings = settings
         self._clock = clock
         self._ledger = CallLedger(answers, clock)
-        self._transport = _own_endpoint(settings, clock) if transport is None else transport
+        self._transport = _build_own_endpoint(settings, clock) if transport is None else transport
         self._asking = Asking(settings, self._transport, batches)
         self._batches = batches
         self._windows = ContextWindows(settings.context_tokens)
@@ -122,7 +122,7 @@ class LlmGateway:
         model = task.model or self._settings.model_for(task.tier)
         if run.budget.max_usd is not None:
             self.require_prices(model)
-        cuts_left = _MOST_CUTS
+        cuts_left = _MAX_CUTS
         while True:
             cuts_left -= 1
             question = fit_question(task, data, self._windows.of(model), self._settings.max_answer_tokens)
@@ -262,7 +262,7 @@ class LlmGateway:
         }
 
 
-def _own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
+def _build_own_endpoint(settings: LlmSettings, clock: Clock) -> LlmTransport:
     # Imported here, so that a gateway with another transport does not load the HTTP client.
     from workers.llm.endpoint import LlmEndpoint
 

@@ -92,7 +92,7 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
     if provider.structured is not None:
         completed["structured"] = provider.structured
     completed |= {**llm, "model": model}
-    completed |= {field: _of_same_provider(str(llm[field]), name) for field in _OTHER_MODELS if llm.get(field)}
+    completed |= {field: _get_name_at_provider(str(llm[field]), name) for field in _OTHER_MODELS if llm.get(field)}
     known = {
         each: provider.model(each).price for each in (model, *(completed.get(field) for field in _OTHER_MODELS)) if each
     }
@@ -131,7 +131,7 @@ def _key(
     return key
 
 
-def _of_same_provider(model: str, name: str) -> str:
+def _get_name_at_provider(model: str, name: str) -> str:
     """Return the model's name at the provider. Raises ConfigurationError if `model` names a different provider."""
     other, separator, rest = model.partition("/")
     if not separator or other == name:

@@ -16,7 +16,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from assayer.models import Fault, FaultKind
 from workers.llm.chat_completion import Completion
-from workers.llm.errors import clipped_line
+from workers.llm.errors import clip_line
 
 _HIDDEN: Any = SkipJsonSchema
 """Marker for fields that are omitted from a schema."""
@@ -26,7 +26,7 @@ _OPENING = re.compile(rf'\{{\s*(?:\}}|{_TEXT}"\s*(?::|$)|{_TEXT}\\?$|$)', re.DOT
 """Matches the start of a JSON object: `{` and a key, `{}`, or `{` at the end of the text. A brace in prose does not
 match."""
 _MARK = re.compile(rf'{_TEXT}"|["{{}}\[\]]', re.DOTALL)
-MOST_OBJECTS = 20
+MAX_OBJECTS = 20
 """Maximum number of different objects in one text. A text with more is rejected as an answer."""
 _TAGS = r"(?:[a-z]+:)?(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _THOUGHT_BEGINS = re.compile(
@@ -58,7 +58,7 @@ class _DuplicateKey(ValueError):
     pass
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _require_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
@@ -71,8 +71,10 @@ def _refuse_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
-_LENIENT_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant, strict=False)
+_DECODER = json.JSONDecoder(object_pairs_hook=_require_unique_keys, parse_constant=_refuse_constant)
+_LENIENT_DECODER = json.JSONDecoder(
+    object_pairs_hook=_require_unique_keys, parse_constant=_refuse_constant, strict=False
+)
 """Decoder that also accepts line breaks and tabs in strings."""
 _TRAILING_COMMA = re.compile(rf'({_TEXT}")|,(?=\s*[\]}}])', re.DOTALL)
 """Matches a string, or a comma before a closing bracket."""
@@ -84,25 +86,25 @@ def find_json_objects(text: str) -> JsonObjects:
     if said is None:
         return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
     try:
-        objects = _distinct_objects(said, _DECODER)
+        objects = _find_distinct_objects(said, _DECODER)
     except _BrokenObject as broken:
         with suppress(_BrokenObject):
             without_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", said)
-            mended = tuple(json.dumps(value) for _, value in _distinct_objects(without_commas, _LENIENT_DECODER))
+            mended = tuple(json.dumps(value) for _, value in _find_distinct_objects(without_commas, _LENIENT_DECODER))
             return JsonObjects(mended, False, "no", "", f"not quite JSON: {broken}")
         return JsonObjects((), False, "truncated" if broken.cut else "invalid", str(broken))
     spans = tuple(span for span, _ in objects)
     return JsonObjects(spans, len(spans) == 1 and spans[0] == text.strip(), "no", "")
 
 
-def _distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, Any]]:
+def _find_distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, Any]]:
     """Return the different outermost objects with their text. Raises _BrokenObject if one cannot be parsed."""
     found: list[tuple[str, Any]] = []
-    for start, end, value in _decoded(text, decoder):
+    for start, end, value in _decode_objects(text, decoder):
         if all(value != other for _, other in found):
             found.append((text[start:end], value))
-        if len(found) > MOST_OBJECTS:
-            raise _BrokenObject(f"there are more than {MOST_OBJECTS} objects")
+        if len(found) > MAX_OBJECTS:
+            raise _BrokenObject(f"there are more than {MAX_OBJECTS} objects")
     return found
 
 
@@ -114,7 +116,7 @@ def _strip_reasoning(text: str) -> str | None:
         return None if _THOUGHT_BEGINS.match(text) else text
     objects: list[tuple[int, int]] = []
     with suppress(_BrokenObject):  # in the reasoning or the answer; later tags are outside complete objects
-        for first, last, _ in _decoded(text):
+        for first, last, _ in _decode_objects(text):
             objects.append((first, last))
     closing = [end for start, end in ends if not any(first < start < last for first, last in objects)]
     return text[max(closing, default=0) :]
@@ -127,7 +129,7 @@ class _BrokenObject(ValueError):
         """Whether the text ends before the object does."""
 
 
-def _decoded(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[int, int, Any]]:
+def _decode_objects(text: str, decoder: json.JSONDecoder = _DECODER) -> Iterator[tuple[int, int, Any]]:
     """Yield the start, end and value of each outermost object. Raises _BrokenObject at an object that cannot be
     parsed."""
     at = 0
@@ -197,8 +199,8 @@ class _Checked(NamedTuple, Generic[Out]):
     """Conversions that were needed, if the value was coerced."""
 
 
-def _failed(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
-    detail = clipped_line("; ".join(errors))
+def _build_failure(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
+    detail = clip_line("; ".join(errors))
     shown = errors[:_SHOWN]
     if len(errors) > _SHOWN:
         shown = (*shown, f"… and {len(errors) - _SHOWN} more of the same kind.")
@@ -211,54 +213,54 @@ def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]
     if unsaid is not None:
         return unsaid
     found = find_json_objects(text)
-    broken: ParsedAnswer[Out] | None = _broken(found, text, completion.finish_reason == "length")
+    broken: ParsedAnswer[Out] | None = _explain_broken(found, text, completion.finish_reason == "length")
     return _choose(found, output) if broken is None else broken
 
 
 def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
     if completion.refusal:
-        return _failed("refusal", "the model declined to answer")
+        return _build_failure("refusal", "the model declined to answer")
     if completion.finish_reason == "content_filter":
-        return _failed("refused_request", "the endpoint's content filter stopped the answer")
+        return _build_failure("refused_request", "the endpoint's content filter stopped the answer")
     if text:
         return None
     if completion.finish_reason == "length":
-        return _failed("truncated", "cut off before the answer began")
-    return _failed("empty", "the answer is empty")
+        return _build_failure("truncated", "cut off before the answer began")
+    return _build_failure("empty", "the answer is empty")
 
 
-def _broken(found: JsonObjects, text: str, cut: bool) -> ParsedAnswer[Out] | None:
+def _explain_broken(found: JsonObjects, text: str, cut: bool) -> ParsedAnswer[Out] | None:
     if found.broken == "truncated" or (cut and (found.broken == "invalid" or not found.objects)):
-        return _failed("truncated", f"cut off after {len(text)} characters")
+        return _build_failure("truncated", f"cut off after {len(text)} characters")
     if found.broken == "invalid":
-        return _failed("invalid_json", f"not valid JSON: {found.error}")
+        return _build_failure("invalid_json", f"not valid JSON: {found.error}")
     if found.objects:
         return None
     if _DECLINED.match(text):
-        return _failed("refusal", "the model declined to answer")
-    return _failed("invalid_json", "there is no JSON object in the answer")
+        return _build_failure("refusal", "the model declined to answer")
+    return _build_failure("invalid_json", "there is no JSON object in the answer")
 
 
 def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
     checked: list[_Checked[Out]] = [_check(text, output) for text in found.objects]
     if all(item.value is None for item in checked):
-        inner = [text for outer in found.objects if (text := _unwrapped(outer)) is not None]
+        inner = [text for outer in found.objects if (text := _unwrap(outer)) is not None]
         checked += [item for item in (_check(text, output) for text in inner) if item.value is not None]
     fitting = [item for item in checked if item.value is not None]
     if len(fitting) > 1:
-        return _failed("invalid_json", f"{len(fitting)} different answers were given; give exactly one object")
+        return _build_failure("invalid_json", f"{len(fitting)} different answers were given; give exactly one object")
     if not fitting:
         closest = min(checked, key=lambda item: len(item.errors))
-        return _failed("schema_violation", *closest.errors)
+        return _build_failure("schema_violation", *closest.errors)
     value, coerced, conversions = fitting[0]
     around = "" if found.bare else found.mended or "there was text around the JSON object"
     if coerced or found.mended:
         detail = "; ".join(filter(None, (*conversions, around)))
-        return ParsedAnswer(value, Fault(kind="coerced", detail=clipped_line(detail)))
+        return ParsedAnswer(value, Fault(kind="coerced", detail=clip_line(detail)))
     return ParsedAnswer(value, Fault(kind="wrapped", detail=around) if around else None)
 
 
-def _unwrapped(text: str) -> str | None:
+def _unwrap(text: str) -> str | None:
     """Return the object inside a wrapper that holds nothing else: an object with one key, or a tool call. Returns None
     if it is not such a wrapper."""
     outer = json.loads(text)
@@ -277,10 +279,10 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
     try:
         value = output.model_validate_json(text, strict=True)
     except ValidationError as strict_errors:
-        errors = _described(strict_errors)
-        text = _with_choices(text, strict_errors)
+        errors = _describe_error(strict_errors)
+        text = _correct_choices(text, strict_errors)
     else:
-        missing = tuple(_missing(value, ""))
+        missing = tuple(_find_missing_fields(value, ""))
         return _Checked(None, errors=missing) if missing else _Checked(value)
     try:
         value = output.model_validate_json(text, strict=False)
@@ -288,11 +290,11 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
         output.model_validate_json(value.model_dump_json(by_alias=True), strict=True)
     except ValidationError:
         return _Checked(None, errors=errors)
-    missing = tuple(_missing(value, ""))
+    missing = tuple(_find_missing_fields(value, ""))
     return _Checked(None, errors=(*errors, *missing)) if missing else _Checked(value, True, errors)
 
 
-def _with_choices(text: str, error: ValidationError) -> str:
+def _correct_choices(text: str, error: ValidationError) -> str:
     """Return the object with the spelling of choices corrected, if it differs only in case, spaces or hyphens."""
     wrong = [each for each in error.errors(include_url=False) if each["type"] in ("literal_error", "enum")]
     if not wrong:
@@ -300,7 +302,7 @@ def _with_choices(text: str, error: ValidationError) -> str:
     answer = json.loads(text)
     for each in wrong:
         allowed = _CHOICE.findall(each.get("ctx", {}).get("expected", ""))
-        same = [choice for choice in allowed if _folded(choice) == _folded(each["input"])]
+        same = [choice for choice in allowed if _fold_choice(choice) == _fold_choice(each["input"])]
         holder = answer
         with suppress(LookupError, TypeError):  # a step that pydantic adds for the options of a union
             *path, last = each["loc"]
@@ -311,31 +313,33 @@ def _with_choices(text: str, error: ValidationError) -> str:
     return json.dumps(answer)
 
 
-def _folded(choice: object) -> str | None:
+def _fold_choice(choice: object) -> str | None:
     """Return a choice in a normalised form, equal for all its spellings; None if it is not a string."""
     return re.sub(r"[\s_-]+", " ", choice.strip()).casefold() if isinstance(choice, str) else None
 
 
-def _described(error: ValidationError) -> tuple[str, ...]:
+def _describe_error(error: ValidationError) -> tuple[str, ...]:
     return tuple(
         f"{'.'.join(str(step) for step in each['loc']) or 'answer'}: {each['msg']}"
         for each in error.errors(include_url=False, include_input=False, include_context=False)
     )
 
 
-def _missing(value: object, place: str) -> list[str]:
+def _find_missing_fields(value: object, place: str) -> list[str]:
     """Return the fields that the model left out and that were filled with a default, because a default is not the
     model's answer. Fields hidden from the schema are not required."""
     if isinstance(value, BaseModel):
         fields = {
-            name: model_field for name, model_field in type(value).model_fields.items() if not _hidden(model_field)
+            name: model_field for name, model_field in type(value).model_fields.items() if not _is_hidden(model_field)
         }
         here = [f"{place}{name}: Field required" for name in fields if name not in value.model_fields_set]
-        return here + [line for name in fields for line in _missing(getattr(value, name), f"{place}{name}.")]
+        return here + [
+            line for name in fields for line in _find_missing_fields(getattr(value, name), f"{place}{name}.")
+        ]
     if isinstance(value, list | tuple):
-        return [line for i, item in enumerate(value) for line in _missing(item, f"{place}{i}.")]
+        return [line for i, item in enumerate(value) for line in _find_missing_fields(item, f"{place}{i}.")]
     return []
 
 
-def _hidden(field: FieldInfo) -> bool:
+def _is_hidden(field: FieldInfo) -> bool:
     return any(isinstance(item, _HIDDEN) for item in field.metadata)

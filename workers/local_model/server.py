@@ -30,7 +30,7 @@ _PASSED_ON = (
 passed."""
 _LOAD_SECONDS = 600.0
 _END_SECONDS = 5.0
-_LONGEST_ANSWER_SECONDS = 7_200
+_MAX_ANSWER_SECONDS = 7_200
 _PR_SET_PDEATHSIG = 1
 
 
@@ -91,10 +91,10 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
                 log=log,
             )
         finally:
-            _end(process)
+            _end_process(process)
 
 
-def _program() -> tuple[str, Path | None]:
+def _find_program() -> tuple[str, Path | None]:
     """Return the server program and the folder with its libraries (None for the system's): the program on the PATH,
     which may use a GPU or, without one, the program in the extra `local-llm`."""
     own = shutil.which(_PROGRAM)
@@ -115,7 +115,7 @@ def start_server(
     file: Path, options: LocalModelOptions, key: str, output: int = subprocess.DEVNULL
 ) -> subprocess.Popen[bytes]:
     """Start the server, which then loads the model and writes its log to the file descriptor `output`."""
-    program, libraries = _program()
+    program, libraries = _find_program()
     passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
     environment = {
         **passed,
@@ -147,7 +147,7 @@ def _arguments(file: Path, options: LocalModelOptions) -> Sequence[str]:
         "--ctx-size": options.slots * options.context_tokens,
         "--parallel": options.slots,
         "--threads": threads or 1,
-        "--timeout": _LONGEST_ANSWER_SECONDS,
+        "--timeout": _MAX_ANSWER_SECONDS,
         # Small models repeat the same sentence over and over at temperature 0. Quotes of text further back in the
         # prompt are not affected.
         "--dry-multiplier": 0.8,
@@ -200,7 +200,7 @@ def _hint(code: int, file: Path) -> str:
     return f"Check that {file} is a complete GGUF model and that the machine has enough memory for it."
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end_process(process: "subprocess.Popen[bytes]") -> None:
     process.terminate()
     try:
         process.wait(_END_SECONDS)

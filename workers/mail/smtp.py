@@ -20,7 +20,7 @@ from assayer.errors import MailError, MailPostponed, MailRefused, MailServerUnav
 from workers.mail.settings import MailServerSettings
 
 _QUIT_SECONDS = 2.0
-_MOST_CHARS = 300
+_MAX_CHARS = 300
 """Maximum number of characters of a server's response that are kept."""
 
 
@@ -70,7 +70,7 @@ class SmtpConnection:
         except BaseException:
             await self._forget()
             raise
-        return f"{self._settings.address} accepted it: {_short(answer)}"
+        return f"{self._settings.address} accepted it: {_shorten_response(answer)}"
 
     async def _connect(self) -> SMTP:
         """Return a connected client, connecting if needed. Raises MailServerUnavailable if that fails."""
@@ -131,13 +131,14 @@ class SmtpConnection:
         where = self._settings.address
         if isinstance(error, SMTPRecipientsRefused):
             (refused, *_) = error.recipients
-            return f"{where} does not accept mail for {refused.recipient}: {refused.code} {_short(refused.message)}."
+            reason = f"{refused.code} {_shorten_response(refused.message)}"
+            return f"{where} does not accept mail for {refused.recipient}: {reason}."
         if isinstance(error, SMTPResponseException):
-            return f"{where} responded {error.code} {_short(error.message)}."
+            return f"{where} responded {error.code} {_shorten_response(error.message)}."
         if isinstance(error, TimeoutError):
             return f"{where} did not answer within {self._settings.deadline_seconds:g} s."
         cause = error.__cause__ or error
-        return f"{where}: {_short(str(cause)) or type(cause).__name__}."
+        return f"{where}: {_shorten_response(str(cause)) or type(cause).__name__}."
 
 
 def _ignore_outcome(task: asyncio.Task[Any]) -> None:
@@ -160,6 +161,6 @@ def _hint(error: Exception) -> str:
     return "Check ASSAYER_MAIL__HOST, ASSAYER_MAIL__PORT and ASSAYER_MAIL__TLS."
 
 
-def _short(text: str) -> str:
+def _shorten_response(text: str) -> str:
     line = " ".join(text.split()).rstrip(".")
-    return line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"
+    return line if len(line) <= _MAX_CHARS else f"{line[: _MAX_CHARS - 1]}…"

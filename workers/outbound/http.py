@@ -122,11 +122,11 @@ class HttpClient:
 
 
 def _failure(error: Exception, seconds: float) -> HttpFailure:
-    causes = list(_causes(error))
+    causes = list(_collect_causes(error))
     sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
     if any(isinstance(cause, TimeoutError) for cause in causes):
         return HttpFailure("timeout", f"no response within {seconds:g} s", sent)
-    return HttpFailure("connection", _described(causes), sent)
+    return HttpFailure("connection", _describe_causes(causes), sent)
 
 
 class _TooLarge(Exception):
@@ -150,14 +150,14 @@ async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     return b"".join(chunks)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
+def _collect_causes(error: BaseException) -> Iterator[BaseException]:
     cause: BaseException | None = error
     while cause is not None:
         yield cause
         cause = cause.__cause__ or cause.__context__
 
 
-def _described(causes: list[BaseException]) -> str:
+def _describe_causes(causes: list[BaseException]) -> str:
     for error in causes:
         if isinstance(error, aiohttp.ClientConnectorError):
             return f"no connection: {error.strerror or type(error.os_error).__name__}"
@@ -238,7 +238,7 @@ def read_json(body: bytes) -> object:
     return value
 
 
-def redacted(text: str, *secrets: str) -> str:
+def redact_secrets(text: str, *secrets: str) -> str:
     """Replace secrets, plain or URL-encoded, with `…`, because servers and libraries may quote them in messages."""
     for secret in filter(None, secrets):
         for form in {secret, quote(secret), quote(secret, safe=""), quote_plus(secret)}:

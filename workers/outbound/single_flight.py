@@ -69,7 +69,7 @@ class InFlight(Generic[AnyWaiter]):
             if error is None:
                 waiter.result.cancel()
             else:
-                waiter.refuse(_copied(error) if number else error)
+                waiter.refuse(_copy_error(error) if number else error)
 
 
 class SingleFlight(Generic[Key, AnyWaiter]):
@@ -113,7 +113,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         calls = tuple(self._in_flight.values())
         for call in calls:
             self._forget(call)
-            call.fail(error and _copied(error))
+            call.fail(error and _copy_error(error))
             call.task.cancel()
         await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
 
@@ -132,7 +132,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
             del self._in_flight[call.key]
 
 
-def _copied(error: Exception) -> Exception:
+def _copy_error(error: Exception) -> Exception:
     try:
         return copy.copy(error)
     except Exception:  # noqa: BLE001 - the error's constructor does not accept its `args`

@@ -17,7 +17,7 @@ from workers.outbound.metrics import CACHE_HITS, FAILURES
 from workers.outbound.priority_gate import Place
 from workers.outbound.single_flight import InFlight, SingleFlight, Waiter
 from workers.outbound.source_pace import Wait
-from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse, out_of_time
+from workers.outbound.source_requests import RequestContext, SourceRequest, SourceResponse, build_out_of_time_error
 from workers.outbound.source_retries import SourceClient
 from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import ResponseCache, SharedState
@@ -68,7 +68,7 @@ class _Line:
             if not again:
                 waiter.deadline = now + waiter.patience
             elif now > waiter.deadline:
-                waiter.refuse(out_of_time(self._source, waiter.patience))
+                waiter.refuse(build_out_of_time_error(self._source, waiter.patience))
         if not again:
             self._refuse(self._client.pacer.seconds_ahead(self._place), None)
         return self._place
@@ -90,7 +90,7 @@ class _Line:
         now = self._clock.monotonic()
         for waiter in self._flight:
             if now + seconds > waiter.deadline:
-                waiter.refuse(_busy(self._source, seconds, waiter.patience, wait))
+                waiter.refuse(_build_busy_error(self._source, seconds, waiter.patience, wait))
 
 
 class SourceGateway:
@@ -165,7 +165,7 @@ class SourceGateway:
         if not waiter.result.done() and not (line is not None and line.waiting):
             await asyncio.wait([waiter.result], timeout=client.settings.answer_seconds)
         if not waiter.result.done():
-            raise out_of_time(source, waiter.patience)
+            raise build_out_of_time_error(source, waiter.patience)
         return waiter.result.result()
 
     async def _respond(
@@ -219,7 +219,7 @@ class SourceGateway:
                 _LOG.warning("the cache of source responses could not be purged: %s", error)
 
 
-def _busy(source: str, seconds: float, patience: float, wait: Wait | None) -> SourceBusy:
+def _build_busy_error(source: str, seconds: float, patience: float, wait: Wait | None) -> SourceBusy:
     if wait is not None and wait.reason == "budget":
         return SourceBusy(f"Today's request budget for {source} is used up.", "It is renewed at midnight UTC.")
     if wait is not None and wait.reason == "pause" and seconds > 0:

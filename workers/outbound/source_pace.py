@@ -21,11 +21,11 @@ _LOG = logging.getLogger(__name__)
 _DAY = 86_400.0
 _GRACE_SECONDS = 0.5
 """Seconds by which a process may be late before it loses its place in the queue."""
-_SHORTEST_LOOK, _LONGEST_LOOK = 0.02, 0.25
+_MIN_LOOK_SECONDS, _MAX_LOOK_SECONDS = 0.02, 0.25
 """Minimum and maximum seconds between two checks while the wait depends only on another process."""
-_MOST_AHEAD = 2.0
+_MAX_SECONDS_FOR_QUEUE = 2.0
 """Maximum seconds added to a wait because of processes ahead in the queue, because these may have left."""
-_LONGEST_WAIT = 5.0
+_MAX_WAIT_SECONDS = 5.0
 """Maximum seconds between two checks, because a turn may become available early."""
 _CLOSING_SECONDS = 2.0
 
@@ -89,9 +89,11 @@ class Pace:
         opening = max(self.next_at, self.paused_until, now) - now
         busy = len(self.in_flight) >= limits.connections
         if position or busy or opening > 0:
-            look = min(max(limits.spacing / 8, _SHORTEST_LOOK), _LONGEST_LOOK)
-            seconds = max(opening, look if busy else 0.0) + min(position * max(limits.spacing, look), _MOST_AHEAD)
-            self.line[position] = (process, now + min(seconds, _LONGEST_WAIT) + _GRACE_SECONDS)
+            look = min(max(limits.spacing / 8, _MIN_LOOK_SECONDS), _MAX_LOOK_SECONDS)
+            seconds = max(opening, look if busy else 0.0) + min(
+                position * max(limits.spacing, look), _MAX_SECONDS_FOR_QUEUE
+            )
+            self.line[position] = (process, now + min(seconds, _MAX_WAIT_SECONDS) + _GRACE_SECONDS)
             return Wait(seconds, opening, "pause" if self.paused_until >= self.next_at else "limit")
         del self.line[position]
         self.in_flight[ticket] = now + limits.answer_within
@@ -173,7 +175,7 @@ class Pacer:
                 asked = True
                 while (wait := await self._take(turn, price)) is not None:
                     check(wait)
-                    await asyncio.sleep(min(wait.seconds, _LONGEST_WAIT))
+                    await asyncio.sleep(min(wait.seconds, _MAX_WAIT_SECONDS))
                     check(None)
             yield turn
         finally:

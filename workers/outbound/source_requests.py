@@ -81,7 +81,7 @@ class JournalledFetcher:
         return response
 
 
-def out_of_time(source: str, patience: float) -> SourceBusy:
+def build_out_of_time_error(source: str, patience: float) -> SourceBusy:
     return SourceBusy(
         f"{source} did not answer within {patience:.0f} s, the limit of this evaluation.",
         "Evaluate fewer ideas at once, or allow more time for each.",
@@ -134,6 +134,6 @@ def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
         ) from None
 
 
-def malformed_response(source: str, message: str, hint: str) -> SourceMalformed:
+def build_malformed_error(source: str, message: str, hint: str) -> SourceMalformed:
     PARSE_FAILURES.labels(source, "answer").inc()
     return SourceMalformed(message, hint)

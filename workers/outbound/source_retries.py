@@ -28,7 +28,7 @@ from workers.outbound.http import (
     HttpRequest,
     HttpResponse,
     classify_response,
-    redacted,
+    redact_secrets,
     retry_after,
 )
 from workers.outbound.metrics import BREAKER_OPEN, BYTES, REQUESTS, TURN_WAITS
@@ -39,8 +39,8 @@ from workers.outbound.source_settings import SourceSettings
 from workers.outbound.store import SharedState
 
 _LOG = logging.getLogger(__name__)
-_MOST_REDIRECTS = 3
-_LONGEST_QUOTED = 200
+_MAX_REDIRECTS = 3
+_MAX_QUOTED_CHARS = 200
 """Maximum number of characters of a source's message that an error quotes."""
 
 
@@ -100,7 +100,7 @@ class SourceAddress:
 
     def redacted(self, text: str) -> str:
         """Return the text without the key and the email address."""
-        return redacted(text, self._secret, self._settings.email)
+        return redact_secrets(text, self._secret, self._settings.email)
 
     def _params(self) -> list[tuple[str, str]]:
         place, email = self._settings.key_place, self._settings.email
@@ -229,12 +229,12 @@ class SourceClient:
         with self._breaker.attempt(self._clock.monotonic()) as probe:
             if probe is None:
                 raise self._suspended_error()
-            for _ in range(1 + _MOST_REDIRECTS):
+            for _ in range(1 + _MAX_REDIRECTS):
                 response = await self._send(request, url, line, probe, state)
                 if classify_response(response.status, response.headers) != "redirect":
                     return response
                 url = self.address.redirected(url, response.headers.get("location", ""))
-        raise SourceRefused(f"{self._name} redirected more than {_MOST_REDIRECTS} times.")
+        raise SourceRefused(f"{self._name} redirected more than {_MAX_REDIRECTS} times.")
 
     async def _send(
         self, request: SourceRequest, url: URL, line: Line, probe: bool, state: RetryCallState
@@ -332,8 +332,8 @@ class SourceClient:
     def _quoted(self, response: HttpResponse) -> str:
         text = " ".join(clean_text(response.body.decode(errors="replace")).split())
         text = self.address.redacted(text)
-        if len(text) > _LONGEST_QUOTED:
-            text = text[: _LONGEST_QUOTED - 1] + "…"
+        if len(text) > _MAX_QUOTED_CHARS:
+            text = text[: _MAX_QUOTED_CHARS - 1] + "…"
         return f"status {response.status}" + (f", {text}" if text else "")
 
 

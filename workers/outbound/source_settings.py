@@ -86,7 +86,7 @@ class SourceSettings(Frozen):
         return "" if values[self.compulsory] else self.compulsory
 
 
-def _with_key(with_key: Any, without: Any) -> Any:
+def _choose_by_key(with_key: Any, without: Any) -> Any:
     """Return a default that depends on whether an API key is set."""
     return lambda fields: with_key if fields["api_key"].get_secret_value() else without
 
@@ -101,7 +101,7 @@ class SemanticScholarSettings(SourceSettings):
 
     variable = "ASSAYER_S2"
     key_place = KeyPlace("header", "x-api-key")
-    spacing_seconds: float = Field(default_factory=_with_key(1.0, 3.0), ge=0)
+    spacing_seconds: float = Field(default_factory=_choose_by_key(1.0, 3.0), ge=0)
     connections: int = Field(default=1, ge=1)
 
 
@@ -128,7 +128,7 @@ class OpenAlexSettings(SourceSettings):
     prices: ClassVar[dict[Operation, int]] = {"search": 10, "open_access": 0}
     spacing_seconds: float = Field(default=0.05, ge=0)
     connections: int = Field(default=8, ge=1)
-    daily_budget: int | None = Field(default_factory=_with_key(10_000, 1_000), ge=1)
+    daily_budget: int | None = Field(default_factory=_choose_by_key(10_000, 1_000), ge=1)
 
 
 class CrossrefSettings(SourceSettings):
@@ -179,7 +179,7 @@ class GithubSettings(SourceSettings):
         ("Accept", "application/vnd.github+json"),
         ("X-GitHub-Api-Version", "2022-11-28"),
     )
-    spacing_seconds: float = Field(default_factory=_with_key(2.0, 60.0), ge=0)
+    spacing_seconds: float = Field(default_factory=_choose_by_key(2.0, 60.0), ge=0)
     lifetime: dt.timedelta = dt.timedelta(days=1)
 
 

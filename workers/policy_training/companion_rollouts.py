@@ -12,7 +12,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.llm import Llm
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.scicompanion.evaluation import judge_dimensions
-from assayer.methods.scicompanion.pipeline import explored
+from assayer.methods.scicompanion.pipeline import explore_literature
 from assayer.methods.scicompanion.trajectory_reward import TrajectoryReward, trajectory_reward
 from assayer.models import Absent, EvaluationId
 from assayer.ports import Clock
@@ -76,13 +76,13 @@ class CompanionRollouts:
         plan = self._plan
         context = EvaluationContext.open(idea.idea, replace(self._backends, llm=llm), run, plan.loop)
         fit = await context.library.fit(idea.idea.text)
-        state = await explored(context, fit.level)
-        dimensions = judged_dimensions(plan, idea)
+        state = await explore_literature(context, fit.level)
+        dimensions = list_judged_dimensions(plan, idea)
         evaluated = await judge_dimensions(context, state, dimensions)
         return trajectory_reward(state.graph, evaluated.part.assessments, dimensions, idea.scores, plan.reward)
 
 
-def judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
+def list_judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:
     """Return the dimensions with a known score, because assessing others gives no reward."""
     return tuple(dimension for dimension in plan.dimensions if dimension.name in idea.scores)
 

@@ -8,7 +8,7 @@ from assayer.models.learning_curve import LearningCurve, LearningPoint
 from assayer.ports import Clock
 from workers.policy_training.companion_groups import CompanionGroups, companion_reward
 from workers.policy_training.companion_plan import CompanionTraining
-from workers.policy_training.companion_rollouts import CompanionRollouts, judged_dimensions
+from workers.policy_training.companion_rollouts import CompanionRollouts, list_judged_dimensions
 from workers.policy_training.rated_ideas import RatedIdea, read_rated_ideas
 from workers.policy_training.training import run_training
 from workers.policy_training.trajectories import RolloutGroups
@@ -49,4 +49,4 @@ def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
 
 def calls_of(plan: CompanionTraining, ideas: Sequence[RatedIdea]) -> int:
     """Return the maximum number of policy calls in one rollout."""
-    return plan.calls(len(judged_dimensions(plan, ideas[0])))
+    return plan.calls(len(list_judged_dimensions(plan, ideas[0])))

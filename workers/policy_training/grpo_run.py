@@ -63,7 +63,7 @@ class GrpoRun:
         """Train from the start, or resume from a checkpoint. Exceptions from the reward function propagate."""
         with _quiet():
             self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
-        return _points(self._trainer.state)
+        return _extract_points(self._trainer.state)
 
     def save(self, folder: Path) -> None:
         """Save the policy or its adapters, with the tokenizer."""
@@ -75,10 +75,10 @@ class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored
         self._told = told
 
     def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
-        self._told(_points(state))
+        self._told(_extract_points(state))
 
 
-def _points(state: TrainerState) -> list[LearningPoint]:
+def _extract_points(state: TrainerState) -> list[LearningPoint]:
     """Return the points in the history stored in checkpoints. A step repeated after a restart appears once."""
     return [_point(row) for row in state.log_history if "reward" in row]
 

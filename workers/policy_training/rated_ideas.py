@@ -39,18 +39,18 @@ class _Line(Frozen):
 def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension]) -> list[RatedIdea]:
     """Read rated ideas, all of which must have scores for the same dimensions. Raises InputError, which names the line,
     if one is invalid."""
-    ideas = read_json_lines(data.file, data.most, "ideas", partial(_rated_idea, dimensions))
+    ideas = read_json_lines(data.file, data.most, "ideas", partial(_parse_rated_idea, dimensions))
     for idea in ideas:
         if idea.scores.keys() != ideas[0].scores.keys():
             raise InputError(
-                f"{data.file}: {idea.idea.source} has scores for {_listed(idea.scores)}, but the first idea has scores "
-                f"for {_listed(ideas[0].scores)}.",
+                f"{data.file}: {idea.idea.source} has scores for {_join_names(idea.scores)}, but the first idea has "
+                f"scores for {_join_names(ideas[0].scores)}.",
                 "Give all ideas scores for the same dimensions.",
             )
     return ideas
 
 
-def _rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) -> RatedIdea:
+def _parse_rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) -> RatedIdea:
     try:
         read = _Line.model_validate_json(line)
     except ValidationError as error:
@@ -59,12 +59,12 @@ def _rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) ->
     scales = {dimension.name: dimension.scale for dimension in dimensions}
     for name, score in read.scores.items():
         if name not in scales:
-            raise InputError(f"{place}: unknown dimension {name!r}. The dimensions are {_listed(scales)}.")
+            raise InputError(f"{place}: unknown dimension {name!r}. The dimensions are {_join_names(scales)}.")
         if not scales[name].min <= score <= scales[name].max:
             scale = f"{scales[name].min:g} to {scales[name].max:g}"
             raise InputError(f"{place}: the score {score:g} for {name} is outside its scale from {scale}.")
     return RatedIdea(parse_idea(read.text, place, read.title, read.known_until), read.scores)
 
 
-def _listed(names: Mapping[str, object]) -> str:
+def _join_names(names: Mapping[str, object]) -> str:
     return ", ".join(sorted(names))

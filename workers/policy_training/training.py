@@ -14,7 +14,7 @@ from workers.policy_training.configuration import PolicyTraining, TrainingPlan
 from workers.policy_training.plan_reading import parse_plan
 from workers.policy_training.training_rows import read_training_rows
 from workers.policy_training.trajectories import RolloutGroups
-from workers.policy_training.watched_reward import watched_reward
+from workers.policy_training.watched_reward import watch_reward
 
 _PLAN = "training.json"
 CURVE_FILES = ("learning-curve.html", "learning-curve.csv")
@@ -27,7 +27,7 @@ def train_policy(
     """Train a policy with rewards from a judge. Raises InputError if the questions cannot be read, and all errors of
     `run_training` and the reward function."""
     rows = read_training_rows(plan.data)
-    return run_training(plan, rows, watched_reward(reward, plan.rewards.most_steps_unjudged), progress)
+    return run_training(plan, rows, watch_reward(reward, plan.rewards.most_steps_unjudged), progress)
 
 
 def run_training(
@@ -57,12 +57,12 @@ def run_training(
             progress(points[-1])
 
     run = GrpoRun(plan, rows, reward, told, groups)
-    points = run.train(last_checkpoint(plan.folder))
+    points = run.train(find_last_checkpoint(plan.folder))
     run.save(plan.folder / "policy")
     return _write_curve(plan, points)
 
 
-def last_checkpoint(folder: Path) -> Path | None:
+def find_last_checkpoint(folder: Path) -> Path | None:
     """Return the newest complete checkpoint; None if there is none. The trainer writes its state last, so an incomplete
     checkpoint has no valid `trainer_state.json`."""
     for checkpoint in sorted(folder.glob("checkpoint-*"), key=_step, reverse=True):

@@ -8,7 +8,7 @@ from typing import TypedDict, TypeVar
 from assayer.errors import InputError
 from workers.policy_training.configuration import QuestionFile
 
-_LONGEST_LINE = 1_000_000
+_MAX_LINE_CHARS = 1_000_000
 """Maximum length of a line in characters."""
 Row = TypeVar("Row")
 
@@ -25,11 +25,11 @@ def read_json_lines(file: Path, limit: int | None, what: str, row: Callable[[str
     rows: list[Row] = []
     try:
         with file.open(encoding="utf-8") as lines:
-            for number, line in enumerate(iter(lambda: lines.readline(_LONGEST_LINE + 1), ""), 1):
+            for number, line in enumerate(iter(lambda: lines.readline(_MAX_LINE_CHARS + 1), ""), 1):
                 if limit is not None and len(rows) == limit:
                     break
-                if len(line) > _LONGEST_LINE:
-                    raise InputError(f"{file}, line {number}, has more than {_LONGEST_LINE:,} characters.")
+                if len(line) > _MAX_LINE_CHARS:
+                    raise InputError(f"{file}, line {number}, has more than {_MAX_LINE_CHARS:,} characters.")
                 if line.strip():
                     rows.append(row(f"{file}, line {number}", line))
     except (OSError, UnicodeDecodeError) as error:

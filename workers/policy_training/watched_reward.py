@@ -30,7 +30,7 @@ class SilentSteps:
             raise ComponentUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 
 
-def watched_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
+def watch_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
     """Wrap a reward function to raise ComponentUnavailable after `most_steps_unjudged` consecutive steps without any
     verdict, and to log the completions' lengths."""
     silent = SilentSteps(

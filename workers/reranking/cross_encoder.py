@@ -11,7 +11,7 @@ from scipy.special import expit
 from assayer.errors import ConfigurationError
 from workers.batching.padded_batches import BatchShapes, PaddedModel, TokenizedText, pad_batch, tokenized_texts
 from workers.reranking.settings import RerankerSettings
-from workers.torch_runtime import choose_device, choose_dtype, first_line, import_torch
+from workers.torch_runtime import choose_device, choose_dtype, get_first_line, import_torch
 
 _WIDTH_STEP = 64
 """Padded widths are multiples of this number of tokens."""
@@ -24,7 +24,7 @@ class QueryTextPair(NamedTuple):
     text: str
 
 
-def pair_shapes(device: str, widest: int) -> BatchShapes:
+def choose_pair_shapes(device: str, widest: int) -> BatchShapes:
     return BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
 
 
@@ -37,7 +37,7 @@ class CrossEncoder(PaddedModel):
         self._settings = settings
         self._model: Any = None
         self._tokenizer: Any = None
-        self._passes = pair_shapes("cpu", 0)
+        self._passes = choose_pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
@@ -68,7 +68,7 @@ class CrossEncoder(PaddedModel):
             model = transformers.AutoModelForSequenceClassification.from_pretrained(self._name, dtype=dtype)
         except (OSError, ValueError, RuntimeError) as error:
             raise ConfigurationError(
-                f"The reranking model {self._name!r} could not be loaded: {first_line(error)}",
+                f"The reranking model {self._name!r} could not be loaded: {get_first_line(error)}",
                 "Check its name. If HF_HUB_OFFLINE is set, it must already be downloaded.",
             ) from error
         if model.config.num_labels != 1:
@@ -77,12 +77,12 @@ class CrossEncoder(PaddedModel):
                 "Choose a cross-encoder such as BAAI/bge-reranker-v2-m3, or unset ASSAYER_RERANKER__MODEL.",
             )
         widest = min(self._settings.max_tokens, tokenizer.model_max_length)
-        self._passes = pair_shapes(device, widest)
+        self._passes = choose_pair_shapes(device, widest)
         self._tokenizer = tokenizer
-        self._model = _with_head_in_float32(model.to(device).eval())
+        self._model = _compute_head_in_float32(model.to(device).eval())
 
 
-def _with_head_in_float32(model: Any) -> Any:
+def _compute_head_in_float32(model: Any) -> Any:
     """Make the layers after the encoder compute in float32, whatever precision the encoder uses. In bfloat16, logits
     between 4 and 8 are multiples of 1/32, so different texts would get the same score."""
     encoder = model.base_model

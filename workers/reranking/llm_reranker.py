@@ -15,7 +15,7 @@ from scipy.special import expit
 from assayer.errors import ConfigurationError
 from workers.batching.padded_batches import PaddedModel, TokenizedText, pad_batch
 from workers.flag_embedding import import_flag_embedding, load_model, model_folder
-from workers.reranking.cross_encoder import QueryTextPair, pair_shapes
+from workers.reranking.cross_encoder import QueryTextPair, choose_pair_shapes
 from workers.reranking.settings import RerankerSettings
 from workers.torch_runtime import choose_device, choose_dtype
 
@@ -44,7 +44,7 @@ class LlmRerankingModel(PaddedModel):
         self._start: list[int] = []
         self._between: list[int] = []
         self._question: list[int] = []
-        self._passes = pair_shapes("cpu", 0)
+        self._passes = choose_pair_shapes("cpu", 0)
 
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
@@ -105,7 +105,7 @@ class LlmRerankingModel(PaddedModel):
         self._between = self._tokens(["\n"], 8)[0]
         self._question = [*self._between, *self._tokens([_QUESTION], 512)[0]]
         widest = settings.max_tokens + 2 * len(self._question)
-        self._passes = pair_shapes(device, widest)
+        self._passes = choose_pair_shapes(device, widest)
         model = model.to(device=device, dtype=dtype).eval()
         self._refuse_other_logits(model, torch)
         self._model = model

@@ -13,7 +13,7 @@ def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_byt
     the cited `works`), or `{"kind": "table", …}` with the contents of a SheetRows. Raises Refused if it cannot be read.
     Each kind imports only the libraries that it needs."""
     if kind == "office":
-        return _office(data, characters, unpacked_bytes)
+        return _parse_office(data, characters, unpacked_bytes)
     if kind == "tex":
         from workers.sandbox.tex_document import read_tex_document, tex_files
 
@@ -33,7 +33,7 @@ def read_document(data: bytes, kind: DocumentKind, characters: int, unpacked_byt
     return read_rich_text(data, characters).as_json()
 
 
-def _office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str, object]:
+def _parse_office(data: bytes, characters: int, unpacked_bytes: int) -> dict[str, object]:
     from workers.sandbox.office_package import OfficePackage
     from workers.sandbox.open_document_text import is_open_document, read_open_document
     from workers.sandbox.spreadsheet_rows import is_spreadsheet

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from lxml import etree
 
-from workers.sandbox.office_package import attribute, children, named
+from workers.sandbox.office_package import attribute, children, get_local_name
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _DELETED = ("del", "moveFrom")
 ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "bar", "\u0307": "dot", "\u0308": "ddot",
@@ -29,12 +29,12 @@ class _Formula:
         self._sees = sees
 
     def text(self, element: etree._Element | None, depth: int) -> str:
-        if element is None or depth > _DEEPEST:
+        if element is None or depth > _MAX_DEPTH:
             return ""
         return "".join(self._part(child, depth + 1) for child in element.iterchildren("*"))
 
     def _part(self, item: etree._Element, depth: int) -> str:
-        name = named(item)
+        name = get_local_name(item)
         if name in _DELETED or name.endswith("Pr"):
             return ""
         if name == "r":
@@ -48,7 +48,7 @@ class _Formula:
     def _fraction(self, item: etree._Element, depth: int) -> str:
         over, under = self._child(item, "num", depth), self._child(item, "den", depth)
         has_bar = attribute(next(_properties(item, "type"), None), "val") != "noBar"
-        return f"{grouped(over)}/{grouped(under)}" if has_bar else f"binom({over}, {under})"
+        return f"{enclose_group(over)}/{enclose_group(under)}" if has_bar else f"binom({over}, {under})"
 
     def _root(self, item: etree._Element, depth: int) -> str:
         degree, inner = self._child(item, "deg", depth), self._child(item, "e", depth)
@@ -58,8 +58,8 @@ class _Formula:
         """Return a base with its indices, a sum with its limits, or a function with its argument."""
         below, above = self._child(item, "sub", depth), self._child(item, "sup", depth)
         limit = self._child(item, "lim", depth)
-        scripts = (f"_{grouped(below)}" if below else "") + (f"^{grouped(above)}" if above else "")
-        match named(item):
+        scripts = (f"_{enclose_group(below)}" if below else "") + (f"^{enclose_group(above)}" if above else "")
+        match get_local_name(item):
             case "nary":
                 sign = attribute(next(_properties(item, "chr"), None), "val") or "∫"
                 return f"{sign}{scripts} {self._child(item, 'e', depth)}"
@@ -69,9 +69,9 @@ class _Formula:
             case "sPre":
                 return f"{scripts}{self._child(item, 'e', depth)}"
             case "sSub" | "sSup" | "sSubSup":
-                return f"{grouped(self._child(item, 'e', depth))}{scripts}"
+                return f"{enclose_group(self._child(item, 'e', depth))}{scripts}"
             case "limLow" | "limUpp":
-                return f"{self._child(item, 'e', depth)}_{grouped(limit)}"
+                return f"{self._child(item, 'e', depth)}_{enclose_group(limit)}"
             case _:
                 return self.text(item, depth)
 
@@ -88,27 +88,27 @@ class _Formula:
         )
 
     def _rows(self, item: etree._Element, depth: int) -> str:
-        if named(item) == "eqArr":
+        if get_local_name(item) == "eqArr":
             return "; ".join(self.text(child, depth) for child in children(item, "e"))
         rows = (", ".join(self.text(cell, depth) for cell in children(row, "e")) for row in children(item, "mr"))
         return f"[{'; '.join(rows)}]"
 
     def _accented(self, item: etree._Element, depth: int) -> str:
         inner = self._child(item, "e", depth)
-        if named(item) == "groupChr":
+        if get_local_name(item) == "groupChr":
             return inner
         sign = attribute(next(_properties(item, "chr"), None), "val") or (
-            "\u0302" if named(item) == "acc" else "\u0305"
+            "\u0302" if get_local_name(item) == "acc" else "\u0305"
         )
         return f"{ACCENTS.get(sign, sign)}({inner})"
 
 
 def _properties(item: etree._Element, name: str) -> Iterator[etree._Element]:
-    properties = next(children(item, f"{named(item)}Pr"), None)
+    properties = next(children(item, f"{get_local_name(item)}Pr"), None)
     return children(properties, name)
 
 
-def grouped(text: str) -> str:
+def enclose_group(text: str) -> str:
     """Enclose the text in parentheses, unless it is a single number or symbol or is already enclosed in them."""
     text = text.strip()
     if len(text) <= 1 or text.isalnum() or _is_enclosed(text):

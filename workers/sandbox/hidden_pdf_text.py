@@ -27,16 +27,16 @@ _TINY = 2.0
 """Size, in points, below which text is too small to read."""
 _NO_WIDTH = 0.1
 _ALIKE = 0x20
-_LEAST = 3
+_MIN_LETTERS = 3
 """Minimum number of letters missing from the rendered page for text to count as hidden. Fewer are usually formula
 symbols whose positions pdfium gets wrong."""
-_LEAST_SQUEEZED = 6
+_MIN_SQUEEZED_LETTERS = 6
 """Minimum number of letters in a text object of zero width for the object to count as hidden."""
 _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_CLIP}
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
 
-def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
+def find_hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
     """Return the invisible characters, as indices into the text page, each with the reason.
 
     Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
@@ -52,8 +52,8 @@ def hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfH
     hidden: dict[int, PdfHiding] = {}
     drawn: list[list[int]] = []
     for indices in objects.values():
-        reason = _plainly_hidden(text, indices[0], boxes[indices[0]], scanned)
-        if not reason and _is_squeezed([boxes[index] for index in _inked(text, indices)]):
+        reason = _find_plain_hiding(text, indices[0], boxes[indices[0]], scanned)
+        if not reason and _is_squeezed([boxes[index] for index in _keep_inked(text, indices)]):
             reason = "tiny"
         if reason:
             hidden.update(dict.fromkeys(indices, reason))
@@ -73,10 +73,10 @@ def _find_unseen(page: Any, text: Any, drawn: Sequence[list[int]], boxes: dict[i
     picture = TextPicture(page, items)
     hidden: dict[int, PdfHiding] = {}
     for indices in drawn:
-        for word in _words(text, indices):
+        for word in _split_words(text, indices):
             if not any(picture.shows(boxes[index]) for index in word):
                 hidden.update(dict.fromkeys(word, _find_reason(text, word[0], boxes[word[0]], picture)))
-    if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _LEAST:
+    if sum(chr(pdfium.FPDFText_GetUnicode(text, index)).isalnum() for index in hidden) < _MIN_LETTERS:
         hidden.clear()
     return hidden
 
@@ -87,7 +87,7 @@ def _find_reason(text: Any, index: int, box: Box, picture: TextPicture) -> PdfHi
     return "in the background colour" if alike else "covered, cut off or switched off"
 
 
-def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
+def _split_words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
     word: list[int] = []
     for index in indices:
         if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace():
@@ -99,7 +99,7 @@ def _words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
         yield word
 
 
-def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
+def _find_plain_hiding(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
     mode = _mode(text, index)
     if mode in _UNPAINTED and not scanned:
         return "invisible"
@@ -113,12 +113,12 @@ def _plainly_hidden(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding
 
 
 def _is_squeezed(letters: Sequence[Box]) -> bool:
-    return len(letters) >= _LEAST_SQUEEZED and all(
+    return len(letters) >= _MIN_SQUEEZED_LETTERS and all(
         min(box.right - box.left, box.top - box.bottom) < _NO_WIDTH for box in letters
     )
 
 
-def _inked(text: Any, indices: Iterable[int]) -> list[int]:
+def _keep_inked(text: Any, indices: Iterable[int]) -> list[int]:
     return [index for index in indices if not chr(pdfium.FPDFText_GetUnicode(text, index)).isspace()]
 
 

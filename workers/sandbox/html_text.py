@@ -11,7 +11,7 @@ from lxml import etree
 
 from workers.sandbox.hidden_html_text import remove_hidden_text
 from workers.sandbox.mathml_text import mathml_text
-from workers.sandbox.office_text import BODY, MOST_HIDDEN, OfficeParagraphs
+from workers.sandbox.office_text import BODY, MAX_HIDDEN, OfficeParagraphs
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
@@ -33,7 +33,7 @@ _BACK = re.compile(r"_?(?:ftn|ftnt|fn|footnote|note|edn)[-_:]?ref[-_:]?\d{1,3}(?
 """Names of a footnote and of the place that refers to it: `ftnt1` and `ftnt_ref1`, `_ftn1` and `_ftnref1`, `fn:1`."""
 _REPEATED_FORMULA = "katex-html"
 """Class of a formula's rendered form, which repeats its MathML."""
-_DEEPEST = 200
+_MAX_DEPTH = 200
 
 
 def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
@@ -46,7 +46,7 @@ def read_html(data: bytes, most_characters: int) -> OfficeParagraphs:
     reader.read(tree if body is None else body)
     text = reader.text
     text.add_properties("; ".join(tree.xpath(_AUTHORS)), ())
-    for item in hidden[:MOST_HIDDEN]:
+    for item in hidden[:MAX_HIDDEN]:
         text.hidden.append((item.why, item.text))
     if not text.paragraphs:
         raise Refused("no_text")
@@ -102,7 +102,7 @@ class _HtmlReader:
         for child in element.iterchildren():
             if not isinstance(child, lxml.html.HtmlElement):  # a comment
                 pass
-            elif depth < _DEEPEST:
+            elif depth < _MAX_DEPTH:
                 self._element(child, bold, depth + 1)
             else:
                 self._add(" ".join(map(str, child.itertext())), child, bold)

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from lxml import etree
 
 from assayer.models import CitedWork
-from assayer.reference_lists.bibtex import printed
+from assayer.reference_lists.bibtex import format_work
 from assayer.reference_lists.entry_parser import parse_references
 from workers.sandbox.mathml_text import mathml_text
-from workers.sandbox.office_package import children, named
+from workers.sandbox.office_package import children, get_local_name
 from workers.sandbox.office_text import BODY, OfficeParagraphs
 from workers.sandbox.refusal import Refused
 
-_DEEPEST = 60
+_MAX_DEPTH = 60
 _UNREAD = frozenset(("tex-math", "object-id", "graphic", "media", "alternatives", "label", "processing-meta"))
 _PARAGRAPHS = frozenset(("p", "disp-formula", "caption", "title", "def", "term", "verse-line", "preformat", "code"))
 _NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
@@ -23,17 +23,17 @@ _NAMES = ".//{*}person-group[@person-group-type='author']//{*}name"
 def read_jats(data: bytes, most_characters: int) -> tuple[OfficeParagraphs, list[CitedWork]]:
     """Return an article's text and the works that it cites. Raises Refused if it cannot be read."""
     root = _parse(data)
-    article = root if named(root) == "article" else next(root.iter("{*}article"), None)
+    article = root if get_local_name(root) == "article" else next(root.iter("{*}article"), None)
     if article is None:
         raise Refused("other_xml")
     text = OfficeParagraphs(most_characters)
     meta = article.find("{*}front/{*}article-meta")
     if meta is not None:
-        text.title = _words(meta.find(".//{*}article-title"))
+        text.title = _join_words(meta.find(".//{*}article-title"))
         authors = "; ".join(_person(name) for name in meta.iterfind(".//{*}contrib/{*}name"))
         text.front_matter += [("authors", authors)] if authors else []
         for abstract in children(meta, "abstract"):
-            _heading(text, 1, _words(abstract.find("{*}title")) or "Abstract")
+            _heading(text, 1, _join_words(abstract.find("{*}title")) or "Abstract")
             _blocks(text, abstract, 1)
     for part in (article.find("{*}body"), article.find("{*}back")):
         if part is not None:
@@ -57,27 +57,31 @@ def _parse(data: bytes) -> etree._Element:
 
 def _blocks(text: OfficeParagraphs, parent: etree._Element, depth: int) -> None:
     """Add the sections, paragraphs, tables and captions inside an element. Footnotes follow the text."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise Refused("nested")
     for child in parent.iterchildren("*"):
-        name = named(child)
+        name = get_local_name(child)
         if name in ("sec", "ack", "app"):
-            _heading(text, depth + 1, _words(child.find("{*}title")) or ("Acknowledgements" if name == "ack" else ""))
+            _heading(
+                text, depth + 1, _join_words(child.find("{*}title")) or ("Acknowledgements" if name == "ack" else "")
+            )
             _blocks(text, child, depth + 1)
         elif name == "table":
             text.tables += 1
             for row in child.iter("{*}tr"):
                 for cell in text.row(row.iterchildren("*")):
-                    text.add(_words(cell))
+                    text.add(_join_words(cell))
                 text.end_paragraph()
         elif name == "fn":
-            if note := " ".join(_words(item) for item in child.iterchildren("*") if named(item) != "label"):
+            if note := " ".join(
+                _join_words(item) for item in child.iterchildren("*") if get_local_name(item) != "label"
+            ):
                 text.notes.append((str(len(text.notes) + 1), note))
-        elif name == "title" and named(parent) in ("sec", "ack", "app", "abstract"):
+        elif name == "title" and get_local_name(parent) in ("sec", "ack", "app", "abstract"):
             continue
         elif name in _PARAGRAPHS:
-            text.add(_words(child))
-            text.end_paragraph(BODY, "- " if named(parent) == "list-item" else "")
+            text.add(_join_words(child))
+            text.end_paragraph(BODY, "- " if get_local_name(parent) == "list-item" else "")
         elif name != "ref-list" and name not in _UNREAD:
             _blocks(text, child, depth + 1 if name == "sec" else depth)
 
@@ -88,7 +92,7 @@ def _heading(text: OfficeParagraphs, level: int, title: str) -> None:
         text.end_paragraph(level)
 
 
-def _words(element: etree._Element | None) -> str:
+def _join_words(element: etree._Element | None) -> str:
     return "" if element is None else " ".join("".join(_pieces(element)).split())
 
 
@@ -96,36 +100,36 @@ def _pieces(element: etree._Element) -> Iterator[str]:
     """Yield an element's text, with formulas on one line and without parts that repeat others or hold no text."""
     yield element.text or ""
     for child in element.iterchildren("*"):
-        if named(child) == "math":
+        if get_local_name(child) == "math":
             yield mathml_text(child)
-        elif named(child) == "alternatives":
-            first = next((item for item in child.iterchildren("*") if named(item) not in _UNREAD), None)
-            yield "" if first is None else mathml_text(first) if named(first) == "math" else _words(first)
-        elif named(child) not in _UNREAD:
+        elif get_local_name(child) == "alternatives":
+            first = next((item for item in child.iterchildren("*") if get_local_name(item) not in _UNREAD), None)
+            yield "" if first is None else mathml_text(first) if get_local_name(first) == "math" else _join_words(first)
+        elif get_local_name(child) not in _UNREAD:
             yield from _pieces(child)
-            yield " " if named(child) in _PARAGRAPHS else ""
+            yield " " if get_local_name(child) in _PARAGRAPHS else ""
         yield child.tail or ""
 
 
 def _person(name: etree._Element) -> str:
-    return " ".join(filter(None, (_words(name.find("{*}given-names")), _words(name.find("{*}surname")))))
+    return " ".join(filter(None, (_join_words(name.find("{*}given-names")), _join_words(name.find("{*}surname")))))
 
 
 def _work(ref: etree._Element) -> CitedWork:
     """Convert an entry to a work, from its fields or from its printed text."""
     cited = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
-    title = _words(cited.find(".//{*}article-title")) or _words(cited.find(".//{*}source"))
+    title = _join_words(cited.find(".//{*}article-title")) or _join_words(cited.find(".//{*}source"))
     people = cited.findall(_NAMES) or cited.findall(".//{*}name") or cited.findall(".//{*}string-name")
-    year = _words(cited.find(".//{*}year"))[:4]
+    year = _join_words(cited.find(".//{*}year"))[:4]
     work = CitedWork(
         title=title.rstrip("."),
-        authors=tuple(filter(None, map(_person, people))) or tuple(map(_words, cited.findall(".//{*}collab"))),
+        authors=tuple(filter(None, map(_person, people))) or tuple(map(_join_words, cited.findall(".//{*}collab"))),
         year=int(year) if year.isdecimal() else None,
-        doi=_words(cited.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
+        doi=_join_words(cited.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
     )
-    shown = _words(cited) if named(cited) == "mixed-citation" else ""
+    shown = _join_words(cited) if get_local_name(cited) == "mixed-citation" else ""
     if shown and not (work.title and work.authors):
         return next(iter(parse_references(shown)), CitedWork(raw=shown))
     return work.model_copy(
-        update={"raw": shown or (printed(work, _words(cited.find(".//{*}source"))) if title else "")}
+        update={"raw": shown or (format_work(work, _join_words(cited.find(".//{*}source"))) if title else "")}
     )

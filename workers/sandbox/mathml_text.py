@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from workers.sandbox.formula_text import ACCENTS, grouped
+from workers.sandbox.formula_text import ACCENTS, enclose_group
 
-_DEEPEST = 100
+_MAX_DEPTH = 100
 _UNREAD = ("annotation", "annotation-xml", "mphantom", "malignmark", "maligngroup")
 _SUMS = frozenset("∑∏∫∬∮⋃⋂∐")
 
 
 def mathml_text(formula: etree._Element) -> str:
     """Return a formula as text."""
-    return " ".join(_inside(formula, 0).split())
+    return " ".join(_join_children(formula, 0).split())
 
 
-def _inside(element: etree._Element, depth: int) -> str:
-    if depth > _DEEPEST:
+def _join_children(element: etree._Element, depth: int) -> str:
+    if depth > _MAX_DEPTH:
         return ""
     return "".join(_part(child, depth + 1) for child in element.iterchildren("*"))
 
@@ -32,25 +32,25 @@ def _part(item: etree._Element, depth: int) -> str:
         return " ".join("".join(map(str, item.itertext())).split()) or (" " if name == "mtext" else "")
     if name == "mspace":
         return " "
-    if len(item) < _FEWEST.get(name, len(item) + 1) or depth > _DEEPEST:
-        return _inside(item, depth)
-    return _joined(name, [_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
+    if len(item) < _PART_COUNTS.get(name, len(item) + 1) or depth > _MAX_DEPTH:
+        return _join_children(item, depth)
+    return _join_parts(name, [_part(child, depth + 1).strip() for child in item.iterchildren("*")], item)
 
 
-_FEWEST = {
+_PART_COUNTS = {
     "mfrac": 2, "msqrt": 1, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3,
     "mtable": 1, "mtr": 1, "mfenced": 1,
 }  # fmt: skip
 """Elements with their own notation, and how many parts they have."""
 
 
-def _joined(name: str, parts: Sequence[str], item: etree._Element) -> str:
+def _join_parts(name: str, parts: Sequence[str], item: etree._Element) -> str:
     first, *others = parts or ("",)
     match name:
         case "mfrac" if item.get("linethickness", "")[:1] == "0":
             shown = f"binom({first}, {others[0]})"
         case "mfrac":
-            shown = f"{grouped(first)}/{grouped(others[0])}"
+            shown = f"{enclose_group(first)}/{enclose_group(others[0])}"
         case "msqrt":
             shown = f"sqrt({''.join(parts)})"
         case "mroot":
@@ -65,6 +65,6 @@ def _joined(name: str, parts: Sequence[str], item: etree._Element) -> str:
             shown = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
         case _:
             signs = "^" if name in ("msup", "mover") else "_^"
-            scripts = "".join(f"{sign}{grouped(part)}" for sign, part in zip(signs, others, strict=False) if part)
-            shown = f"{grouped(first)}{scripts}{' ' if first in _SUMS else ''}"
+            scripts = "".join(f"{sign}{enclose_group(part)}" for sign, part in zip(signs, others, strict=False) if part)
+            shown = f"{enclose_group(first)}{scripts}{' ' if first in _SUMS else ''}"
     return shown

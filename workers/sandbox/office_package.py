@@ -16,7 +16,7 @@ _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of Microsoft's older container format, which also wraps encrypted documents."""
 _ENCRYPTED_STREAM = "EncryptedPackage".encode("utf-16-le")
 _ENCRYPTED = 0x1
-_MOST_PARTS = 5_000
+_MAX_PARTS = 5_000
 _MACROS = ("vbaproject.bin", "vbadata.xml")
 _MACRO_FOLDERS = ("Basic/", "Scripts/")
 _ODF_MANIFEST = "META-INF/manifest.xml"
@@ -39,16 +39,18 @@ class OfficePackage:
     def _check(self, most_bytes: int) -> None:
         """Check the sizes stated in the archive, which also limit what zipfile decompresses."""
         entries = self._entries.values()
-        if len(self._archive.infolist()) > _MOST_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
+        if len(self._archive.infolist()) > _MAX_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & _ENCRYPTED for entry in entries) or self._is_encrypted_open_document():
             raise Refused("encrypted")
-        if any(_contains_macros(name) for name in self._entries):
+        if any(_is_macro_part(name) for name in self._entries):
             raise Refused("macros")
 
     def _is_encrypted_open_document(self) -> bool:
         manifest = self.part(_ODF_MANIFEST)
-        return manifest is not None and any(named(element) == "encryption-data" for element in manifest.iter("*"))
+        return manifest is not None and any(
+            get_local_name(element) == "encryption-data" for element in manifest.iter("*")
+        )
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
@@ -89,11 +91,11 @@ class OfficePackage:
         return root
 
 
-def _contains_macros(name: str) -> bool:
+def _is_macro_part(name: str) -> bool:
     return name.rpartition("/")[2].lower() in _MACROS or name.startswith(_MACRO_FOLDERS)
 
 
-def named(element: etree._Element) -> str:
+def get_local_name(element: etree._Element) -> str:
     """Return the element's name without its namespace, which differs between a format's transitional and strict
     forms."""
     return etree.QName(element).localname
@@ -112,4 +114,4 @@ def attribute(element: etree._Element | None, name: str) -> str | None:
 def children(element: etree._Element | None, name: str) -> Iterator[etree._Element]:
     """Yield the element's direct children named `name`."""
     if element is not None:
-        yield from (child for child in element.iterchildren("*") if named(child) == name)
+        yield from (child for child in element.iterchildren("*") if get_local_name(child) == name)

@@ -27,12 +27,12 @@ BOLD_LINE = -1
 """Level of a line that is entirely bold, and so may be a heading without a heading style."""
 AUTHOR_PROPERTY, HEADS = "author of the file", "headers and footers"
 """Names of fields above the text: the author in the file's properties, and the lines of headers and footers."""
-_MOST_HEADS, _LONGEST_HEAD = 12, 200
-MOST_HIDDEN = 200
+_MAX_HEADS, _MAX_HEAD_CHARS = 12, 200
+MAX_HIDDEN = 200
 """Maximum number of hidden texts reported."""
 HIDDEN_LENGTH = 1_000
 """Maximum length of each reported hidden text, in characters."""
-_LONGEST_TITLE = 60
+_MAX_TITLE_CHARS = 60
 """Maximum length in characters of a line that may be a list's heading."""
 _TINY = 2.0
 """Size, in points, at or below which text is too small to read."""
@@ -73,12 +73,12 @@ class Look(NamedTuple):
             return "off the page"
         if (self.points is not None and self.points <= _TINY) or (self.width is not None and self.width < _SQUEEZED):
             return "tiny"
-        if self.colour and _alike(self.colour, self.behind or _WHITE):
+        if self.colour and _look_alike(self.colour, self.behind or _WHITE):
             return "in the background colour"
         return None
 
 
-def _alike(first: str, second: str) -> bool:
+def _look_alike(first: str, second: str) -> bool:
     return all(abs(a - b) < _ALIKE for a, b in zip(_parts(first), _parts(second), strict=True))
 
 
@@ -135,7 +135,7 @@ class OfficeParagraphs:
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
         """Add everything except the text from a part that was read separately."""
-        self.hidden += part.hidden[: MOST_HIDDEN - len(self.hidden)]
+        self.hidden += part.hidden[: MAX_HIDDEN - len(self.hidden)]
         self.notes += part.notes
         self.left_out += part.left_out
         self.front_matter += part.front_matter
@@ -143,8 +143,8 @@ class OfficeParagraphs:
     def add_properties(self, author: str, heads: Iterable[str]) -> None:
         """Add what names the authors but is not part of the text: the author in the file's properties, and the lines of
         headers and footers, without duplicates."""
-        lines = dict.fromkeys(" ".join(line.split())[:_LONGEST_HEAD] for line in heads)
-        shown = [line for line in lines if any(map(str.isalpha, line))][:_MOST_HEADS]
+        lines = dict.fromkeys(" ".join(line.split())[:_MAX_HEAD_CHARS] for line in heads)
+        shown = [line for line in lines if any(map(str.isalpha, line))][:_MAX_HEADS]
         self.front_matter += [(AUTHOR_PROPERTY, author.strip())] if author.strip() else []
         self.front_matter += [(HEADS, "; ".join(shown))] if shown else []
 
@@ -160,7 +160,7 @@ class OfficeParagraphs:
 
     def open_list(self) -> None:
         """Add a heading before a reference list, unless the list already follows a heading or another short line."""
-        if self.paragraphs and len(self.paragraphs[-1][1]) > _LONGEST_TITLE:
+        if self.paragraphs and len(self.paragraphs[-1][1]) > _MAX_TITLE_CHARS:
             level = min((level for level, _ in self.paragraphs if level > BODY), default=1)
             self.paragraphs.append((level, "References"))
 
@@ -171,7 +171,7 @@ class OfficeParagraphs:
     def add_note(self, note: "OfficeParagraphs") -> str:
         """Add a note's paragraphs and hidden texts; return its mark, or an empty string if it has no visible text."""
         self._left = min(self._left, note.characters_left)
-        self.hidden += note.hidden[: MOST_HIDDEN - len(self.hidden)]
+        self.hidden += note.hidden[: MAX_HIDDEN - len(self.hidden)]
         text = " ".join(text for _, text in note.paragraphs)
         if text:
             self.notes.append((str(len(self.notes) + 1), text))
@@ -180,7 +180,7 @@ class OfficeParagraphs:
     def end_paragraph(self, level: int = BODY, mark: str = "", is_title: bool = False) -> None:
         """End the current paragraph. `mark` is put before its visible text, if any. The first title becomes the
         document's title."""
-        lines = _lines(self._shown)
+        lines = _split_lines(self._shown)
         shown = " ".join(text for text, _ in lines if text)
         if shown and is_title and not self.title:
             self.title = shown
@@ -223,12 +223,12 @@ class OfficeParagraphs:
     def hide(self, why: OfficeHiding, text: str) -> None:
         """Record hidden text that is not part of a paragraph."""
         line = " ".join(text.split())[:HIDDEN_LENGTH]
-        if line and len(self.hidden) < MOST_HIDDEN:
+        if line and len(self.hidden) < MAX_HIDDEN:
             self.hidden.append((why, line))
 
 
-def _lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return (line, is_bold) pairs. A line is bold if all its letters are; blank lines are not bold."""
+def _split_lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """Return the lines, each with whether all its letters are bold. Blank lines are not bold."""
     lines: list[list[tuple[str, bool]]] = [[]]
     for text, bold in pieces:
         if text == "\n":

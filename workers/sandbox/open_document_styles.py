@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from workers.sandbox.office_package import attribute, named
+from workers.sandbox.office_package import attribute, get_local_name
 from workers.sandbox.office_text import Look
 
-_MOST_BASED = 20
+_MAX_STYLE_CHAIN = 20
 _POINTS = {"pt": 1.0, "px": 0.75, "in": 72.0, "cm": 28.35, "mm": 2.835, "pc": 12.0}
 _USUAL = 12.0
 """Size in points to which percentages refer."""
@@ -35,15 +35,15 @@ class OpenDocumentStyles:
         self._defaults: dict[str, Look] = {}
         for part in parts:
             for group in () if part is None else part.iterchildren("*"):
-                if named(group) in ("styles", "automatic-styles"):
+                if get_local_name(group) in ("styles", "automatic-styles"):
                     self._read(group)
 
     def _read(self, group: etree._Element) -> None:
         for style in group.iterchildren("*"):
             family = attribute(style, "family") or ""
-            if named(style) == "default-style":
+            if get_local_name(style) == "default-style":
                 self._defaults[family] = _look(style)
-            elif named(style) == "style":
+            elif get_local_name(style) == "style":
                 name = attribute(style, "name") or ""
                 called = attribute(style, "display-name") or name
                 self._styles[family, name] = _Style(
@@ -64,7 +64,7 @@ class OpenDocumentStyles:
         return any(style.is_collapsed for style in self._chain(family, name))
 
     def _chain(self, family: str, name: str | None) -> Iterator[_Style]:
-        for _ in range(_MOST_BASED):
+        for _ in range(_MAX_STYLE_CHAIN):
             style = self._styles.get((family, name or ""))
             if style is None:
                 return
@@ -79,21 +79,21 @@ def _is_collapsed(style: etree._Element) -> bool:
 def _look(style: etree._Element) -> Look:
     look = Look()
     for properties in style.iterchildren("*"):
-        match named(properties):
+        match get_local_name(properties):
             case "text-properties":
-                look = _of_text(properties).over(look)
+                look = _read_text_look(properties).over(look)
             case "paragraph-properties" | "table-cell-properties" | "table-properties" | "graphic-properties":
                 look = look.over(Look(behind=_background(properties)))
     return look
 
 
-def _of_text(properties: etree._Element) -> Look:
+def _read_text_look(properties: etree._Element) -> Look:
     display, colour = attribute(properties, "display"), attribute(properties, "color")
     automatic = attribute(properties, "use-window-font-color") == "true"
     opacity = _number((attribute(properties, "opacity") or "100%").removesuffix("%"))
     return Look(
         hidden=None if display is None else display == "none",
-        points=_points(attribute(properties, "font-size")),
+        points=_parse_points(attribute(properties, "font-size")),
         width=_number((attribute(properties, "text-scale") or "").removesuffix("%")),
         colour="" if automatic else None if colour is None else colour.lstrip("#"),
         behind=_background(properties),
@@ -106,7 +106,7 @@ def _background(properties: etree._Element) -> str | None:
     return None if colour in (None, "transparent") else str(colour).lstrip("#")
 
 
-def _points(size: str | None) -> float | None:
+def _parse_points(size: str | None) -> float | None:
     if size is None:
         return None
     if size.endswith("%"):

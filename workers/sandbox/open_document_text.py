@@ -6,7 +6,7 @@ other content. Headers and footers are kept separate from the text."""
 from lxml import etree
 
 from workers.sandbox.mathml_text import mathml_text
-from workers.sandbox.office_package import OfficePackage, attribute, children, named
+from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
 from workers.sandbox.open_document_styles import OpenDocumentStyles
 from workers.sandbox.refusal import Refused
@@ -19,8 +19,8 @@ _NOT_TEXT = (
     "note-citation", "event-listeners", "soft-page-break",
 )  # fmt: skip
 _HEADS = ("header", "header-left", "header-first", "footer", "footer-left", "footer-first")
-_MOST_SPACES = 100
-_MOST_HEADING = 10
+_MAX_SPACES = 100
+_MAX_HEADING_LEVEL = 10
 
 
 def is_open_document(package: OfficePackage) -> bool:
@@ -40,7 +40,7 @@ def read_open_document(package: OfficePackage, most_characters: int) -> OfficePa
         (name for tag in ("initial-creator", "creator") if (name := properties.findtext(f".//{{*}}{tag}"))), ""
     )  # fmt: skip
     heads = [] if styles is None else [head for tag in _HEADS for head in styles.iter(f"{{*}}{tag}")]
-    read.add_properties(author, (_words(line) for head in heads for line in head.iter("{*}p")))
+    read.add_properties(author, (_join_words(line) for head in heads for line in head.iter("{*}p")))
     return read
 
 
@@ -58,20 +58,20 @@ class _OpenDocumentReader:
 
     def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None, mark: str = "") -> None:
         for child in parent.iterchildren("*"):
-            match named(child):
+            match get_local_name(child):
                 case "p" | "h":
                     self._paragraph(child, below, why, mark)
                 case "table":
                     self._table(child, below, why)
                 case "tracked-changes":
                     for change in child.iter("{*}deletion"):
-                        self._text.hide("deleted as a tracked change", _words(change))
+                        self._text.hide("deleted as a tracked change", _join_words(change))
                 case "list-item":
                     self._blocks(child, below, why, "- ")
                 case "section":
                     self._blocks(child, below, why or ("marked as hidden" if _is_hidden(child) else None))
                 case "annotation":
-                    self._text.hide("in a comment", _words(child))
+                    self._text.hide("in a comment", _join_words(child))
                 case name if name not in _NOT_TEXT:
                     self._blocks(child, below, why, mark)
 
@@ -109,13 +109,13 @@ class _OpenDocumentReader:
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
         """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
-            if named(child) in ("p", "h"):
+            if get_local_name(child) in ("p", "h"):
                 look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
                 self._inline(child, look, why)
                 self._text.add(" ")
-            elif named(child) == "annotation":
-                self._text.hide("in a comment", _words(child))
-            elif named(child) not in _NOT_TEXT:
+            elif get_local_name(child) == "annotation":
+                self._text.hide("in a comment", _join_words(child))
+            elif get_local_name(child) not in _NOT_TEXT:
                 self._cell(child, below, why)
 
     def _unseen_columns(self, table: etree._Element) -> set[int]:
@@ -151,15 +151,15 @@ class _OpenDocumentReader:
     def _object(self, element: etree._Element) -> None:
         """Add the text of an embedded formula. Other objects, such as charts, are only named."""
         folder = (attribute(element, "href") or "").removeprefix("./").strip("/")
-        inner = next((child for child in element.iterchildren("*") if named(child) == "math"), None)
+        inner = next((child for child in element.iterchildren("*") if get_local_name(child) == "math"), None)
         formula = inner if inner is not None else self._package.part(f"{folder}/{_CONTENT}")
-        if formula is not None and named(formula) == "math":
+        if formula is not None and get_local_name(formula) == "math":
             self._text.add(f" {mathml_text(formula)} ")
         elif folder:
             self._text.left_out.append((f"the embedded object {folder!r}", "only formulas are read from objects"))
 
     def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
-        match named(child):
+        match get_local_name(child):
             case "line-break" if not hiding:
                 self._text.end_line()
             case "s" | "tab" | "line-break":
@@ -168,7 +168,7 @@ class _OpenDocumentReader:
                 own = self._styles.look("text", attribute(child, "style-name"))
                 self._inline(child, own.over(look), why)
             case "annotation":
-                self._text.hide("in a comment", _words(child))
+                self._text.hide("in a comment", _join_words(child))
             case "hidden-text":
                 self._text.add(attribute(child, "string-value") or child.text or "", why or "marked as hidden")
             case "text-box":
@@ -186,9 +186,9 @@ class _OpenDocumentReader:
 
 
 def _level(paragraph: etree._Element) -> int:
-    if named(paragraph) == "p":
+    if get_local_name(paragraph) == "p":
         return BODY
-    return min(_count(attribute(paragraph, "outline-level")), _MOST_HEADING)
+    return min(_count(attribute(paragraph, "outline-level")), _MAX_HEADING_LEVEL)
 
 
 def _is_hidden(section: etree._Element) -> bool:
@@ -197,11 +197,11 @@ def _is_hidden(section: etree._Element) -> bool:
 
 
 def _count(number: str | None) -> int:
-    """Return a repetition count, at most `_MOST_SPACES`; 1 if it is missing or invalid."""
-    return min(int(number), _MOST_SPACES) if number and number.isascii() and number.isdigit() else 1
+    """Return a repetition count, at most `_MAX_SPACES`; 1 if it is missing or invalid."""
+    return min(int(number), _MAX_SPACES) if number and number.isascii() and number.isdigit() else 1
 
 
-def _words(element: etree._Element) -> str:
+def _join_words(element: etree._Element) -> str:
     return " ".join(
         "".join(map(str, paragraph.itertext(with_tail=False))) for paragraph in element.iter("{*}p", "{*}h")
     )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from trafilatura import bare_extraction
 
 from workers.sandbox.hidden_html_text import HiddenHtmlText, remove_hidden_text
-from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
+from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
 from workers.sandbox.page_tree import parse_page
 from workers.sandbox.refusal import Refused
 
@@ -41,5 +41,5 @@ def extract_article(page: bytes, charset: str, url: str, today: str, characters:
         raise Refused("no_text")
     if len(text) > characters:
         raise Refused("too_much_text")
-    shown = [item._replace(text=item.text[:HIDDEN_LENGTH]) for item in hidden[:MOST_HIDDEN]]
+    shown = [item._replace(text=item.text[:HIDDEN_LENGTH]) for item in hidden[:MAX_HIDDEN]]
     return ExtractedPage(article.title or "", article.sitename or "", article.date or "", text, shown)

@@ -17,7 +17,7 @@ _CONTRAST = 16
 """Minimum difference in red, green or blue, in levels, between text and its background."""
 _SPAN = 0.4
 """Minimum share of a letter's height that must be visible. Less is the edge of a clipped letter."""
-_DEEPEST = 20
+_MAX_DEPTH = 20
 """Maximum nesting depth of forms."""
 
 
@@ -40,14 +40,14 @@ class Box(NamedTuple):
 def objects_of(page: Any) -> Iterator[Any]:
     """Yield everything drawn on the page, including inside forms, in drawing order."""
     for place in range(pdfium.FPDFPage_CountObjects(page)):
-        yield from _inside(pdfium.FPDFPage_GetObject(page, place), _DEEPEST)
+        yield from _walk_objects(pdfium.FPDFPage_GetObject(page, place), _MAX_DEPTH)
 
 
-def _inside(item: Any, depth: int) -> Iterator[Any]:
+def _walk_objects(item: Any, depth: int) -> Iterator[Any]:
     yield item
     if depth and pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_FORM:
         for place in range(pdfium.FPDFFormObj_CountObjects(item)):
-            yield from _inside(pdfium.FPDFFormObj_GetObject(item, place), depth - 1)
+            yield from _walk_objects(pdfium.FPDFFormObj_GetObject(item, place), depth - 1)
 
 
 class TextPicture:

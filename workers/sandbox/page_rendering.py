@@ -9,7 +9,7 @@ from workers.sandbox.pdf_parser import open_document
 
 _WIDTH = 1_000
 """Width of an image in pixels."""
-_MOST_PIXELS = 4_000_000
+_MAX_PIXELS = 4_000_000
 _RGB = 2
 """PNG colour type for red, green and blue."""
 
@@ -24,7 +24,7 @@ def page_pictures(data: bytes, first: int, most: int, **_: object) -> tuple[int,
 
 def _png(page: Any) -> bytes:
     width, height = page.get_size()
-    scale = min(_WIDTH / max(width, 1.0), (_MOST_PIXELS / max(width * height, 1.0)) ** 0.5)
+    scale = min(_WIDTH / max(width, 1.0), (_MAX_PIXELS / max(width * height, 1.0)) ** 0.5)
     bitmap = page.render(scale=scale, rev_byteorder=True)
     rows, stride, channels = bytes(bitmap.buffer), bitmap.stride, bitmap.n_channels
     lines = (_rgb(rows[start : start + bitmap.width * channels], channels) for start in range(0, len(rows), stride))

@@ -11,8 +11,8 @@ from typing import Any
 import pypdfium2
 import pypdfium2.raw as pdfium
 
-from workers.sandbox.hidden_pdf_text import PdfHiding, hidden_characters
-from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
+from workers.sandbox.hidden_pdf_text import PdfHiding, find_hidden_characters
+from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
 from workers.sandbox.refusal import Refused
 from workers.sandbox.replacement_text import remove_false_replacements
 
@@ -52,14 +52,14 @@ def style_of(page: Any, index: int) -> Style:
     return font, round(size, 1) if math.isfinite(size) else 0.0, bold, italic, upright
 
 
-def left_of(page: Any, index: int) -> float:
+def get_left_edge(page: Any, index: int) -> float:
     """Return where a character begins, in points from the page's left edge; 0 if the PDF does not say."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     pdfium.FPDFText_GetCharBox(page, index, left, right, bottom, top)
     return round(left.value, 1) if math.isfinite(left.value) else 0.0
 
 
-def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
+def read_lines(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, list[int]]]:
     """Yield each line's text without hidden text, and the indices of its characters other than spaces."""
     units: list[int] = []
     visible: list[int] = []
@@ -68,7 +68,7 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
             continue
         unit = pdfium.FPDFText_GetUnicode(page, index)
         if unit in LINE_END:
-            yield as_text(units), visible
+            yield decode_units(units), visible
             units, visible = [], []
         elif unit in LINE_HYPHEN:
             units.append(SOFT_HYPHEN)
@@ -76,10 +76,10 @@ def lines_of(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[str, 
             units.append(unit)
             if not chr(unit).isspace():
                 visible.append(index)
-    yield as_text(units), visible
+    yield decode_units(units), visible
 
 
-def joined_words(lines: Sequence[Line]) -> list[Line]:
+def join_split_words(lines: Sequence[Line]) -> list[Line]:
     """Return the lines without soft hyphens. A word split at a line end keeps its hyphen if the rest of the document
     has the word only with a hyphen."""
     soft = chr(SOFT_HYPHEN)
@@ -92,7 +92,7 @@ def joined_words(lines: Sequence[Line]) -> list[Line]:
     return [(*place, _SPLIT_WORD.sub(joined, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
 
 
-def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
+def collect_hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[PdfHiding, str]]:
     """Yield consecutive hidden text with its reason. Spaces, line ends and hyphens that pdfium inserts do not end a
     piece."""
     reason: PdfHiding | None = None
@@ -104,16 +104,16 @@ def hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator[tuple[P
             units.append(0x20)
             continue
         if here != reason:
-            if reason and (text := " ".join(as_text(units).split())):
+            if reason and (text := " ".join(decode_units(units).split())):
                 yield reason, text[:HIDDEN_LENGTH]
             reason, units = here, []
         if here:
             units.append(unit)
-    if reason and (text := " ".join(as_text(units).split())):
+    if reason and (text := " ".join(decode_units(units).split())):
         yield reason, text[:HIDDEN_LENGTH]
 
 
-def as_text(units: list[int]) -> str:
+def decode_units(units: list[int]) -> str:
     text = "".join(map(chr, units))
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
@@ -145,15 +145,17 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
             raise Refused("too_much_text")
         look = time.process_time() < LOOKING_SHARE * cpu_seconds
         unlooked += not look
-        hidden = hidden_characters(sheet, page, look)
+        hidden = find_hidden_characters(sheet, page, look)
         unseen += ((number, "different from what is drawn", text[:HIDDEN_LENGTH]) for text in false)
         if hidden:
-            unseen += ((number, why, text) for why, text in hidden_texts(page, hidden))
-        for text, visible in lines_of(page, hidden):
+            unseen += ((number, why, text) for why, text in collect_hidden_texts(page, hidden))
+        for text, visible in read_lines(page, hidden):
             if visible:
                 samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]
                 style = styles.setdefault(samples[0], len(styles))
-                lines.append((number, style, len(set(samples)) == 1, left_of(page, visible[0]), " ".join(text.split())))
+                lines.append(
+                    (number, style, len(set(samples)) == 1, get_left_edge(page, visible[0]), " ".join(text.split()))
+                )
         page.close()
         sheet.close()
     if unreadable == len(document):
@@ -162,7 +164,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
     return {
         "pages": len(document), "unreadable": unreadable, "unlooked": unlooked,
         "title": title[:500], "author": author[:500],
-        "styles": list(styles), "lines": joined_words(lines), "hidden": unseen[:MOST_HIDDEN],
+        "styles": list(styles), "lines": join_split_words(lines), "hidden": unseen[:MAX_HIDDEN],
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ _CAUSES: dict[type[Exception], str] = {
     RecursionError: "nested",
     ModuleNotFoundError: "not_installed",
 }
-_MOST_FRAMES, _LONGEST_TRACEBACK = 4, 2_000
+_MAX_FRAMES, _MAX_TRACEBACK_CHARS = 4, 2_000
 
 
 def _answer(parser: str, options: str) -> object:
@@ -33,7 +33,7 @@ def _answer(parser: str, options: str) -> object:
     except tuple(_CAUSES) as error:
         return _refusal(next(cause for kind, cause in _CAUSES.items() if isinstance(error, kind)))
     except Exception:  # noqa: BLE001 - the parent logs the defect, and refuses the document
-        return {"crashed": traceback.format_exc(limit=-_MOST_FRAMES)[-_LONGEST_TRACEBACK:]}
+        return {"crashed": traceback.format_exc(limit=-_MAX_FRAMES)[-_MAX_TRACEBACK_CHARS:]}
 
 
 def _run_parser(parser: str, options: dict[str, object]) -> object:

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Literal
 
-_MOST = 2_000
-_MOST_CALLS = 40
+_MAX_DEFINITIONS = 2_000
+_MAX_CALLS = 40
 _DOC = 400
 
 FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[str, ...]]
@@ -16,19 +16,19 @@ FoundDefinition = tuple[str, int, Literal["function", "class"], str, str, tuple[
 def find_definitions(path: str, text: str) -> Iterator[FoundDefinition]:
     """Yield definitions in line order. Raises SyntaxError, ValueError, RecursionError or MemoryError if the file cannot
     be parsed."""
-    yield from _within(ast.parse(text), path, "")
+    yield from _find_definitions(ast.parse(text), path, "")
 
 
-def _within(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
+def _find_definitions(node: ast.AST, path: str, prefix: str) -> Iterator[FoundDefinition]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
             yield path, child.lineno, "function", prefix + child.name, _doc(child), _calls(child)
-            yield from _within(child, path, f"{prefix}{child.name}.")
+            yield from _find_definitions(child, path, f"{prefix}{child.name}.")
         elif isinstance(child, ast.ClassDef):
             yield path, child.lineno, "class", prefix + child.name, _doc(child), ()
-            yield from _within(child, path, f"{prefix}{child.name}.")
+            yield from _find_definitions(child, path, f"{prefix}{child.name}.")
         elif not isinstance(child, ast.expr):
-            yield from _within(child, path, prefix)
+            yield from _find_definitions(child, path, prefix)
 
 
 def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
@@ -38,11 +38,11 @@ def _doc(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
 
 
 def _calls(function: ast.AST) -> tuple[str, ...]:
-    names = (_dotted(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
-    return tuple(dict.fromkeys(name for name in names if name))[:_MOST_CALLS]
+    names = (_format_dotted_name(node.func) for node in ast.walk(function) if isinstance(node, ast.Call))
+    return tuple(dict.fromkeys(name for name in names if name))[:_MAX_CALLS]
 
 
-def _dotted(node: ast.expr) -> str:
+def _format_dotted_name(node: ast.expr) -> str:
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -61,4 +61,4 @@ def read_definitions(sources: Mapping[str, str]) -> tuple[list[FoundDefinition],
             definitions += find_definitions(path, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             unparsed.append(path)
-    return definitions[:_MOST], unparsed
+    return definitions[:_MAX_DEFINITIONS], unparsed

@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from workers.sandbox.page_picture import objects_of
 
-_LONGEST = 4_000
+_MAX_BYTES = 4_000
 """Maximum number of bytes read from one replacement text."""
 _SHORT = 3
 """Maximum number of letters in a replacement text that may differ from the drawn text."""
@@ -26,12 +26,12 @@ def remove_false_replacements(document: Any, number: int, page: Any) -> list[str
     replacements = [_replacement_of(item) for item in texts]
     if not any(replacements):
         return []
-    drawn = _drawn(document, number)
+    drawn = _read_drawn_texts(document, number)
     false: list[str] = []
     place = 0
     for replacement, group in groupby(replacements):
         length = len(list(group))
-        if replacement and not _agree(replacement, "".join(drawn[place : place + length])):
+        if replacement and not _matches_drawn_text(replacement, "".join(drawn[place : place + length])):
             false.append(replacement)
             for item in texts[place : place + length]:
                 _remove(item)
@@ -39,13 +39,13 @@ def remove_false_replacements(document: Any, number: int, page: Any) -> list[str
     return false
 
 
-def _agree(replacement: str, drawn: str) -> bool:
-    letters, own = _letters(replacement), _letters(drawn)
+def _matches_drawn_text(replacement: str, drawn: str) -> bool:
+    letters, own = _reduce_to_letters(replacement), _reduce_to_letters(drawn)
     unnamed = not own and len(letters) <= _SHORT * max(len(drawn), 1)
     return letters == own or len(letters) <= _SHORT or unnamed
 
 
-def _letters(text: str) -> str:
+def _reduce_to_letters(text: str) -> str:
     return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
@@ -53,7 +53,7 @@ def _texts(page: Any) -> Iterator[Any]:
     return (item for item in objects_of(page) if pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_TEXT)
 
 
-def _drawn(document: Any, number: int) -> list[str]:
+def _read_drawn_texts(document: Any, number: int) -> list[str]:
     """Return the text that each text object on the page draws, according to its font."""
     page = document[number]
     texts = list(_texts(page))
@@ -76,7 +76,7 @@ def _replacement_of(item: Any) -> str:
     for mark in _marks(item):
         length = ctypes.c_ulong()
         pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", None, 0, length)
-        if 0 < length.value <= _LONGEST:
+        if 0 < length.value <= _MAX_BYTES:
             raw = (ctypes.c_ubyte * length.value)()
             pdfium.FPDFPageObjMark_GetParamBlobValue(mark, b"ActualText", raw, length.value, length)
             return _decode(bytes(raw))

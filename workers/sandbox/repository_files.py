@@ -15,7 +15,7 @@ from workers.sandbox.refusal import Refused
 
 _README = ("readme.md", "readme.rst", "readme.txt", "readme", "readme.markdown")
 _ASIDE = frozenset({"test", "tests", "testing", "doc", "docs", "example", "examples", "third_party", "vendor", "build"})
-_MOST_LEFT_OUT = 200
+_MAX_LEFT_OUT = 200
 
 
 class ArchivedFile(NamedTuple):
@@ -60,7 +60,7 @@ def read_repository(
         "readme": texts.get(choice.readme.path, "") if choice.readme else "",
         "sources": code,
         "definitions": found,
-        "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MOST_LEFT_OUT],
+        "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MAX_LEFT_OUT],
     }
 
 
@@ -69,19 +69,19 @@ def select_files(files: Sequence[ArchivedFile], most_sources: int, file_bytes: i
     examples and similar files come last."""
     by_name = {file.path.lower(): file for file in reversed(files) if "/" not in file.path}
     readmes = [by_name[name] for name in _README if name in by_name]
-    sources = sorted((file for file in files if file.path.endswith(".py")), key=_reading_order)
-    readable = [file for file in readmes if _fits(file, file_bytes)][:1]
-    chosen = [file for file in sources if _fits(file, file_bytes) and file.size][:most_sources]
+    sources = sorted((file for file in files if file.path.endswith(".py")), key=_build_sort_key)
+    readable = [file for file in readmes if _is_small_file(file, file_bytes)][:1]
+    chosen = [file for file in sources if _is_small_file(file, file_bytes) and file.size][:most_sources]
     links = [file.path for file in files if not file.is_file]
     large = [file.path for file in (*readmes, *sources) if file.is_file and file.size > file_bytes]
     return SelectedFiles(readable[0] if readable else None, chosen, sorted({*links, *large}))
 
 
-def _fits(file: ArchivedFile, file_bytes: int) -> bool:
+def _is_small_file(file: ArchivedFile, file_bytes: int) -> bool:
     return file.is_file and file.size <= file_bytes
 
 
-def _reading_order(file: ArchivedFile) -> tuple[bool, int, str]:
+def _build_sort_key(file: ArchivedFile) -> tuple[bool, int, str]:
     folders = file.path.lower().split("/")
     aside = bool(_ASIDE & set(folders[:-1])) or folders[-1].startswith("test_")
     return aside, len(folders), file.path

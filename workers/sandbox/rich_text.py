@@ -23,7 +23,7 @@ _AUTHOR = re.compile(r"\{\\author ([^{}]{1,400})\}")
 _CODE_PAGE = re.compile(r"\\ansicpg\d{1,5}")
 _HEAD = re.compile(r"\{\\(?:header|footer)[lrf]?(?![a-z])")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_LONGEST_HEAD = 20_000
+_MAX_HEAD_CHARS = 20_000
 """Maximum length in characters of a header or footer in the file. Longer ones hold pictures and are not read."""
 _FIRST = 0xE100
 _PLAIN, _HIDDEN, _DELETED, _TINY, _WHITE_TEXT, _BOLD, _NOTE, _NOTE_END, _CELL, _LEVEL = range(_FIRST, _FIRST + 10)
@@ -65,29 +65,29 @@ def read_rich_text(data: bytes, most_characters: int) -> OfficeParagraphs:
         raise Refused("damaged") from error
     text = _paragraphs(shown, most_characters)
     author = _AUTHOR.search(source)
-    text.add_properties(_plain_text(source, author[1]) if author else "", _heads(source))
+    text.add_properties(_convert_to_text(source, author[1]) if author else "", _read_heads(source))
     return text
 
 
-def _plain_text(source: str, group: str) -> str:
+def _convert_to_text(source: str, group: str) -> str:
     """Return the text in a piece of the file, in the file's code page."""
     code_page = _CODE_PAGE.search(source)
     text: str = rtf_to_text(f"{{\\rtf1\\ansi{code_page[0] if code_page else ''} {group}}}", errors="replace")
     return text
 
 
-def _heads(source: str) -> Iterator[str]:
+def _read_heads(source: str) -> Iterator[str]:
     """Yield the lines of headers and footers, which striprtf skips."""
     done = 0
     for head in _HEAD.finditer(source):
         if head.start() < done:
             continue
         depth, done = 1, head.end()
-        for brace in _BRACE.finditer(source, head.end(), head.end() + _LONGEST_HEAD):
+        for brace in _BRACE.finditer(source, head.end(), head.end() + _MAX_HEAD_CHARS):
             depth += 1 if brace[0] == "{" else -1 if brace[0] == "}" else 0
             if not depth:
                 done = brace.end()
-                yield from _plain_text(source, source[head.end() : brace.start()]).split("\n")
+                yield from _convert_to_text(source, source[head.end() : brace.start()]).split("\n")
                 break
 
 
@@ -117,7 +117,7 @@ def _insert_marks(source: str) -> Iterator[str]:
             done = end
             stack[-1] = before._replace(in_note=True)
         elif token["word"]:
-            stack[-1] = _changed(before, token["word"], token["number"], whites)
+            stack[-1] = _change_state(before, token["word"], token["number"], whites)
             extra = _level_mark(token["word"], token["number"], levels)
         yield source[done:end] + extra
         done = end
@@ -136,7 +136,7 @@ def _white_colours(source: str) -> set[str]:
     return {str(number) for number, entry in enumerate(entries) if _WHITE.search(entry)}
 
 
-def _changed(state: _State, word: str, number: str | None, whites: set[str]) -> _State:
+def _change_state(state: _State, word: str, number: str | None, whites: set[str]) -> _State:
     changes = {
         "v": {"hidden": number != "0"},
         "deleted": {"deleted": number != "0"},

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 _BYTES_PER_CHARACTER = 12
 _MORE_BYTES = 1_000_000
-_LONGEST_DETAIL = 2_000
+_MAX_DETAIL_CHARS = 2_000
 _REFUSAL, _CRASH = b'{"refused": ', b'{"crashed": '
 _LOG = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ def _parse_output(output: bytes, answer: TypeAdapter[T]) -> T:
     try:
         return answer.validate_json(output)
     except ValidationError as error:
-        raise ParserCrash(f"output that does not fit: {error}"[:_LONGEST_DETAIL]) from error
+        raise ParserCrash(f"output that does not fit: {error}"[:_MAX_DETAIL_CHARS]) from error
 
 
 def _fill(file: IO[bytes], document: bytes) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from workers.sandbox.office_package import OfficePackage
-from workers.sandbox.office_text import HIDDEN_LENGTH, MOST_HIDDEN
+from workers.sandbox.office_text import HIDDEN_LENGTH, MAX_HIDDEN
 from workers.sandbox.refusal import Refused
 
 _WORKBOOK = "xl/workbook.xml"
@@ -16,7 +16,7 @@ _UNSHOWN = ";;;"
 """Number format that hides numbers and text."""
 _WHITES = ("FFFFFFFF", "00FFFFFF")
 _WHITE_THEME = 0
-_MOST_CELLS = 2_000_000
+_MAX_CELLS = 2_000_000
 
 
 class SheetRow(NamedTuple):
@@ -67,23 +67,23 @@ def _has_content(sheet: Any) -> bool:
 
 
 def _rows(sheet: Any) -> Iterator[SheetRow]:
-    if sheet.max_row * sheet.max_column > _MOST_CELLS:
+    if sheet.max_row * sheet.max_column > _MAX_CELLS:
         raise Refused("too_much_text")
-    unseen = _hidden_columns(sheet)
+    unseen = _find_hidden_columns(sheet)
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells: list[str] = []
         hidden: list[str] = []
         for column, cell in enumerate(row, 1):
             text = _text(cell.value)
             if text and (column in unseen or _is_unseen(cell)):
-                if len(hidden) < MOST_HIDDEN:
+                if len(hidden) < MAX_HIDDEN:
                     hidden.append(text[:HIDDEN_LENGTH])
                 text = ""
             cells.append(text)
         yield SheetRow(number, cells, hidden)
 
 
-def _hidden_columns(sheet: Any) -> set[int]:
+def _find_hidden_columns(sheet: Any) -> set[int]:
     unseen: set[int] = set()
     for dimension in sheet.column_dimensions.values():
         if dimension.hidden:

@@ -23,7 +23,7 @@ def convert(tei: bytes, form: str, source: str) -> str:
         raise Refused("markup", f"{source} is not UTF-8.") from None
 
 
-def _unchanged(tei: bytes, _: etree._Element) -> str:
+def _decode_tei(tei: bytes, _: etree._Element) -> str:
     return tei.decode()
 
 
@@ -42,11 +42,11 @@ def _markdown(_: bytes, root: etree._Element) -> str:
     from grobid_client.format.TEI2Markdown import TEI2MarkdownConverter
 
     for element in root.iter():
-        element.text, element.tail = _plain(element.text), _plain(element.tail)
+        element.text, element.tail = _escape_markdown(element.text), _escape_markdown(element.tail)
     return str(TEI2MarkdownConverter().convert_tei_file(BytesIO(_serialise(root))))
 
 
-def _plain(text: str | None) -> str | None:
+def _escape_markdown(text: str | None) -> str | None:
     return text and text.replace("<", "&lt;").replace("](", "]\\(").replace("]:", "]\\:")
 
 
@@ -55,7 +55,7 @@ def _serialise(root: etree._Element) -> bytes:
 
 
 _FORMS: dict[str, Callable[[bytes, etree._Element], str]] = {
-    "tei": _unchanged,
+    "tei": _decode_tei,
     "json": _json,
     "markdown": _markdown,
 }

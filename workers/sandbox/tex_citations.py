@@ -102,7 +102,7 @@ class TexCitations:
                 if key and (text := plain(entry)):
                     printed = f"[{self.number(key)}] {text}"
                     blocks = [plain(block) for block in _blocks(entry)]
-                    work = _printed_work(printed, blocks)
+                    work = _parse_printed_work(printed, blocks)
                     if marked := next((plain([node]) for node in _title_nodes(entry)), ""):
                         work = work.model_copy(update={"title": marked.rstrip("., ")})
                     self.works.setdefault(key, work)
@@ -136,7 +136,7 @@ def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
     return blocks
 
 
-def _printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
+def _parse_printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
     """Parse a printed entry into a work. If BibTeX marked blocks in the entry, the second block is the title."""
     parsed = next(iter(parse_references(printed)), CitedWork())
     title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title

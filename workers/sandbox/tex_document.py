@@ -23,7 +23,7 @@ from workers.sandbox.tex_source import find_file, join_source, main_file
 from workers.sandbox.tex_text import read_tex
 
 _READ = (".tex", ".ltx", ".bib", ".bbl", ".txt")
-_MOST_FILES = 5_000
+_MAX_FILES = 5_000
 _ZIP = b"PK\x03\x04"
 _GZIP = b"\x1f\x8b"
 _BIBLIOGRAPHY = re.compile(r"\\(?:bibliography|addbibresource|addglobalbib)\s*(?:\[[^\]]*\])?\s*\{([^{}]*)\}")
@@ -49,13 +49,13 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     """Return a document's files: a single file, or the files in a ZIP or `.tar.gz` archive that may belong to a TeX
     document. Raises Refused if they cannot be read."""
     if data.startswith(_GZIP):
-        return _unpacked_folder(data, most_bytes)
+        return _unpack_folder(data, most_bytes)
     if not data.startswith(_ZIP):
         return TexFiles({"main.tex": data}, "main.tex")
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
         entries = [entry for entry in archive.infolist() if _is_read(entry.filename)]
-        if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > most_bytes:
+        if len(entries) > _MAX_FILES or sum(entry.file_size for entry in entries) > most_bytes:
             raise Refused("too_much_unpacked")
         if any(entry.flag_bits & 1 for entry in entries):
             raise Refused("encrypted")
@@ -67,7 +67,7 @@ def tex_files(data: bytes, most_bytes: int) -> TexFiles:
     return TexFiles(files, main if main in files else "")
 
 
-def _unpacked_folder(data: bytes, most_bytes: int) -> TexFiles:
+def _unpack_folder(data: bytes, most_bytes: int) -> TexFiles:
     """Return the files in a `.tar.gz` archive, or a single file compressed with gzip. arXiv provides both."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:

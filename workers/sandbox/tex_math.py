@@ -32,7 +32,7 @@ _SPACES = {
 }  # fmt: skip
 _UNPRINTED = ("label", "tag", "hspace", "vspace", "phantom", "hphantom", "vphantom", "color")
 _MATRICES = ("matrix", "pmatrix", "bmatrix", "vmatrix", "Bmatrix", "Vmatrix", "smallmatrix", "array")
-_DEEPEST = 60
+_MAX_DEPTH = 60
 
 
 @cache
@@ -49,16 +49,16 @@ def symbol_of(name: str) -> str | None:
 
 def math_text(nodes: Sequence[Any]) -> str:
     """Return a formula as text on one line."""
-    return " ".join(_joined(nodes, 0).split())
+    return " ".join(_join_nodes(nodes, 0).split())
 
 
-def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
-    if nodes is None or depth > _DEEPEST:
+def _join_nodes(nodes: Sequence[Any] | None, depth: int) -> str:
+    if nodes is None or depth > _MAX_DEPTH:
         return ""
     pieces: list[str] = []
     waiting = ""
     after_word = False
-    items = _merged(nodes)
+    items = _split_text_nodes(nodes)
     for item in items:
         if isinstance(item, str):
             if item in "_^" or item.isspace():
@@ -70,7 +70,7 @@ def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
         else:
             text = _node(item, items, depth)
         if waiting:
-            text, waiting = _grouped(text), ""
+            text, waiting = _enclose_group(text), ""
         elif text[:1].isalpha() and pieces and pieces[-1][-1:].isalpha() and (after_word or not isinstance(item, str)):
             text = f" {text}"
         after_word = not isinstance(item, str) and len(text.strip()) > 1
@@ -78,7 +78,7 @@ def _joined(nodes: Sequence[Any] | None, depth: int) -> str:
     return "".join(pieces)
 
 
-def _merged(nodes: Sequence[Any]) -> Iterator[Any]:
+def _split_text_nodes(nodes: Sequence[Any]) -> Iterator[Any]:
     """Yield the nodes, with text nodes split, so that the argument of an index, an exponent or a macro is the next
     character."""
     for node in nodes:
@@ -100,9 +100,9 @@ def _merged(nodes: Sequence[Any]) -> Iterator[Any]:
 
 def _node(node: Any, following: Iterator[Any], depth: int) -> str:
     if isinstance(node, latexwalker.LatexGroupNode | latexwalker.LatexMathNode):
-        return _joined(node.nodelist, depth + 1)
+        return _join_nodes(node.nodelist, depth + 1)
     if isinstance(node, latexwalker.LatexEnvironmentNode):
-        inner = _joined(node.nodelist, depth + 1).strip("; ")
+        inner = _join_nodes(node.nodelist, depth + 1).strip("; ")
         return f"[{inner}]" if node.environmentname.rstrip("*") in _MATRICES else inner
     if isinstance(node, latexwalker.LatexSpecialsNode):
         return str({"&": " ", "~": " "}.get(node.specials_chars, node.specials_chars))
@@ -115,10 +115,10 @@ def _macro(node: Any, following: Iterator[Any], depth: int) -> str:
     name = node.macroname
     arguments = _arguments(node, depth)
     if name in _FRACTIONS or name in ("binom", "sqrt", "stackrel", "overset", "underset"):
-        required = arguments or [_next(following, depth) for _ in range(1 if name == "sqrt" else 2)]
+        required = arguments or [_take_next(following, depth) for _ in range(1 if name == "sqrt" else 2)]
         return _construction(name, node, required, depth)
     if name in _ACCENTS:
-        return f"{_ACCENTS[name]}({(arguments or [_next(following, depth)])[-1]})"
+        return f"{_ACCENTS[name]}({(arguments or [_take_next(following, depth)])[-1]})"
     if name in _UNPRINTED:
         return ""
     if name in _SPACES:
@@ -137,11 +137,11 @@ def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str
     if name == "binom":
         return f"binom({first}, {last})"
     if name in _FRACTIONS:
-        return f"{_grouped(first)}/{_grouped(last)}"
-    return f"{_grouped(last)}^{_grouped(first)}"
+        return f"{_enclose_group(first)}/{_enclose_group(last)}"
+    return f"{_enclose_group(last)}^{_enclose_group(first)}"
 
 
-def _next(following: Iterator[Any], depth: int) -> str:
+def _take_next(following: Iterator[Any], depth: int) -> str:
     """Take the formula's next item, which is the argument of a macro without braces, and return it as text."""
     item = next(following, "")
     while isinstance(item, str) and item.isspace():
@@ -151,15 +151,15 @@ def _next(following: Iterator[Any], depth: int) -> str:
 
 def _arguments(node: Any, depth: int) -> list[str]:
     nodes = node.nodeargd.argnlist if node.nodeargd is not None and node.nodeargd.argnlist else []
-    texts = (_joined(_inner(item), depth + 1).strip() for item in nodes if item is not None)
+    texts = (_join_nodes(_get_inner_nodes(item), depth + 1).strip() for item in nodes if item is not None)
     return [text for text in texts if text != "*"]
 
 
-def _inner(item: Any) -> Sequence[Any]:
+def _get_inner_nodes(item: Any) -> Sequence[Any]:
     return item.nodelist if isinstance(item, latexwalker.LatexGroupNode) else [item]
 
 
-def _grouped(text: str) -> str:
+def _enclose_group(text: str) -> str:
     """Enclose the text in parentheses, unless it is a single number, letter or word, or is already enclosed in them."""
     text = text.strip()
     if (

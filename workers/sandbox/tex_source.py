@@ -29,9 +29,9 @@ _DEFINITION = re.compile(
     r"|\\DeclareMathOperator\*?\s*\{?\s*\\(?P<operator>[a-zA-Z@]+)\s*\}?\s*(?=\{)"
 )
 _DOCUMENT_CLASS = re.compile(r"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
-_DEEPEST = 20
-_MOST_EXPANSIONS = 200_000
-_MOST_CHARACTERS = 5_000_000
+_MAX_DEPTH = 20
+_MAX_EXPANSIONS = 200_000
+_MAX_CHARACTERS = 5_000_000
 _RULE = re.compile(r"\\cmidrule\s*(?:\[[^\]]*\])?\s*(?:\([lr{}\d.pt]*\))?\s*\{[^{}]*\}")
 _LINE_ENDS = "\r\n"
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -90,7 +90,7 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
 
 def _join(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
     """Return a file with the files that it includes inserted in place. A file cannot include itself."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         missing.append(name)
         return ""
     text = _strip_comments(files[name])
@@ -166,7 +166,7 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     pieces: list[str] = []
     done = 0
     while match := _DEFINITION.search(text, done):
-        end = _end_of_group(text, match.end())
+        end = _find_group_end(text, match.end())
         if end is None:
             break
         pieces.append(text[done : match.start()])
@@ -181,7 +181,7 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _end_of_group(text: str, start: int) -> int | None:
+def _find_group_end(text: str, start: int) -> int | None:
     """Return the position after the group that begins at a brace; None if the group is not closed."""
     depth = 0
     for match in _BRACE.finditer(text, start):
@@ -197,12 +197,12 @@ def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
         return text
     names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))
     pattern = re.compile(rf"\\({names})(?![a-zA-Z@])[ \t]*")
-    left = _MOST_EXPANSIONS
-    for _ in range(_DEEPEST):
+    left = _MAX_EXPANSIONS
+    for _ in range(_MAX_DEPTH):
         pieces: list[str] = []
         done = size = 0
         for match in pattern.finditer(text):
-            if match.start() < done or left <= 0 or size > _MOST_CHARACTERS:
+            if match.start() < done or left <= 0 or size > _MAX_CHARACTERS:
                 continue
             left -= 1
             meaning, end = _replacement(text, match, macros[match[1]])
@@ -226,7 +226,7 @@ def _replacement(text: str, match: re.Match[str], macro: _Macro) -> tuple[str, i
     while len(arguments) < macro.arguments:
         found = _SPACES.match(text, place)
         start = found.end() if found else place
-        end = _end_of_group(text, start) if text[start : start + 1] == "{" else start + 1
+        end = _find_group_end(text, start) if text[start : start + 1] == "{" else start + 1
         if end is None or start >= len(text):
             break
         arguments.append(text[start + 1 : end - 1] if text[start] == "{" else text[start])

@@ -38,7 +38,7 @@ _ONLY_SPACES = re.compile(r"[ \t\n]+")
 _AUTHOR = re.compile(r"\\author\s*[\[{]")
 _SECOND_ARGUMENT = ("bibinfo", "bibfield", "Eprint", "foreignlanguage", "BIBforeignlanguage")
 """Macros that print only their second argument."""
-_DEEPEST = 80
+_MAX_DEPTH = 80
 
 
 def _context() -> Any:
@@ -107,7 +107,7 @@ class _TexReader:
             self.text.left_out.append((f"{count} {what}{'s' * (count > 1)}", "no text"))
 
     def _read(self, nodes: Sequence[Any] | None) -> None:
-        if nodes is None or self._depth > _DEEPEST:
+        if nodes is None or self._depth > _MAX_DEPTH:
             return
         self._depth += 1
         for place, node in enumerate(nodes):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from workers.sandbox.office_package import attribute, children, named
+from workers.sandbox.office_package import attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look
 
 TITLE_LEVEL = -1
-_MOST_BASED = 20
+_MAX_STYLE_CHAIN = 20
 """Maximum length of a chain of styles, each based on the next."""
 _HEADING = re.compile(r"heading\s?([1-9])")
 _CONTENTS = re.compile(r"toc\s?(?:[1-9]|heading)")
@@ -107,7 +107,7 @@ class WordStyles:
     def _chain(self, name: str | None) -> list[etree._Element]:
         """Return the style, followed by the styles on which it is based."""
         chain: list[etree._Element] = []
-        while name in self._styles and len(chain) < _MOST_BASED:
+        while name in self._styles and len(chain) < _MAX_STYLE_CHAIN:
             chain.append(self._styles[name])
             name = attribute(next(children(chain[-1], "basedOn"), None), "val")
         return chain
@@ -121,13 +121,13 @@ def look_of(properties: etree._Element | None) -> Look:
     points = width = colour = unfilled = marked = away = None
     for item in properties.iterchildren("*"):
         value = attribute(item, "val")
-        match named(item):
+        match get_local_name(item):
             case "vanish" | "specVanish":
                 hidden = bool(hidden) or value not in _OFF
             case "b":
                 bold = value not in _OFF
             case "sz":
-                points = _half_points(value)
+                points = _parse_half_points(value)
             case "w":
                 width = _number(value)
             case "spacing" if (_number(value) or 0) <= _OVERLAID:
@@ -156,7 +156,7 @@ def paragraph_look(properties: etree._Element | None) -> Look:
 def _fill(fill: etree._Element, colour: str | None) -> tuple[bool | None, str | None]:
     """Return whether the letters are unfilled (None if not stated), and their colour, by default `colour`."""
     for item in fill.iter("*"):
-        match named(item):
+        match get_local_name(item):
             case "noFill":
                 return True, colour
             case "alpha" if (_number(attribute(item, "val")) or 0) >= 90_000:
@@ -192,7 +192,7 @@ def _outline(properties: etree._Element | None) -> int | None:
     return None if value is None else int(value) + 1 if value < 9 else BODY
 
 
-def _half_points(value: str | None) -> float | None:
+def _parse_half_points(value: str | None) -> float | None:
     number = _number(value)
     return None if number is None else number / 2
 

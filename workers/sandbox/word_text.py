@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from workers.sandbox.formula_text import formula_text
-from workers.sandbox.office_package import OfficePackage, attribute, children, named
+from workers.sandbox.office_package import OfficePackage, attribute, children, get_local_name
 from workers.sandbox.office_text import BODY, Look, OfficeHiding, OfficeParagraphs
 from workers.sandbox.refusal import Refused
 from workers.sandbox.word_styles import TITLE_LEVEL, WordStyles, look_of, shading_of
@@ -72,7 +72,7 @@ class _WordReader:
             self._note(note)
         self._text.add_properties(self._author(), self._heads())
         for comment in children(self._package.part(f"{self._folder}/comments.xml"), "comment"):
-            self._text.hide("in a comment", _words(comment))
+            self._text.hide("in a comment", _join_words(comment))
         return self._text
 
     def _author(self) -> str:
@@ -82,7 +82,7 @@ class _WordReader:
         for name in self._package.names():
             if _HEAD_PART.fullmatch(name.removeprefix(f"{self._folder}/")):
                 root = self._package.part(name, recover=True)
-                yield from () if root is None else (_words(line) for line in root.iter("{*}p"))
+                yield from () if root is None else (_join_words(line) for line in root.iter("{*}p"))
 
     def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
         """Read a note and return its mark; empty if the note does not exist, was read before, or is hidden."""
@@ -102,7 +102,7 @@ class _WordReader:
     def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None = None) -> None:
         """Read paragraphs and tables at any nesting level. If `why` is set, all of them are hidden."""
         for child in parent.iterchildren("*"):
-            match named(child):
+            match get_local_name(child):
                 case "p":
                     self._paragraph(child, below, why)
                 case "tbl":
@@ -154,18 +154,18 @@ class _WordReader:
     def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
         """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
-            if named(child) == "p":
+            if get_local_name(child) == "p":
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
                 self._runs(child, style.look.over(below), why)
                 self._text.add(" ")
-            elif named(child) in _DELETED:
+            elif get_local_name(child) in _DELETED:
                 self._cell(child, below, why or "deleted as a tracked change")
-            elif named(child) not in _NOT_TEXT:
+            elif get_local_name(child) not in _NOT_TEXT:
                 self._cell(child, below, why)
 
     def _runs(self, parent: etree._Element, look: Look, why: OfficeHiding | None) -> None:
         for child in parent.iterchildren("*"):
-            match named(child):
+            match get_local_name(child):
                 case "r":
                     self._run(child, look, why)
                 case "oMath":
@@ -192,7 +192,7 @@ class _WordReader:
         seen = look_of(properties).over(style).over(look)
         hiding = why or seen.why_unseen()
         for child in run.iterchildren("*"):
-            match named(child):
+            match get_local_name(child):
                 case "t":
                     self._text.add(child.text or "", hiding, bold=bool(seen.bold))
                 case "delText":
@@ -202,7 +202,7 @@ class _WordReader:
                 case "tab" | "br" | "cr":
                     self._text.add(" ", hiding, bold=True)
                 case "footnoteReference" | "endnoteReference":
-                    note = named(child).removesuffix("Reference"), attribute(child, "id")
+                    note = get_local_name(child).removesuffix("Reference"), attribute(child, "id")
                     if mark := self._note(note, hiding):
                         self._text.add(f"[^{mark}]", bold=True)
                 case "noBreakHyphen":
@@ -215,13 +215,13 @@ class _WordReader:
         skipped."""
         for box in drawing.iter("{*}txbxContent"):
             ancestors = list(box.iterancestors("*"))
-            if any(named(ancestor) == "Fallback" for ancestor in ancestors):
+            if any(get_local_name(ancestor) == "Fallback" for ancestor in ancestors):
                 continue
             within = ancestors[: ancestors.index(drawing) + 1]
             if any(_is_hidden_shape(item) for item in within):
-                self._text.hide("marked as hidden", _words(box))
+                self._text.hide("marked as hidden", _join_words(box))
             elif any(_is_off_page(item) for item in within):
-                self._text.hide("off the page", _words(box))
+                self._text.hide("off the page", _join_words(box))
             else:
                 self._boxes.append(box)
 
@@ -245,5 +245,5 @@ def _is_off_page(element: etree._Element) -> bool:
     return any(not _LEFTMOST < int(text) < _RIGHTMOST for text in texts if _WHOLE.fullmatch(text))
 
 
-def _words(element: etree._Element) -> str:
+def _join_words(element: etree._Element) -> str:
     return " ".join("".join(item.text or "" for item in paragraph.iter("{*}t")) for paragraph in element.iter("{*}p"))

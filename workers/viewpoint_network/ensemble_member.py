@@ -12,10 +12,10 @@ from workers.viewpoint_network.checkpoint import MemberRecord
 from workers.viewpoint_network.network import (
     GraphTensors,
     ViewpointNetwork,
+    find_viewpoints_of_ideas,
     graph_tensors,
     input_width,
     network_inputs,
-    viewpoints_of_ideas,
 )
 from workers.viewpoint_network.settings import TrainingSettings
 from workers.viewpoint_network.training import EpochProgress
@@ -104,7 +104,7 @@ class MemberTrainer:
         seen[asked] = UNKNOWN
         architecture, classes = self._settings.architecture, len(self._graph.classes)
         nodes, owners = (
-            torch.from_numpy(viewpoint).to(self._device) for viewpoint in viewpoints_of_ideas(self._graph, rows)
+            torch.from_numpy(viewpoint).to(self._device) for viewpoint in find_viewpoints_of_ideas(self._graph, rows)
         )
         features = network_inputs(self._tensors, seen, classes, architecture)
         logits = self._network(features, self._tensors.adjacency, nodes, owners)

@@ -102,7 +102,9 @@ def network_inputs(tensors: GraphTensors, labels: Tensor, classes: int, architec
     return torch.cat([tensors.fixed, columns.to(tensors.fixed.dtype)], dim=1)
 
 
-def viewpoints_of_ideas(graph: GraphArrays, rows: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def find_viewpoints_of_ideas(
+    graph: GraphArrays, rows: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the viewpoints of the ideas in `rows`, grouped by idea, and, for each viewpoint, its idea's position in
     `rows`. Ideas without viewpoints are skipped."""
     starts = np.searchsorted(graph.idea_of, rows, side="left")

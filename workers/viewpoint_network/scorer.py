@@ -35,12 +35,12 @@ class NetworkScorer:
         """Return class probabilities (ideas, classes); NaN for an idea without viewpoints."""
         import torch
 
-        from workers.viewpoint_network.network import graph_tensors, network_inputs, viewpoints_of_ideas
+        from workers.viewpoint_network.network import find_viewpoints_of_ideas, graph_tensors, network_inputs
 
         description = self._checkpoint.description
         self._checkpoint.refuse_other(self._embedding, graph.classes)
         found = np.full((len(rows), len(description.classes)), np.nan)
-        nodes, owners = viewpoints_of_ideas(graph, rows)
+        nodes, owners = find_viewpoints_of_ideas(graph, rows)
         if not len(nodes):
             return found
         architecture = description.settings.architecture

@@ -7,9 +7,9 @@ import numpy as np
 
 from assayer.errors import InputError
 from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphArrays
-from assayer.methods.grapheval.scoring.baselines import labelled_rows_of_two_classes
+from assayer.methods.grapheval.scoring.baselines import find_labelled_rows_of_two_classes
 from assayer.methods.grapheval.scoring.calibration import TrainingProvenance
-from assayer.methods.grapheval.synthetic_plagiarism import with_plagiarised_ideas
+from assayer.methods.grapheval.synthetic_plagiarism import add_plagiarised_ideas
 from workers.torch_runtime import choose_device, import_torch_geometric
 from workers.viewpoint_network.checkpoint import Checkpoint, CheckpointDescription
 from workers.viewpoint_network.settings import TrainingSettings
@@ -28,7 +28,7 @@ class EpochProgress(NamedTuple):
     """Lowest validation loss so far."""
 
 
-FEWEST_IDEAS = 20
+MIN_IDEAS = 20
 _NO_IDEAS = np.empty(0, np.int32)
 
 
@@ -42,10 +42,10 @@ def train_network(
     installed.
 
     The same graph and settings yield the same weights on the same machine with the same number of threads."""
-    known = labelled_rows_of_two_classes(graph, _NO_IDEAS)
-    if len(known) < FEWEST_IDEAS:
+    known = find_labelled_rows_of_two_classes(graph, _NO_IDEAS)
+    if len(known) < MIN_IDEAS:
         raise InputError(
-            f"Training a network needs at least {FEWEST_IDEAS} labelled ideas; this graph has {len(known)}.",
+            f"Training a network needs at least {MIN_IDEAS} labelled ideas; this graph has {len(known)}.",
             "Label propagation needs no training and works with fewer ideas.",
         )
     torch = import_torch_geometric(settings.threads)
@@ -54,7 +54,7 @@ def train_network(
     dated = graph.dates[graph.dates != UNKNOWN]
     epoch = int(np.median(dated)) if len(dated) else 0
     if settings.negatives:
-        graph = with_plagiarised_ideas(graph, settings.negatives, settings.seed)
+        graph = add_plagiarised_ideas(graph, settings.negatives, settings.seed)
     device = choose_device(settings.device, torch)
     runs = [MemberTrainer(graph, settings, epoch, device, member, progress) for member in range(settings.members)]
     trained = [run.train() for run in runs]

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from assayer.errors import ConfigurationError, Unreadable
 from assayer.models import Frozen, TextFlag, UnreadableCause, WebPage
 from assayer.ports import Clock
-from assayer.text.sanitise import clean_text, hidden_flags, sanitise
+from assayer.text.sanitise import build_hidden_flags, clean_text, sanitise
 from workers.fetching.downloader import Download, Downloader
 from workers.fetching.ssrf_guard import loggable_url
 from workers.literature_apis.record_fields import parse_date
@@ -53,7 +53,7 @@ class PageReader:
         if it cannot be fetched, and Unreadable if it cannot be parsed."""
         download, body = await self._downloader.read(url, ("html", "text"), self._settings.download, robots=True)
         if download.kind == "text":
-            return _plain_text_page(download, body)
+            return _build_text_page(download, body)
         async with self._parsers:
             article = await self._parse(body, download)
         return _web_page(article, download)
@@ -88,7 +88,7 @@ class PageReader:
         return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 
-def _plain_text_page(download: Download, body: bytes) -> WebPage:
+def _build_text_page(download: Download, body: bytes) -> WebPage:
     text, flags = sanitise(_decode(body, download.charset))
     if not text.strip():
         raise Unreadable(f"{loggable_url(download.url)} is empty.", cause="empty")
@@ -110,17 +110,17 @@ def _web_page(article: _Article, download: Download) -> WebPage:
         site=" ".join(clean_text(article.site).split()),
         text=text,
         published=parse_date(article.published),
-        flags=(*flags, *_hidden_flags(article.hidden)),
+        flags=(*flags, *_build_hidden_flags(article.hidden)),
     )
 
 
-def _hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
+def _build_hidden_flags(hidden: Iterable[tuple[str, str]]) -> tuple[TextFlag, ...]:
     """Return flags for hidden text. HTML comments are flagged only if they look like prompt injection, because almost
     every page has comments."""
     quiet = [pair for pair in hidden if pair[0] != _COMMENT]
     spoken = [
         pair
         for pair in hidden
-        if pair[0] == _COMMENT and any(flag.kind == "suspected_injection" for flag in hidden_flags([pair]))
+        if pair[0] == _COMMENT and any(flag.kind == "suspected_injection" for flag in build_hidden_flags([pair]))
     ]
-    return hidden_flags([*quiet, *spoken])
+    return build_hidden_flags([*quiet, *spoken])

@@ -9,13 +9,13 @@ import json
 import re
 from typing import ClassVar
 
-from assayer.cutoff import within
+from assayer.cutoff import keep_within_window
 from assayer.models import OPEN, WebResult, Window
 from workers.literature_apis.record_fields import (
     ApiObject,
     TextOrEmpty,
     ValidEntries,
-    last_day_of_period,
+    compute_last_day,
     one_line,
     web_link,
 )
@@ -63,7 +63,7 @@ class WebSearch:
         for page in range(1, -(-limit // _PAGE) + 1):
             organic = await fetch_parsed(self._remote, _search_request(query, page, window), context, _results)
             results = filter(None, organic)
-            for result in within(results, window, lambda item: item.published, undated=True):
+            for result in keep_within_window(results, window, lambda item: item.published, undated=True):
                 found.setdefault(result.url, result)
             if len(organic) < _PAGE or len(found) >= limit:
                 break
@@ -102,7 +102,7 @@ def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
     for form in (_DAY, _DAY_FIRST, _MONTH):
         if (match := form.fullmatch(text)) and (month := _MONTHS.get(match["month"])):
             day = match.groupdict().get("day")
-            return last_day_of_period(int(match["year"]), month, int(day) if day else None)
+            return compute_last_day(int(match["year"]), month, int(day) if day else None)
     if text == "yesterday":
         return seen - dt.timedelta(days=1)
     if match := _AGO.fullmatch(text):

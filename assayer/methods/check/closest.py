@@ -40,7 +40,7 @@ class Nearest(NamedTuple):
         )
 
 
-async def closest_passages(
+async def find_closest_passages(
     parts: Sequence[Paragraph], evidence: Sequence[Evidence], embedder: Embedder
 ) -> list[Nearest]:
     """Return each paper's nearest sentence, nearest paper first. Papers without a quotable sentence are left out."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from assayer.citing.evidence import Evidence
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.check.closest import Nearest, closest_passages
+from assayer.methods.check.closest import Nearest, find_closest_passages
 from assayer.methods.check.named_passages import comparisons, limitations
 from assayer.methods.check.options import CheckOptions
-from assayer.methods.check.references import find_often_cited, own_papers
+from assayer.methods.check.references import collect_own_papers, find_often_cited
 from assayer.methods.check.text_matching import Paragraph, idea_paragraphs, similarity, truncate_words
-from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank
+from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import (
     Absent,
@@ -48,14 +48,16 @@ async def evaluate(context: EvaluationContext[CheckOptions], method: str, with_c
     run.report_progress(method, 1, _STAGES)
     read = await _read(context, fit, parts)
     run.report_progress(method, 2, _STAGES)
-    nearest = await closest_passages(parts, read.evidence, context.backends.embedder)
+    nearest = await find_closest_passages(parts, read.evidence, context.backends.embedder)
     run.report_progress(method, 3, _STAGES)
     shown = nearest[: options.shown]
     run.journal.record_dropped("paper", "read, but less similar than those shown", len(nearest) - len(shown))
-    cited, listed = await gather_pair(find_often_cited(context, [item.paper_id for item in shown]), own_papers(context))
+    cited, listed = await gather_pair(
+        find_often_cited(context, [item.paper_id for item in shown]), collect_own_papers(context)
+    )
     ordered = [item.evidence for item in shown]
     report = EvidenceReport(
-        closest=tuple(_in_order_of_parts(shown, listed)),
+        closest=tuple(_sort_by_part(shown, listed)),
         limitations=limitations(ordered, read.texts, options.listed),
         comparisons=comparisons(ordered, options.listed),
         often_cited=cited.works,
@@ -76,7 +78,7 @@ async def _not_stated(text: str) -> tuple[ChecklistRow, ...] | Absent:
     return await asyncio.to_thread(reliable_gaps, text)  # takes seconds for a long plan
 
 
-def _in_order_of_parts(shown: Sequence[Nearest], listed: frozenset[PaperId] | None) -> list[NearPassage]:
+def _sort_by_part(shown: Sequence[Nearest], listed: frozenset[PaperId] | None) -> list[NearPassage]:
     places = {part: place for place, part in enumerate(dict.fromkeys(item.part for item in shown))}
     ordered = sorted(shown, key=lambda item: (places[item.part], -item.cosine))
     return [item.passage(None if listed is None else item.paper_id in listed) for item in ordered]
@@ -118,7 +120,7 @@ async def _read(context: EvaluationContext[CheckOptions], fit: CorpusFit, parts:
     found |= {snippet.paper.id: snippet.paper for ranked in snippets for snippet in ranked}
     cosines = await library.similarity(context.text, list(found))
     near = sorted(
-        near_enough(found, cosines, fit.level, options.least_similarity_in_poor_corpus),
+        keep_near_papers(found, cosines, fit.level, options.least_similarity_in_poor_corpus),
         key=lambda entry: (-cosines.get(entry, 0.0), entry),
     )
     run.journal.record_dropped(

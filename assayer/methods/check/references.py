@@ -21,7 +21,7 @@ class CitedWorks(NamedTuple):
     """The papers in `works`, by id."""
 
 
-async def own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
+async def collect_own_papers(context: EvaluationContext[CheckOptions]) -> frozenset[PaperId] | None:
     """Return the ids of the papers identified in the plan's own references; None if no reference could be checked."""
     own = await context.run.own_references if context.run.own_references else None
     if not isinstance(own, OwnReferences):
@@ -34,8 +34,8 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
     if not closest or not context.options.references:
         return CitedWorks((), {})
     cited = await context.library.references(closest, context.options.references)
-    own = await own_papers(context) or frozenset()
-    text = _normalised(context.text)
+    own = await collect_own_papers(context) or frozenset()
+    text = _normalise(context.text)
     citing: dict[PaperId, list[PaperId]] = {}
     papers: dict[PaperId, Paper] = {}
     for paper in closest:
@@ -58,9 +58,9 @@ async def find_often_cited(context: EvaluationContext[CheckOptions], closest: Se
 
 
 def _is_named(paper: Paper, text: str) -> bool:
-    title = _normalised(paper.title)
+    title = _normalise(paper.title)
     return len(title) >= _MIN_TITLE_CHARS and title in text
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join("".join(letter if letter.isalnum() else " " for letter in text.casefold()).split())

@@ -3,7 +3,7 @@ text."""
 
 import re
 
-from assayer.methods.debate.idea_shape import words_in
+from assayer.methods.debate.idea_shape import split_words
 
 _SLOT_WORDS = (
     r"(?:insert|fill in|your|specify|describe|enter|write|add|name|methods?|technique|approach|model|dataset|task"
@@ -22,7 +22,7 @@ _MAX_WORDS_PER_GAP = 30
 
 def is_template(text: str) -> bool:
     gaps = len(_SLOT.findall(text))
-    return gaps >= _MIN_GAPS and gaps * _MAX_WORDS_PER_GAP >= len(words_in(text))
+    return gaps >= _MIN_GAPS and gaps * _MAX_WORDS_PER_GAP >= len(split_words(text))
 
 
 _JUDGE = r"(?:analysts?|critics?|evaluators?|moderators?|judges?|graders?|referees?|reviewers?)"

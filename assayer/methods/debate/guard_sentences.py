@@ -71,7 +71,7 @@ def sentences_of(text: str) -> Iterator[str]:
         for start in range(0, len(found), _MAX_CHARS):
             if part := found[start : start + _MAX_CHARS].strip():
                 yield part
-    yield from _hidden_in(text)
+    yield from _find_hidden_texts(text)
 
 
 def contains_instruction(text: str) -> bool:
@@ -88,7 +88,7 @@ def threshold_for(sentences: int) -> float:
 
 def scores_of(sentence: str) -> SentenceScores:
     weights, bias = _weights()
-    order, nothing = weights[:, list(places(features_of(sentence)))].sum(axis=1) + bias
+    order, nothing = weights[:, list(index_features(features_of(sentence)))].sum(axis=1) + bias
     return SentenceScores(float(order), float(nothing))
 
 
@@ -97,14 +97,14 @@ def features_of(sentence: str) -> set[str]:
     folded = sentence.casefold()
     words = [item.replace("’", "'") for item in _WORD.findall(_DEVANAGARI.sub(" ", folded))]
     words += _DEVANAGARI.findall(folded)
-    senses = sorted(_senses_in(folded, words))
+    senses = sorted(_find_senses(folded, words))
     found = {f"form {name}" for name, form in _FORMS.items() if form.search(sentence)}
     found |= {f"sense {item}" for item in senses} | {
         f"senses {item} {other}" for item, other in combinations(senses, 2)
     }
     found |= {f"{form} {sense}" for form in sorted(found) if form.startswith("form") for sense in senses}
     if words:
-        found |= {f"first {item}" for item in _senses_in(words[0], words[:1])}
+        found |= {f"first {item}" for item in _find_senses(words[0], words[:1])}
     found.add(f"length {min(len(words), 40).bit_length()}")
     if _is_english(words):
         found |= {f"word {word}" for word in words}
@@ -112,7 +112,7 @@ def features_of(sentence: str) -> set[str]:
     return found
 
 
-def places(names: Iterable[str]) -> set[int]:
+def index_features(names: Iterable[str]) -> set[int]:
     """Return the indices of the features' weights. Several features can share an index."""
     return {crc32(name.encode()) % BUCKETS for name in names}
 
@@ -121,8 +121,8 @@ def _is_english(words: list[str]) -> bool:
     return len(words) < 4 or sum(map(is_grammar, words)) >= _ENGLISH_SHARE * len(words)
 
 
-def _senses_in(folded: str, words: list[str]) -> set[str]:
-    by_word, beginnings, runs = _senses()
+def _find_senses(folded: str, words: list[str]) -> set[str]:
+    by_word, beginnings, runs = _load_senses()
     found = {sense for word in words for sense in by_word.get(word, ())}
     for word in words:
         for size in range(_SHORT_WORD + 1, len(word)):
@@ -133,7 +133,7 @@ def _senses_in(folded: str, words: list[str]) -> set[str]:
 
 
 @cache
-def _senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
+def _load_senses() -> tuple[dict[str, frozenset[str]], dict[str, frozenset[str]], tuple[tuple[str, str], ...]]:
     """Load the senses of whole words, of word beginnings, and of character sequences in scripts without spaces."""
     listed = tomllib.loads((files(_PACKAGE) / "guard_senses.toml").read_text(encoding="utf-8"))["senses"]
     pairs = [(word.replace("_", " ").casefold(), sense) for sense, text in listed.items() for word in text.split()]
@@ -159,7 +159,7 @@ _FIGURES = str.maketrans("013457@$", "oleastas")
 _ENCODED = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{24,4000}={0,2}(?![\w+/=])")
 
 
-def _hidden_in(text: str) -> Iterator[str]:
+def _find_hidden_texts(text: str) -> Iterator[str]:
     for match in _SPACED.finditer(text):
         yield " ".join(re.sub(r"[ ._*-]", "", part) for part in _SPACES.split(match[0]))
     for match in _ENCODED.finditer(text):

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from assayer.methods.debate.guard_phrases import addresses_judge, is_template
 from assayer.methods.debate.guard_sentences import contains_instruction, scores_of, sentences_of
-from assayer.methods.debate.idea_shape import is_method_list, is_monotonous, own_words, shared_wording, words_in
+from assayer.methods.debate.idea_shape import (
+    find_own_words,
+    is_method_list,
+    is_monotonous,
+    measure_shared_wording,
+    split_words,
+)
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.text.sanitise import sanitise
@@ -44,7 +50,7 @@ def _unjudgeable(item: RewardItem) -> Absent | None:
     for name, text in (("research question", item.question), ("abstract", item.abstract)):
         if len(text) > MAX_REFERENCE_CHARS:
             return Absent(reason=f"The {name} has {len(text):,} characters; the limit is {MAX_REFERENCE_CHARS:,}.")
-        if not words_in(text):
+        if not split_words(text):
             return Absent(reason=f"The {name} is empty.")
     return None
 
@@ -70,8 +76,8 @@ def find_stop(item: RewardItem) -> GuardStop | None:
     return next((stop for guard in _GUARDS if (stop := guard(checked)) is not None), None)
 
 
-def _copied_abstract(item: RewardItem) -> GuardStop | None:
-    of_idea, of_abstract = shared_wording(item.idea, item.abstract[:MAX_REFERENCE_CHARS])
+def _stop_copied_abstract(item: RewardItem) -> GuardStop | None:
+    of_idea, of_abstract = measure_shared_wording(item.idea, item.abstract[:MAX_REFERENCE_CHARS])
     if of_idea < _COPIED_OF_IDEA and of_abstract < _COPIED_OF_ABSTRACT:
         return None
     return GuardStop(
@@ -82,20 +88,20 @@ def _copied_abstract(item: RewardItem) -> GuardStop | None:
     )
 
 
-def _copied_question(item: RewardItem) -> GuardStop | None:
-    if len(own_words(item.idea, item.question)) >= _MIN_OWN_WORDS:
+def _stop_copied_question(item: RewardItem) -> GuardStop | None:
+    if len(find_own_words(item.idea, item.question)) >= _MIN_OWN_WORDS:
         return None
-    if own_words(item.idea, "") & own_words(item.question, ""):
+    if find_own_words(item.idea, "") & find_own_words(item.question, ""):
         return GuardStop("copied_question", "The idea repeats the question and adds nothing to it.")
     return GuardStop("placeholder", "The text announces an idea but does not describe one.")
 
 
-def _without_content(item: RewardItem) -> GuardStop | None:
+def _stop_without_content(item: RewardItem) -> GuardStop | None:
     """Stop an idea that has too few words of its own. Sentences do not count if they are questions, repeat the research
     question or lack content."""
     copied, left = False, set[str]()
     for sentence in sentences_of(item.idea):
-        words, own = own_words(sentence, ""), own_words(sentence, item.question)
+        words, own = find_own_words(sentence, ""), find_own_words(sentence, item.question)
         if (words and len(own) <= (1 - _COPIED_OF_SENTENCE) * len(words)) or sentence.endswith(("?", "？")):
             copied = True
         elif scores_of(sentence).nothing <= 0:
@@ -116,21 +122,21 @@ def _rule(name: str, reason: str, holds: Callable[[str], bool]) -> Guard:
 
 
 _GUARDS: tuple[Guard, ...] = (
-    _rule("empty", "The idea is empty.", lambda idea: not words_in(idea)),
+    _rule("empty", "The idea is empty.", lambda idea: not split_words(idea)),
     _rule(
         "orders",
         "The idea tells its judges how to decide.",
         lambda idea: addresses_judge(idea) or contains_instruction(idea),
     ),
-    _copied_abstract,
+    _stop_copied_abstract,
     _rule(
         "placeholder",
         "The text is a placeholder or filler instead of an idea.",
         lambda idea: is_template(idea) or is_monotonous(idea),
     ),
-    _rule("too_short", f"The idea has fewer than {MIN_WORDS} words.", lambda idea: len(words_in(idea)) < MIN_WORDS),
-    _copied_question,
-    _without_content,
+    _rule("too_short", f"The idea has fewer than {MIN_WORDS} words.", lambda idea: len(split_words(idea)) < MIN_WORDS),
+    _stop_copied_question,
+    _stop_without_content,
     _rule("method_list", "The idea lists methods and commits to none.", is_method_list),
 )
 """The guards in the order in which they run. Only the first stop is reported, so the most informative reasons come

@@ -29,12 +29,12 @@ _ANNOUNCING = frozenset(
 """Words that can announce any idea and say nothing about what it is."""
 
 
-def words_in(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the text's words in lower case, in order."""
     return _WORD.findall(text.casefold())
 
 
-def own_words(text: str, question: str) -> frozenset[str]:
+def find_own_words(text: str, question: str) -> frozenset[str]:
     """Return the distinct content words that occur neither in the question nor in phrases that typically announce an
     idea."""
     own = content_words(_UNSPACED_SIGN.sub(" ", text)) | set(_UNSPACED_SIGN.findall(text))
@@ -43,7 +43,7 @@ def own_words(text: str, question: str) -> frozenset[str]:
 
 def is_monotonous(text: str) -> bool:
     """Return whether the text keeps repeating the same few words."""
-    words = words_in(text)
+    words = split_words(text)
     return len(words) >= 20 and len(set(words)) < 10
 
 
@@ -57,8 +57,8 @@ class SharedWording(NamedTuple):
     of_other: float
 
 
-def shared_wording(idea: str, other: str) -> SharedWording:
-    mine, theirs = _shingles(words_in(idea)), _shingles(words_in(other))
+def measure_shared_wording(idea: str, other: str) -> SharedWording:
+    mine, theirs = _shingles(split_words(idea)), _shingles(split_words(other))
     if not mine or not theirs:
         return SharedWording(0.0, 0.0)
     both = len(mine & theirs)
@@ -84,11 +84,11 @@ def is_method_list(text: str) -> bool:
     """Return whether the text only lists method names, either bare or each in a sentence with the same pattern. A list
     within a plan does not count."""
     items = [_BULLET.sub("", item) for item in _ITEM_END.split(text)]
-    sizes = [len(words_in(item)) for item in items]
+    sizes = [len(split_words(item)) for item in items]
     short = [size for size in sizes if 0 < size <= _MAX_ITEM_WORDS]
     if len(short) >= _MIN_ITEMS and sum(short) >= _MIN_LISTED_SHARE * sum(sizes):
         return True
-    sentences = [words_in(_BULLET.sub("", part)) for part in re.split(r"[.;\n](?=\s|$)", text)]
+    sentences = [split_words(_BULLET.sub("", part)) for part in re.split(r"[.;\n](?=\s|$)", text)]
     brief = [words for words in sentences if 0 < len(words) <= _SHORT_SENTENCE]
     if len(brief) < _MIN_ITEMS or sum(map(len, brief)) < _MIN_LISTED_SHARE * sum(map(len, sentences)):
         return False

@@ -9,7 +9,7 @@ from assayer.methods.debate.guards import reward_without_judging
 from assayer.methods.debate.rounds import Debate, DebateOutcome
 from assayer.methods.debate.schemas import DebateQuestion
 from assayer.methods.debate.tasks import seat_task
-from assayer.methods.debate.turns import Spoken, lost_turn, spoken_turn
+from assayer.methods.debate.turns import Spoken, build_lost_turn, spoken_turn
 from assayer.models import Absent
 from assayer.models.reward import RewardItem
 from assayer.run.accounting import cost_of_journal
@@ -70,7 +70,7 @@ async def _speak(
     try:
         answer = await ask(llm, seat_task(composition, seat), own, run)
     except (LlmError, BudgetExhausted, ComponentUnavailable) as error:
-        return lost_turn(question.round, seat, _failure_sentence(error))
+        return build_lost_turn(question.round, seat, _failure_sentence(error))
     return spoken_turn(item, question.round, seat, answer)
 
 
@@ -103,18 +103,18 @@ def _reason(outcome: DebateOutcome, transcript: tuple[DebateTurn, ...]) -> str:
     number = outcome.round
     match outcome.ground:
         case "halted":
-            return f"The moderator found no idea to compare. {_last_words(transcript)}"
+            return f"The moderator found no idea to compare. {_find_conclusion(transcript)}"
         case "agreed":
             verdict = "it matches" if outcome.vote == "match" else "it does not match"
             who = "All seats agreed" if len(_votes_in(number, transcript)) > 1 else "The only voting seat found"
-            return f"{who} in round {number} that {verdict}. {_last_words(transcript)}"
+            return f"{who} in round {number} that {verdict}. {_find_conclusion(transcript)}"
         case "evaluators":
-            return f"The evaluator settled a split in round {number}: it matches. {_last_words(transcript)}"
+            return f"The evaluator settled a split in round {number}: it matches. {_find_conclusion(transcript)}"
         case "disagreed":
             votes = _votes_in(number, transcript)
             return (
                 f"No agreement by the last round, {number} ({votes.count('match')} of {len(votes)} votes for a match): "
-                f"it does not match. {_last_words(transcript)}"
+                f"it does not match. {_find_conclusion(transcript)}"
             )
         case "lost":
             seat, reason = next((turn, turn.vote.reason) for turn in transcript[::-1] if isinstance(turn.vote, Absent))
@@ -125,6 +125,6 @@ def _votes_in(number: int, transcript: tuple[DebateTurn, ...]) -> list[str]:
     return [turn.vote for turn in transcript if turn.round == number and not isinstance(turn.vote, Absent)]
 
 
-def _last_words(transcript: tuple[DebateTurn, ...]) -> str:
+def _find_conclusion(transcript: tuple[DebateTurn, ...]) -> str:
     """Return the last speaker's conclusion."""
     return next((turn.argument for turn in transcript[::-1] if turn.argument), "").rpartition("\n")[2]

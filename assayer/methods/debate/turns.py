@@ -36,10 +36,10 @@ def spoken_turn(item: RewardItem, number: int, seat: Seat, answer: Any) -> Spoke
     shown to the seat."""
     if isinstance(answer, ModeratorAnswer):
         guidance = [f"What the idea proposes: {answer.proposes}", answer.guidance]
-        turn = _turn(number, seat, Absent(reason=NO_VOTE), guidance, ())
+        turn = _build_turn(number, seat, Absent(reason=NO_VOTE), guidance, ())
         return Spoken(answer.decision, turn)
     lines, pairs = _lines_and_quotes(answer)
-    return Spoken(answer.vote, _turn(number, seat, answer.vote, lines, _check_quotes(item, pairs)))
+    return Spoken(answer.vote, _build_turn(number, seat, answer.vote, lines, _check_quotes(item, pairs)))
 
 
 def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
@@ -62,7 +62,7 @@ def _lines_and_quotes(answer: Any) -> tuple[list[str], list[_Quoting]]:
     raise TypeError(f"No voting role returns answers of type {type(answer).__name__}.")
 
 
-def _turn(
+def _build_turn(
     number: int,
     seat: Seat,
     vote: Literal["match", "no_match"] | Absent,
@@ -79,8 +79,8 @@ def _turn(
     )
 
 
-def lost_turn(number: int, seat: Seat, reason: str) -> Spoken:
-    return Spoken("lost", _turn(number, seat, Absent(reason=reason), (), ()))
+def build_lost_turn(number: int, seat: Seat, reason: str) -> Spoken:
+    return Spoken("lost", _build_turn(number, seat, Absent(reason=reason), (), ()))
 
 
 def _check_quotes(item: RewardItem, pairs: Iterable[_Quoting]) -> Iterator[DebateQuote]:

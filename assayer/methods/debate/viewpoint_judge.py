@@ -30,28 +30,28 @@ async def judge_by_viewpoints(item: RewardItem, embedder: Embedder, judge: Viewp
     if embedder.name != judge.fitted_for:
         reason = f"The threshold was fitted for {judge.fitted_for}, but the embedding model is {embedder.name}."
         return Reward(value=Absent(reason=reason), reason=reason, judge=judge.name)
-    found = await nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
+    found = await measure_nearness(clean_text(item.idea), clean_text(item.abstract), embedder)
     meets = found >= judge.threshold
     reason = f"The idea's similarity to the reference is {found:.2f}; a match needs {judge.threshold:.2f}."
     return Reward(value=1 if meets else 0, reason=reason, judge=judge.name, similarity=round(found, 4))
 
 
-async def nearness(idea: str, abstract: str, embedder: Embedder) -> float:
+async def measure_nearness(idea: str, abstract: str, embedder: Embedder) -> float:
     """Return how near an idea is to an abstract, 0 to 1: the mean of two similarities. The first is the highest cosine
     between a viewpoint in the abstract and the idea or one of its viewpoints. The second is the share of the idea's
     content words that occur in the abstract, ignoring word endings."""
-    theirs = _viewpoints(abstract) or [abstract]
-    own = [idea, *_viewpoints(idea)]
+    theirs = _split_viewpoints(abstract) or [abstract]
+    own = [idea, *_split_viewpoints(idea)]
     vectors = await embedder.embed([*theirs, *own], "passage")
     highest = float((vectors[: len(theirs)] @ vectors[len(theirs) :].T).max())
-    return (max(highest, 0.0) + _shared_words(idea, abstract)) / 2
+    return (max(highest, 0.0) + _measure_shared_words(idea, abstract)) / 2
 
 
-def _viewpoints(text: str) -> list[str]:
+def _split_viewpoints(text: str) -> list[str]:
     return [split_viewpoint.text for split_viewpoint in split_viewpoints(text, _MAX_VIEWPOINTS)]
 
 
-def _shared_words(idea: str, abstract: str) -> float:
+def _measure_shared_words(idea: str, abstract: str) -> float:
     stemmer = Stemmer.Stemmer("english")
     own, theirs = (set(stemmer.stemWords(sorted(content_words(text)))) for text in (idea, abstract))
     return len(own & theirs) / len(own) if own else 0.0

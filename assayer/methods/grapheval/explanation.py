@@ -24,13 +24,13 @@ def explain_verdict(
 ) -> tuple[ViewpointEvidence, ...]:
     """Return the `limit` viewpoints whose removal would change the scores most, each with its `shown` nearest
     neighbours. Only the most promising viewpoints are tested."""
-    tried = _promising(placed, judge)[: _TRIED_PER_SHOWN * limit]
-    effects = {place: _effect(place, viewpoints, placed, scores, judge) for place in tried}
+    tried = _choose_promising_viewpoints(placed, judge)[: _TRIED_PER_SHOWN * limit]
+    effects = {place: _compute_effect(place, viewpoints, placed, scores, judge) for place in tried}
     strongest = sorted(tried, key=lambda place: -np.abs(effects[place]).max(initial=0.0))[:limit]
     return tuple(_evidence(place, viewpoints[place], effects[place], placed, judge, shown) for place in strongest)
 
 
-def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
+def _choose_promising_viewpoints(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
     """Return the positions of the viewpoints that have labelled neighbours. Those with the most unusual labels and the
     nearest neighbours come first."""
     labels, idea_of = judge.contents.arrays.labels, judge.contents.arrays.idea_of
@@ -45,7 +45,7 @@ def _promising(placed: PlacedIdea, judge: GraphJudge) -> list[int]:
     return sorted(weight, key=lambda place: -weight[place])
 
 
-def _effect(
+def _compute_effect(
     place: int, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, scores: NDArray[np.float64], judge: GraphJudge
 ) -> NDArray[np.float64]:
     """Return how much the viewpoint adds to each class's score, shape (classes,). Zeros if it is the idea's only

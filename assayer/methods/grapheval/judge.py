@@ -14,11 +14,11 @@ from assayer.literature.own_paper import is_own_paper, shingles
 from assayer.methods.grapheval.graph.arrays import UNKNOWN
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 from assayer.methods.grapheval.graph.records import GraphContents, LabelledIdea, Viewpoint
-from assayer.methods.grapheval.graph.subgraph import IdeaSubgraph, LocalScorer, SubgraphExtractor, without_viewpoint
+from assayer.methods.grapheval.graph.subgraph import IdeaSubgraph, LocalScorer, SubgraphExtractor, remove_viewpoint
 from assayer.methods.grapheval.ports import NearestViewpoints, NeighbourIndex, Scorer
 from assayer.methods.grapheval.scoring.baselines import idea_vectors
 from assayer.methods.grapheval.scoring.calibration import ProbabilityCalibration
-from assayer.methods.grapheval.scoring.choice import titled_text
+from assayer.methods.grapheval.scoring.choice import build_titled_text
 from assayer.methods.grapheval.scoring.fitted_logistic import FeatureKind, FittedLogistic
 from assayer.methods.grapheval.scoring.verdict_model import VerdictModel, fit_logistic
 from assayer.models import Absent, GraphUsed, Idea, Paper, PaperId, ScorerChoice
@@ -93,7 +93,7 @@ class GraphJudge:
     def score(self, placed: PlacedIdea, without: tuple[int, Viewpoint] | None = None) -> NDArray[np.float64]:
         """Return the scores before calibration, shape (classes,), or NaN if no score is possible. `without` leaves out
         one of the idea's viewpoints; the idea must have others."""
-        subgraph = placed.subgraph if without is None else without_viewpoint(placed.subgraph, without[0])
+        subgraph = placed.subgraph if without is None else remove_viewpoint(placed.subgraph, without[0])
         if self.model is None or self.model.fitted is None:
             return subgraph.score(self.scorer)
         fitted = placed.fitted
@@ -126,7 +126,7 @@ class GraphJudge:
     def _refit(self, known: NDArray[np.bool_], kind: FeatureKind) -> FittedLogistic | None:
         """Fit a regression to the ideas in `known` only, or return None if these have fewer than two outcomes."""
         hidden = np.flatnonzero(~known).astype(np.int32)
-        texts = {idea.id: titled_text(idea.title, idea.text) for idea in self.contents.ideas}
+        texts = {idea.id: build_titled_text(idea.title, idea.text) for idea in self.contents.ideas}
         try:
             return fit_logistic(kind, self.contents.arrays, texts, hidden)
         except InputError:
@@ -193,7 +193,7 @@ class GraphJudge:
         # A cosine of 0 or less makes no edge and does not count as evidence.
         found = NearestViewpoints(np.where(found.cosines > 0, found.rows, -1), found.cosines)
         subgraph = IdeaSubgraph.of(self._subgraphs, found, vectors, inside, cutoff, allowed[arrays.idea_of])
-        read = titled_text(idea.title, idea.text if text is None else text)
+        read = build_titled_text(idea.title, idea.text if text is None else text)
         return PlacedIdea(subgraph, found, tuple(same_ideas), allowed, read)
 
 

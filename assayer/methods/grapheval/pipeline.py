@@ -15,7 +15,7 @@ from assayer.methods.grapheval.graph.growth import edges_by_cosine, edges_by_rel
 from assayer.methods.grapheval.graph.records import Viewpoints, days_since_1970
 from assayer.methods.grapheval.judge import GraphJudge
 from assayer.methods.grapheval.options import METHOD, GraphEvalOptions
-from assayer.methods.grapheval.repetition import repeated_idea, repetition_notice
+from assayer.methods.grapheval.repetition import find_repeated_idea, repetition_notice
 from assayer.methods.grapheval.scoring.baselines import LENGTH
 from assayer.methods.grapheval.scoring.calibration import AbstentionReason, ProbabilityCalibration
 from assayer.methods.grapheval.viewpoints.extraction import extract_viewpoints, relate_viewpoints
@@ -92,7 +92,7 @@ async def _verdict(context: EvaluationContext[GraphEvalOptions], judge: GraphJud
         evidence=explain_verdict(
             extracted.viewpoints, placed, scores, judge, options.explained, options.shown_neighbours
         ),
-        repeats=repeated_idea(idea.id, extracted.viewpoints, placed, judge),
+        repeats=find_repeated_idea(idea.id, extracted.viewpoints, placed, judge),
     )
 
 
@@ -161,7 +161,7 @@ def _calibration_label(calibration: ProbabilityCalibration | Absent) -> str | Ab
 
 def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     """Return the notices that readers need before the verdict."""
-    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_measured_quality(verdict.choice)}".strip())
+    weak = Notice(kind="weak_signal", text=f"{_WEAK_SIGNAL} {_describe_quality(verdict.choice)}".strip())
     if verdict.maker == verdict.graph.maker:
         return (weak, *repetition_notice(verdict.repeats))
     text = (
@@ -171,7 +171,7 @@ def _notices(verdict: Verdict) -> tuple[Notice, ...]:
     return weak, Notice(kind="other_viewpoints", text=text), *repetition_notice(verdict.repeats)
 
 
-def _measured_quality(choice: ScorerChoice | Absent) -> str:
+def _describe_quality(choice: ScorerChoice | Absent) -> str:
     """Describe the measured quality of the chosen scorer."""
     if isinstance(choice, Absent):
         return ""

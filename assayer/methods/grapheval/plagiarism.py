@@ -112,7 +112,9 @@ def resemblance_to_neighbours(
     for place, nearby in enumerate(matches):
         for item in nearby:
             places_by_idea[item.idea].add(place)
-    closest = max(places_by_idea, key=lambda other: (len(places_by_idea[other]), _nearness(other, matches), other))
+    closest = max(
+        places_by_idea, key=lambda other: (len(places_by_idea[other]), _measure_nearness(other, matches), other)
+    )
     closest_share = len(places_by_idea[closest]) / len(texts)
     pairs = []
     for text, nearby in zip(texts, matches, strict=True):
@@ -167,7 +169,7 @@ def _paraphrase(
     )
 
 
-def _nearness(other: IdeaId, matches: Sequence[Sequence[NearbyViewpoint]]) -> float:
+def _measure_nearness(other: IdeaId, matches: Sequence[Sequence[NearbyViewpoint]]) -> float:
     return sum(item.cosine for nearby in matches for item in nearby if item.idea == other)
 
 
@@ -183,7 +185,7 @@ def resemblance_in_graph(
     index; `allowed`, shape (rows,), restricts the search to some rows, such as those of earlier ideas."""
     found = index.nearest(idea_viewpoints.vectors, NEAREST_VIEWPOINTS + len(idea_viewpoints.texts), allowed)
     return resemblance_to_neighbours(
-        idea_viewpoints.idea, idea_viewpoints.texts, _nearby_viewpoints(found, owners, texts), limits
+        idea_viewpoints.idea, idea_viewpoints.texts, _collect_nearby_viewpoints(found, owners, texts), limits
     )
 
 
@@ -199,7 +201,7 @@ def resemblances_within_batch(
     return [item for item in found if item is not None]
 
 
-def _nearby_viewpoints(
+def _collect_nearby_viewpoints(
     found: NearestViewpoints, owners: Sequence[IdeaId], texts: Sequence[str]
 ) -> list[list[NearbyViewpoint]]:
     return [

@@ -17,7 +17,7 @@ _KINDS = {
 }
 
 
-def repeated_idea(
+def find_repeated_idea(
     idea: IdeaId, viewpoints: Sequence[Viewpoint], placed: PlacedIdea, judge: GraphJudge
 ) -> RepeatedIdea | Absent | None:
     """Return the idea, among those known at the cutoff, that this idea repeats; None if there is none."""

@@ -58,7 +58,7 @@ def _plagiarise_one(
     return PlagiarisedIdea(source, nodes)
 
 
-def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
+def add_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphArrays:
     """Return the graph with `count` plagiarised ideas appended. They have equal parts of each kind, are labelled as the
     worst class and dated after their sources. Edges lead only into the new ideas, so honest ideas are not affected."""
     parts = [
@@ -82,7 +82,7 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
         idea_of=np.concatenate([graph.idea_of, (len(graph.ideas) + owners).astype(np.int32)]),
         ideas=graph.ideas + tuple(IdeaId(f"plagiarised-{number}") for number in range(len(plagiarised))),
         labels=np.concatenate([graph.labels, np.zeros(len(plagiarised), np.int16)]),
-        dates=np.concatenate([graph.dates, _later_dates(graph, plagiarised, generator)]),
+        dates=np.concatenate([graph.dates, _draw_later_dates(graph, plagiarised, generator)]),
         sources=np.concatenate([graph.sources, sources]),
         targets=np.concatenate([graph.targets, targets]),
         weights=np.concatenate([graph.weights, weights]),
@@ -90,7 +90,7 @@ def with_plagiarised_ideas(graph: GraphArrays, count: int, seed: int) -> GraphAr
     )
 
 
-def _later_dates(
+def _draw_later_dates(
     graph: GraphArrays, plagiarised: Sequence[PlagiarisedIdea], generator: np.random.Generator
 ) -> NDArray[np.int32]:
     """Return dates within two years after each plagiarised idea's latest source idea, or UNKNOWN if no source is

@@ -128,7 +128,7 @@ _FILE = "dimensions.toml"
 
 
 @cache
-def built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[RubricDimension, ...]:
+def load_built_in_dimensions(package: str = "assayer.methods.innoeval") -> tuple[RubricDimension, ...]:
     """Load the dimensions defined in a package's `dimensions.toml`."""
     text = (files(package) / _FILE).read_text(encoding="utf-8")
     return parse_entries(parse_toml(text, _FILE, ["dimension"]), "dimension", RubricDimension, _FILE)
@@ -151,7 +151,7 @@ def resolve_dimensions(
     """Return the dimensions passed directly or in a file, or by default the package's built-in ones. Raises InputError
     if they are invalid."""
     if given is None:
-        return built_in_dimensions(package)
+        return load_built_in_dimensions(package)
     if isinstance(given, Path):
         return load_dimensions(given)
     if not given:
@@ -172,4 +172,4 @@ def _kept_dimensions(names: Any, file: str) -> tuple[RubricDimension, ...]:
             f"{file}: `keep` contains names that are not built-in dimensions: {', '.join(map(repr, unknown))}.",
             f"The built-in dimensions are {', '.join(BUILT_IN_DIMENSIONS)}.",
         )
-    return tuple(item for item in built_in_dimensions() if item.name in names)
+    return tuple(item for item in load_built_in_dimensions() if item.name in names)

@@ -9,7 +9,7 @@ from assayer.evaluation_context import EvaluationContext
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding, ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import labelled_parts, source_item
+from assayer.methods.innoeval.prompt_evidence import label_parts, source_item
 from assayer.methods.innoeval.schemas import EvidenceItem, GroundedPart, GroundingQuestion
 from assayer.methods.innoeval.tasks import GROUNDING
 from assayer.models import Absent, Assessment, Part, Reading
@@ -24,7 +24,7 @@ async def ground_parts(
     run, options = context.run, context.options
     items = [source_item(source) for source in sources]
     batched = evidence_batches(items, options.grounded_per_call, options.grounded_chars)
-    shown = labelled_parts(parts)
+    shown = label_parts(parts)
     names = {part.label: part.name for part in shown}
 
     async def ground_batch(batch: tuple[EvidenceItem, ...]) -> list[Grounding]:
@@ -86,11 +86,11 @@ def _part_assessment(pack: EvidencePack, part: IdeaPart) -> Assessment:
             reason=f"Not scored separately. Supporting sources: {sides[0]}; contradicting sources: {sides[1]}."
         ),
         points=(),
-        readings=tuple(map(_reading, found)),
+        readings=tuple(map(_build_reading, found)),
     )
 
 
-def _reading(grounding: Grounding) -> Reading:
+def _build_reading(grounding: Grounding) -> Reading:
     return Reading(
         label=marker(grounding.paper_id),
         stance=1 if grounding.stance == "supports" else -1,

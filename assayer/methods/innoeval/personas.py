@@ -43,7 +43,7 @@ class PersonaPool(Frozen):
 
 
 @cache
-def built_in_persona_pool() -> PersonaPool:
+def load_built_in_persona_pool() -> PersonaPool:
     text = (files("assayer.methods.innoeval") / _FILE).read_text(encoding="utf-8")
     personas = parse_entries(parse_toml(text, _FILE, ["persona"]), "persona", Persona, _FILE)
     return PersonaPool(

@@ -12,7 +12,7 @@ from assayer.methods.innoeval.evidence_pack import EvidencePack, ReadSource, Rev
 from assayer.methods.innoeval.extraction import digest, extract
 from assayer.methods.innoeval.grounding import background_part, ground_parts
 from assayer.methods.innoeval.options import METHOD, InnoEvalOptions
-from assayer.methods.innoeval.search.excerpts import words_of
+from assayer.methods.innoeval.search.excerpts import collect_words
 from assayer.methods.innoeval.search.fast_search import FastSearch
 from assayer.methods.innoeval.search.hybrid_selection import HybridSelection
 from assayer.methods.innoeval.search.iterative_search import IterativeSearch
@@ -20,7 +20,7 @@ from assayer.methods.innoeval.search.slow_reading import SlowReader
 from assayer.models import Absent, CorpusFit
 from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
-from assayer.run.concurrency import as_result, gather_pair
+from assayer.run.concurrency import catch_failure, gather_pair
 
 _STAGES = 4
 
@@ -80,7 +80,7 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
     sources = FastSearch(context)
     selection = HybridSelection(context, idea_digest, idea_summary)
     search = IterativeSearch(context, sources, selection, idea_digest)
-    reading = SlowReader(context, sources, words_of(idea_digest))
+    reading = SlowReader(context, sources, collect_words(idea_digest))
 
     selected = await search.best_sources(six_tuple.parts)
     run.report_progress("innoeval", 2, _STAGES)
@@ -92,7 +92,7 @@ async def _collect_evidence(context: EvaluationContext[InnoEvalOptions]) -> _Col
 
     groundings, after = await gather_pair(
         ground_parts(context, idea_digest, six_tuple.parts, before),
-        as_result(read_later_sources()),
+        catch_failure(read_later_sources()),
     )
     run.report_progress("innoeval", 3, _STAGES)
     pack = EvidencePack(

@@ -6,16 +6,16 @@ from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.evidence_pack import ReadSource
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.schemas import EvidenceItem, LabelledPart
-from assayer.methods.scholareval.paper_evidence import own_work, title_line
+from assayer.methods.scholareval.paper_evidence import extract_own_work, title_line
 from assayer.models import Paper
 from assayer.run.run import Run
-from assayer.text.cutting import first_words, last_words
+from assayer.text.cutting import keep_beginning, keep_end
 from assayer.text.sanitise import sanitise
 
 _LEFT_OUT = " […] "
 
 
-def on_one_line(text: str) -> str:
+def join_lines(text: str) -> str:
     return " ".join(sanitise(text)[0].split())
 
 
@@ -33,7 +33,7 @@ def shorten_middle(text: str, max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     kept = (max_chars - len(_LEFT_OUT)) // 2
-    return f"{first_words(text, kept)}{_LEFT_OUT}{last_words(text, kept)}"
+    return f"{keep_beginning(text, kept)}{_LEFT_OUT}{keep_end(text, kept)}"
 
 
 def evidence_item(
@@ -58,12 +58,12 @@ def source_item(source: ReadSource) -> EvidenceItem:
     return item.model_copy(update={"places": source.places})
 
 
-def labelled_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
+def label_parts(parts: Sequence[IdeaPart]) -> tuple[LabelledPart, ...]:
     """Return the parts, labelled for one prompt from S1."""
     return tuple(LabelledPart(label=f"S{n}", name=part.name, text=part.text) for n, part in enumerate(parts, start=1))
 
 
-def labelled_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
+def label_evidence(sources: Sequence[ReadSource], chars: int) -> tuple[EvidenceItem, ...]:
     """Return the sources, labelled in order, each cut to `chars` characters. If a paper is cut, its text begins with
     what it says about its own work."""
     return tuple(_cut(source, chars).model_copy(update={"label": f"P{n}"}) for n, source in enumerate(sources, start=1))
@@ -75,5 +75,5 @@ def _cut(source: ReadSource, chars: int) -> EvidenceItem:
         return item
     # Once text is omitted, the place of a word is known only if the whole text has a single place.
     places = item.places if len(item.places) == 1 else ()
-    text = own_work(item.text) if source.kind == "literature" else item.text
+    text = extract_own_work(item.text) if source.kind == "literature" else item.text
     return item.model_copy(update={"text": shorten_middle(text, chars), "places": places})

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 
-from assayer.citing.labels import check_each_once, unknown_labels
+from assayer.citing.labels import check_each_once, complain_about_unknown_labels
 from assayer.llm import Cut, Task
 from assayer.methods.innoeval.dimensions import EvidenceKind, RubricDimension
 from assayer.methods.innoeval.schemas import (
@@ -52,7 +52,7 @@ def _check_relevance(question: EvidenceRelevanceQuestion, answer: EvidenceReleva
 
 def _check_refinement(question: RefinementQuestion, answer: Refinement) -> list[str]:
     used = Counter(query.tried for query in answer.queries)
-    complaints = unknown_labels(used, (item.label for item in question.tried), "query")
+    complaints = complain_about_unknown_labels(used, (item.label for item in question.tried), "query")
     return complaints + [f"More than two queries come from {label}." for label, n in used.items() if n > 2]
 
 
@@ -62,7 +62,7 @@ def _check_grounding(question: GroundingQuestion, answer: Groundings) -> list[st
     )
     parts = {part.label for part in question.parts}
     for item in answer.finds:
-        unknown = unknown_labels((grounding.part for grounding in item.groundings), parts, "part")
+        unknown = complain_about_unknown_labels((grounding.part for grounding in item.groundings), parts, "part")
         complaints += [f"Find {item.label}: {complaint}" for complaint in unknown]
     return complaints
 
@@ -128,15 +128,15 @@ def _check_judgements(question: JudgingQuestion, answer: Judgements) -> list[str
 
 def _check_synthesis(question: MetaQuestion, answer: Synthesis) -> list[str]:
     known = (dimension.label for dimension in question.dimensions)
-    return unknown_labels((dispute.dimension for dispute in answer.disputes), known, "dimension")
+    return complain_about_unknown_labels((dispute.dimension for dispute in answer.disputes), known, "dimension")
 
 
 def _check_advice(question: AdviceQuestion, answer: Advice) -> list[str]:
     finds = [item.label for item in question.evidence]
-    complaints = unknown_labels((step.label for step in answer.steps), finds, "find")
+    complaints = complain_about_unknown_labels((step.label for step in answer.steps), finds, "find")
     answered = (step.weakness for step in answer.steps if step.weakness is not None)
     if known := [weakness.label for weakness in question.weaknesses]:  # without weaknesses, labels are ignored
-        complaints += unknown_labels(answered, known, "weakness")
+        complaints += complain_about_unknown_labels(answered, known, "weakness")
     return complaints
 
 

@@ -13,7 +13,7 @@ from assayer.llm import Task
 from assayer.methods.review import tasks
 from assayer.methods.review.literature import LiteratureRead
 from assayer.methods.review.options import ReviewOptions
-from assayer.methods.review.panel import Panel, distinct
+from assayer.methods.review.panel import Panel, remove_repeated
 from assayer.methods.review.passages import ReadPassage
 from assayer.methods.review.prior_work import mask_titles
 from assayer.methods.review.schemas import (
@@ -143,8 +143,8 @@ def panel_review(
     Repeated findings are removed, and so are citations that failed the support check. If the review is too long, its
     last further points are removed. The journal records what was removed."""
     journal, max_words = context.run.journal, context.options.words
-    strengths, major = distinct(answer.strengths, _words), distinct(answer.major, _words)
-    further: list[_Edited] = distinct(answer.further, _words, map(_words, major))
+    strengths, major = remove_repeated(answer.strengths, _join_words), remove_repeated(answer.major, _join_words)
+    further: list[_Edited] = remove_repeated(answer.further, _join_words, map(_join_words, major))
     answered: list[_Edited] = [*answer.strengths, *answer.major, *answer.further]
     findings: list[_Edited] = [*strengths, *major, *further]
     journal.record_dropped("finding", "repeats another finding", len(answered) - len(findings))
@@ -152,7 +152,7 @@ def panel_review(
     journal.record_dropped("point", "the editor judged it wrong, or already answered in the plan", rejected)
     unsupported = sum(len({*finding.cites}) - len(passages.supported(finding.cites)) for finding in findings)
     journal.record_dropped("cited passage", "its text does not support the statement derived from it", unsupported)
-    closest = _near_works(answer.closest, passages, {work.label: work for work in named})
+    closest = _choose_near_works(answer.closest, passages, {work.label: work for work in named})
     dropped = len(answer.closest) - len(closest)
     journal.record_dropped("closest work", "no passage shows that it is close, or it is listed already", dropped)
     repeated = [label for finding in answered if finding not in findings for label in finding.labels]
@@ -176,7 +176,7 @@ def panel_review(
     return review
 
 
-def _words(finding: _Edited) -> str:
+def _join_words(finding: _Edited) -> str:
     return f"{finding.lead} {finding.text}" if isinstance(finding, EditedFinding) else finding.text
 
 
@@ -185,7 +185,9 @@ def _texts(finding: _Edited) -> tuple[str, ...]:
     return (finding.lead, finding.text, finding.fix) if isinstance(finding, EditedFinding) else (finding.text,)
 
 
-def _near_works(closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RecalledWork]) -> list[NearWork]:
+def _choose_near_works(
+    closest: Sequence[NearWork], passages: Passages, named: Mapping[str, RecalledWork]
+) -> list[NearWork]:
     """Return the works that the editor listed as closest, without duplicates. Two kinds are kept: papers with a passage
     that shows that they are close to the plan, and works named from memory as close or as a baseline."""
     kept: dict[PaperId | str, NearWork] = {}

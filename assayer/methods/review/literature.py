@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from assayer.citing.evidence import Evidence, check_quote, evidence_batches
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, near_beyond_corpus
+from assayer.literature.library import field_coverage, list_ids_beyond_corpus
 from assayer.literature.work_versions import one_paper_per_work
 from assayer.methods.review import tasks
 from assayer.methods.review.options import ReviewOptions
@@ -21,11 +21,11 @@ from assayer.methods.review.schemas import (
     RecalledWork,
     Subject,
 )
-from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import title_shown
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
 from assayer.models import FitLevel, Paper, PaperId, Passage
-from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
+from assayer.run.concurrency import Failed, catch_failure, gather_pair, gather_settled
 
 FEW_ON_SUBJECT = 6
 """Minimum number of papers read that are on the plan's own subject; with fewer, the coverage is at most `partial`."""
@@ -124,7 +124,7 @@ async def read_literature(
     )
 
 
-def recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[RecalledWork, ...]:
+def label_recalled_works(panel: Panel, literature: LiteratureRead) -> tuple[RecalledWork, ...]:
     """Return the works that the referees named from memory and of which no passage was read, labelled `N1`, `N2` …"""
     shown = {passage.paper for passage in literature.passages}
     left = [work for work in panel.prior_work if literature.records.get(work) not in shown]
@@ -152,7 +152,7 @@ def _fit_by_subject(fit: FitLevel, on_subject: int) -> FitLevel:
 
 async def _try_search(context: EvaluationContext[ReviewOptions], queries: Sequence[str], fit: FitLevel) -> _Candidates:
     """Search for candidates. If the search fails, there are none, and the journal records the failure."""
-    found = await as_result(_search(context, queries, fit))
+    found = await catch_failure(_search(context, queries, fit))
     if isinstance(found, Failed):
         context.run.journal.record_failure("search for the panel's points", found.error)
         return _Candidates((), {}, {}, fit)
@@ -175,9 +175,9 @@ async def _search(context: EvaluationContext[ReviewOptions], queries: Sequence[s
         fused = reciprocal_rank_fusion([[item.paper.id for item in found], [item.paper.id for item in matched]])
         rankings.append(await rerank(context.backends.reranker, query, [by_id[item] for item in fused], journal))
     found_passages = [passage for matched in snippets for passage in matched]
-    fit = field_coverage(fit, near_beyond_corpus([*(hit for found in hits for hit in found), *found_passages]))
+    fit = field_coverage(fit, list_ids_beyond_corpus([*(hit for found in hits for hit in found), *found_passages]))
     nearness = await library.similarity(context.text, list(by_id))
-    near = set(near_enough(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
+    near = set(keep_near_papers(by_id, nearness, fit, options.least_similarity_in_poor_corpus))
     journal.record_dropped(
         "paper", "not similar enough to the idea, and the corpus does not cover the field", len(by_id) - len(near)
     )

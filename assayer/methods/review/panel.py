@@ -104,9 +104,9 @@ def _combine(
     referee = mask_titles(referee, works, run) if referee else None
     walkthrough = mask_titles(walkthrough, works, run) if walkthrough else None
     stated = _stated_by_referee(context, referee) + _stated_by_walkthrough(context, walkthrough)
-    points = distinct(stated, lambda item: item.point.claim)
+    points = remove_repeated(stated, lambda item: item.point.claim)
     run.journal.record_dropped("point", "repeats another point", len(stated) - len(points))
-    claims = distinct(referee.novelty if referee else [], lambda item: item.claim)
+    claims = remove_repeated(referee.novelty if referee else [], lambda item: item.claim)
     novelty = tuple(
         SearchedPoint(label=f"Q{number}", text=claim.claim, is_novelty=True)
         for number, claim in enumerate(claims, start=1)
@@ -171,7 +171,7 @@ def _stated_by_walkthrough(
     return stated
 
 
-def distinct(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
+def remove_repeated(items: Iterable[Item], text: Callable[[Item], str], known: Iterable[str] = ()) -> list[Item]:
     """Return the items whose text repeats neither a known text nor an earlier item's."""
     kept: list[Item] = []
     texts = [*known]

@@ -13,20 +13,20 @@ from assayer.methods.review.literature import (
     FEW_ON_SUBJECT,
     LiteratureRead,
     choose_papers,
+    label_recalled_works,
     read_literature,
-    recalled_works,
 )
 from assayer.methods.review.options import METHOD, ReviewOptions
 from assayer.methods.review.panel import ask_panel
 from assayer.methods.review.passages import check_passages
 from assayer.methods.review.prior_work import mask_titles
-from assayer.methods.review.scores import ask_plan_scores, review_parts, review_summary, with_plan_scores
+from assayer.methods.review.scores import ask_plan_scores, replace_scores, review_parts, review_summary
 from assayer.methods.review.sizes import size_notices
-from assayer.methods.review.unedited import no_scores, unedited_review
+from assayer.methods.review.unedited import build_unedited_review, explain_missing_scores
 from assayer.models import Absent, FitLevel
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 from assayer.reports.wording import count
-from assayer.run.concurrency import Failed, as_result, gather_pair
+from assayer.run.concurrency import Failed, catch_failure, gather_pair
 
 _STAGES = 4
 _LEVELS: tuple[FitLevel, ...] = ("poor", "partial", "good")
@@ -47,20 +47,20 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
     run.report_progress(METHOD, 2, _STAGES)
     literature = await read_literature(context, panel, chosen)
     run.report_progress(METHOD, 3, _STAGES)
-    named = recalled_works(panel, literature)
+    named = label_recalled_works(panel, literature)
     # The support check needs the editor's input, not its answer, so both run concurrently.
     answer, checked = await gather_pair(
-        as_result(ask_editor(context, panel, literature, named, plan_scores)),
+        catch_failure(ask_editor(context, panel, literature, named, plan_scores)),
         check_passages(literature.passages, backends.llm, run),
     )
     passages = Passages.of(checked)
     no_scores_reason = None
     if isinstance(answer, Failed):
         run.journal.record_failure("editor's review", answer.error)
-        no_scores_reason = no_scores(answer.error)
-        answer = unedited_review(panel, passages, no_scores_reason)
+        no_scores_reason = explain_missing_scores(answer.error)
+        answer = build_unedited_review(panel, passages, no_scores_reason)
     elif plan_scores is not None:
-        answer = with_plan_scores(answer, plan_scores, passages)
+        answer = replace_scores(answer, plan_scores, passages)
     elif not context.options.brief:
         no_scores_reason = Absent(reason="the request for the plan's scores failed.")
     review = panel_review(answer, context, panel, passages, named)
@@ -73,12 +73,12 @@ async def evaluate(context: EvaluationContext[ReviewOptions]) -> EvaluationResul
         panel_review=review,
         claims=claim_counts([passage.quote.support for passage in checked]),
         notices=size_notices(context.options),
-        on_subject=_few_on_subject(literature),
+        on_subject=_describe_few_on_subject(literature),
     )
     return await assemble_report(METHOD, context, findings)
 
 
-def _few_on_subject(literature: LiteratureRead) -> str:
+def _describe_few_on_subject(literature: LiteratureRead) -> str:
     """Return a sentence for the report if few of the papers read are on the plan's subject, otherwise an empty
     string."""
     if not literature.read or literature.on_subject >= FEW_ON_SUBJECT:

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from assayer.citing.foreign_citations import foreign_citations
+from assayer.citing.foreign_citations import find_foreign_citations
 from assayer.citing.labels import strip_citations
 from assayer.evaluation_context import EvaluationContext
 from assayer.literature.paper_identity import family_name, title_key
 from assayer.methods.review.options import ReviewOptions
 from assayer.methods.review.schemas import PriorWork, RecalledWork
 from assayer.models import CitedWork, Paper
-from assayer.own_references.kept_words import kept_words
+from assayer.own_references.kept_words import keep_words
 from assayer.own_references.lookup import ReferenceLookup, ReferenceSearch
 from assayer.own_references.titles import title_agreement
 from assayer.reports.wording import named_work
@@ -64,7 +64,7 @@ def _is_title(title: str) -> bool:
 
 
 def _has_address(text: str) -> bool:
-    return any(item.kind in _ADDRESSES for item in foreign_citations(text))
+    return any(item.kind in _ADDRESSES for item in find_foreign_citations(text))
 
 
 def mask_titles(
@@ -120,8 +120,8 @@ async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequen
     are left out."""
     if not named:
         return LookedUp({}, frozenset())
-    masked = (await asyncio.to_thread(kept_words, context.idea)).masked_names
-    searches = {work: ReferenceSearch(_as_cited_work(work), masked) for work in named}
+    masked = (await asyncio.to_thread(keep_words, context.idea)).masked_names
+    searches = {work: ReferenceSearch(_convert_to_cited_work(work), masked) for work in named}
     lookup = ReferenceLookup(context.backends.reference_sources, context.run)
     await lookup.find([*searches.values()])
     records = {
@@ -136,6 +136,6 @@ async def look_up_works(context: EvaluationContext[ReviewOptions], named: Sequen
     )
 
 
-def _as_cited_work(work: PriorWork) -> CitedWork:
+def _convert_to_cited_work(work: PriorWork) -> CitedWork:
     authors = (work.first_author,) if work.first_author else ()
     return CitedWork(title=work.title, authors=authors, year=work.year)

@@ -35,7 +35,7 @@ from assayer.models import (
     Score,
     Summary,
 )
-from assayer.run.concurrency import as_result
+from assayer.run.concurrency import catch_failure
 
 _MIN_SCORES: tuple[tuple[EvidenceRelation, int], ...] = (("already_has", 1), ("has_part", 3))
 """Minimum contribution score if a cited passage has this relation to what the plan claims as new."""
@@ -65,12 +65,12 @@ async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScor
     brief review. Also returns None if there is no answer, which the journal records."""
     if context.options.brief:
         return None
-    outcome = await as_result(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
+    outcome = await catch_failure(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
     kept = context.run.keep_successes([outcome], "score of the plan by itself")
     return kept[0] if kept else None
 
 
-def with_plan_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
+def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -> EditedReview:
     """Replace the editor's scores with those from the reader that saw only the plan.
 
     Shown some sixty objections, an editor gives nearly every plan the same scores (docs/adr/0077). Its contribution
@@ -110,13 +110,13 @@ def review_parts(
         return parts
     answers = {item.label: item for item in answer.criteria}
     judged = [
-        _judged(criterion, answers[shown.label], passages)
+        _build_judged_criterion(criterion, answers[shown.label], passages)
         for criterion, shown in zip(criteria, label_criteria(criteria), strict=True)
     ]
     return (*parts, criteria_part(judged))
 
 
-def _judged(criterion: Criterion, edited: EditedCriterion, passages: Passages) -> JudgedCriterion:
+def _build_judged_criterion(criterion: Criterion, edited: EditedCriterion, passages: Passages) -> JudgedCriterion:
     evidence = [passages.by_label[label] for label in passages.supported(edited.cites)]
     labels = "".join(f" [{label}]" for label in dict.fromkeys(marker(item.paper) for item in evidence))
     limit = Point(
@@ -130,9 +130,9 @@ def _judged(criterion: Criterion, edited: EditedCriterion, passages: Passages) -
 def review_summary(findings: PanelReview) -> Summary:
     """Return the report's summary: the first findings of each kind."""
     return Summary(
-        strengths=_points(findings, findings.strengths[:_MAX_IN_SUMMARY]),
-        weaknesses=_points(findings, findings.major[:_MAX_IN_SUMMARY]),
-        suggestions=_points(findings, findings.further[:_MAX_IN_SUMMARY], kind="suggestion"),
+        strengths=_build_points(findings, findings.strengths[:_MAX_IN_SUMMARY]),
+        weaknesses=_build_points(findings, findings.major[:_MAX_IN_SUMMARY]),
+        suggestions=_build_points(findings, findings.further[:_MAX_IN_SUMMARY], kind="suggestion"),
     )
 
 
@@ -180,15 +180,15 @@ def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
     def of_axis(findings: Sequence[PanelFinding]) -> list[PanelFinding]:
         return [finding for finding in findings if finding.axis == axis]
 
-    strengths = _points(review, of_axis(review.strengths))
-    weaknesses = _points(review, of_axis(review.major))
-    minor = _points(review, of_axis(review.further), kind="suggestion")
+    strengths = _build_points(review, of_axis(review.strengths))
+    weaknesses = _build_points(review, of_axis(review.major))
+    minor = _build_points(review, of_axis(review.further), kind="suggestion")
     assessment = Assessment(
         name=_TITLES[axis],
         statement=review.verdict if axis == "soundness" else "",
         score=score,
         points=(*strengths, *weaknesses, *minor),
-        readings=tuple(_reading(item) for item in review.evidence if _STANCES[item.relation][0] == axis),
+        readings=tuple(_build_reading(item) for item in review.evidence if _STANCES[item.relation][0] == axis),
     )
     summary = Summary(
         strengths=strengths[:_MAX_IN_SUMMARY],
@@ -198,7 +198,7 @@ def _part(axis: Axis, score: Score | Absent, review: PanelReview) -> Part:
     return Part(name=axis, title=_TITLES[axis], score=score, summary=summary, assessments=(assessment,))
 
 
-def _reading(evidence: PanelEvidence) -> Reading:
+def _build_reading(evidence: PanelEvidence) -> Reading:
     stance = _STANCES[evidence.relation][1]
     return Reading(
         label=evidence.label,
@@ -208,7 +208,9 @@ def _reading(evidence: PanelEvidence) -> Reading:
     )
 
 
-def _points(review: PanelReview, findings: Sequence[PanelFinding], kind: PointKind | None = None) -> tuple[Point, ...]:
+def _build_points(
+    review: PanelReview, findings: Sequence[PanelFinding], kind: PointKind | None = None
+) -> tuple[Point, ...]:
     return tuple(
         _point(review, finding, kind or ("strength" if finding.kind == "strength" else "weakness"))
         for finding in findings

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assayer.citing.labels import check_each_once, unknown_labels
+from assayer.citing.labels import check_each_once, complain_about_unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.review.schemas import (
     EditedFinding,
@@ -48,7 +48,7 @@ def _check_walkthrough(question: WalkthroughQuestion, answer: WalkthroughAnswer)
 
 
 def _check_look(question: LookQuestion, answer: LookAnswer) -> list[str]:
-    return unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
+    return complain_about_unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
 
 
 def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str]:
@@ -56,7 +56,7 @@ def _check_reading(question: PassageQuestion, answer: ReadingAnswer) -> list[str
         [item.label for item in question.evidence], (item.label for item in answer.papers), "paper"
     )
     noted = (note.point for paper in answer.papers for note in paper.notes)
-    return [*complaints, *unknown_labels(noted, (point.label for point in question.points), "point")]
+    return [*complaints, *complain_about_unknown_labels(noted, (point.label for point in question.points), "point")]
 
 
 def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
@@ -65,14 +65,14 @@ def _check_editor(question: EditorQuestion, answer: EditedReview) -> list[str]:
     known = [*(point.label for point in question.points), *(item.label for item in question.novelty)]
     cited: list[Sequence[str]] = [finding.cites for finding in findings]
     cited += [*(item.cites for item in answer.paragraphs), answer.soundness.cites, answer.contribution.cites]
-    complaints = unknown_labels(merged, known, "point")
+    complaints = complain_about_unknown_labels(merged, known, "point")
     passages, named = [item.label for item in question.passages], [work.label for work in question.named]
     if passages:  # if there are none, citations are ignored
-        complaints += unknown_labels((label for item in cited for label in item), passages, "passage")
-        complaints += unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
+        complaints += complain_about_unknown_labels((label for item in cited for label in item), passages, "passage")
+        complaints += complain_about_unknown_labels((item.work for item in answer.closest), (*passages, *named), "work")
     if named:
         referred = [label for item in (*findings, *answer.paragraphs) for label in item.named]
-        complaints += unknown_labels(referred, named, "work from memory")
+        complaints += complain_about_unknown_labels(referred, named, "work from memory")
     return complaints
 
 
@@ -93,7 +93,9 @@ def _check_criteria(question: EditorQuestion, answer: EditedReviewByCriteria) ->
     wanted = [item.label for item in question.criteria]
     complaints = check_each_once(wanted, (item.label for item in answer.criteria), "criterion")
     if passages := [passage.label for passage in question.passages]:
-        complaints += unknown_labels((label for item in answer.criteria for label in item.cites), passages, "passage")
+        complaints += complain_about_unknown_labels(
+            (label for item in answer.criteria for label in item.cites), passages, "passage"
+        )
     return [*_check_editor(question, answer), *complaints]
 
 

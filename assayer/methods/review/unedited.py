@@ -19,12 +19,12 @@ _MAX_STRENGTHS = 5
 _MAX_MAJOR = 6
 
 
-def no_scores(error: AssayerError) -> Absent:
+def explain_missing_scores(error: AssayerError) -> Absent:
     """Return why there are no scores, after the editor's request failed."""
     return Absent(reason=f"the editor's review could not be obtained: {error.reason}.")
 
 
-def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
+def build_unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedReview:
     """Convert the referees' points to the form of an editor's answer. Nothing is merged, dropped or scored."""
     by_severity = sorted(panel.points, key=lambda point: _SEVERITIES.index(point.severity))
     strengths = [point for point in by_severity if point.kind == "strength"]
@@ -40,7 +40,7 @@ def unedited_review(panel: Panel, passages: Passages, lost: Absent) -> EditedRev
         outlook=nothing,
         redesign=nothing,
         major=[_finding(point, passages) for point in weaknesses[:_MAX_MAJOR]],
-        further=[_further(point, passages) for point in others],
+        further=[_build_further_point(point, passages) for point in others],
         closest=[],
         soundness=score,
         contribution=score,
@@ -63,7 +63,7 @@ def _finding(point: PanelPoint, passages: Passages) -> EditedFinding:
     )
 
 
-def _further(point: PanelPoint, passages: Passages) -> FurtherPoint:
+def _build_further_point(point: PanelPoint, passages: Passages) -> FurtherPoint:
     return FurtherPoint.model_construct(
         labels=[point.label],
         axis="soundness",

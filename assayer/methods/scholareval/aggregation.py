@@ -8,7 +8,7 @@ from assayer.methods.scholareval.candidate_order import round_robin
 from assayer.models import UNDERSPECIFIED, Absent, Assessment, Part, Point, Reading, Score, ScoreCertainty, Summary
 
 
-def unreviewed_assessment(
+def build_unreviewed_assessment(
     name: str, statement: str, error: AssayerError, readings: tuple[Reading, ...] = ()
 ) -> Assessment:
     """Return the assessment of a method or dimension whose review failed; it has no score."""

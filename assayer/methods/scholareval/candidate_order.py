@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from assayer.models import FitLevel, Paper, PaperId
 from assayer.ports import Reranker
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 from assayer.run.journal import Journal
 
 Item = TypeVar("Item", bound=Hashable)
@@ -23,7 +23,7 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[PaperId]]) -> list[PaperI
     return sorted(weights, key=lambda paper: (-weights[paper], paper))
 
 
-def near_enough(
+def keep_near_papers(
     papers: Iterable[PaperId], cosines: Mapping[PaperId, float], fit: FitLevel, min_similarity: float
 ) -> list[PaperId]:
     """Return the papers that are admissible as prior work, in order.
@@ -49,7 +49,7 @@ async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper],
     order = [paper.id for paper in papers]
     if reranker is None or not papers:
         return order
-    scores = await as_result(reranker.score(query, [f"{paper.title}. {paper.abstract}" for paper in papers]))
+    scores = await catch_failure(reranker.score(query, [f"{paper.title}. {paper.abstract}" for paper in papers]))
     if isinstance(scores, Failed):
         journal.record_failure("reranking of papers", scores.error)
         return order

@@ -9,11 +9,16 @@ from assayer.citing.evidence import Evidence, ask_about_all, evidence_batches
 from assayer.citing.labels import label_papers, marker, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, near_beyond_corpus
+from assayer.literature.library import field_coverage, list_ids_beyond_corpus
 from assayer.methods.points import PointWriter
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.aggregation import leading_points, mean_score, score_or_absent, unreviewed_assessment
-from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.aggregation import (
+    build_unreviewed_assessment,
+    leading_points,
+    mean_score,
+    score_or_absent,
+)
+from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_comparison import PaperComparison
@@ -126,7 +131,7 @@ class ContributionModule:
         outcomes = await gather_settled(dimensions, self._search)
         found = self._keep_answers(outcomes, "search for a dimension")
         hits = [hit for item in found for ranked in item for hit in ranked]
-        self._fit = field_coverage(self._corpus_fit, near_beyond_corpus(hits))
+        self._fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(hits))
         papers = {hit.paper.id: hit.paper for hit in hits}
         searched = [item for item, outcome in zip(dimensions, outcomes, strict=True) if not isinstance(outcome, Failed)]
         reranker, journal = self._context.backends.reranker, self._run.journal
@@ -161,7 +166,7 @@ class ContributionModule:
         await self._measure_similarity(papers)
         least = self._options.least_similarity_in_poor_corpus
         by_id = {paper.id: paper for paper in papers}
-        near = [by_id[paper] for paper in near_enough(by_id, self._similarity, self._fit, least)]
+        near = [by_id[paper] for paper in keep_near_papers(by_id, self._similarity, self._fit, least)]
         self._run.journal.record_dropped(
             "candidate paper",
             "not similar enough to the idea, and the corpus does not cover the field",
@@ -248,7 +253,7 @@ class ContributionModule:
         outcomes = await gather_settled(pairs, lambda pair: self._review_dimension(*pair, compared=compared))
         self._run.keep_successes(outcomes, "dimension")
         return [
-            unreviewed_assessment(dimension.name, " ".join(dimension.statements), outcome.error)
+            build_unreviewed_assessment(dimension.name, " ".join(dimension.statements), outcome.error)
             if isinstance(outcome, Failed)
             else outcome
             for (dimension, _), outcome in zip(pairs, outcomes, strict=True)
@@ -272,7 +277,7 @@ class ContributionModule:
         )
         review = await self._context.try_to_ask(tasks.SYNTHESIS, question, "review of a dimension")
         if isinstance(review, Failed):
-            return unreviewed_assessment(name, statement, review.error, readings)
+            return build_unreviewed_assessment(name, statement, review.error, readings)
         return Assessment(
             name=name,
             statement=statement,

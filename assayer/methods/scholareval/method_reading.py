@@ -8,9 +8,9 @@ from typing import NamedTuple
 from assayer.citing.evidence import Evidence, Quoted, ask_about_all, check_quote, evidence_batches
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.literature.library import field_coverage, near_beyond_corpus
+from assayer.literature.library import field_coverage, list_ids_beyond_corpus
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.candidate_order import near_enough, reciprocal_rank_fusion, rerank, round_robin
+from assayer.methods.scholareval.candidate_order import keep_near_papers, reciprocal_rank_fusion, rerank, round_robin
 from assayer.methods.scholareval.first_look import shortlist_by_title
 from assayer.methods.scholareval.options import ScholarEvalOptions
 from assayer.methods.scholareval.paper_evidence import evidence_from_papers, passages_by_paper
@@ -68,12 +68,12 @@ class MethodReader:
         queries = [query for query in method.queries if query.strip()]
         by_query = await self._library.snippets(queries, self._options.snippets) if queries else []
         passages = [passage for found in by_query for passage in found]
-        fit = field_coverage(self._corpus_fit, near_beyond_corpus(passages))
+        fit = field_coverage(self._corpus_fit, list_ids_beyond_corpus(passages))
         found = {passage.paper.id: passage.paper for passage in passages}
         cited = dict.fromkeys(cite for passage in passages for cite in passage.cites if cite not in found)
         found |= {paper.id: paper for paper in await self._library.papers(list(cited))}
         nearness = await self._library.similarity(f"{method.name}. {method.description}", list(found))
-        near = near_enough(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
+        near = keep_near_papers(found, nearness, fit, self._options.least_similarity_in_poor_corpus)
         self._run.journal.record_dropped(
             "paper for a method",
             "not similar enough to the method, and the corpus does not cover the field",

@@ -9,7 +9,7 @@ from typing import Literal
 from assayer.citing.claim_quotes import GivenQuote, Side
 from assayer.citing.evidence import Evidence, Quoted, check_quote
 from assayer.citing.labels import strip_citations
-from assayer.methods.points import build_reading, verified_words
+from assayer.methods.points import build_reading, get_verified_words
 from assayer.methods.scholareval.schemas import ComparedPaper, NoveltyStanding, NoveltyVerdict
 from assayer.models import PaperId, Reading
 
@@ -52,7 +52,7 @@ class PaperComparison:
             year=self.shown.year,
             verdict=self.standing,
             reason=strip_citations(self.reason),
-            quote=verified_words(self.quoted),
+            quote=get_verified_words(self.quoted),
         )
 
     def given_quote(self) -> GivenQuote:

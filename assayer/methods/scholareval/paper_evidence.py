@@ -8,7 +8,7 @@ from assayer.citing.evidence import Evidence, ShownPlace
 from assayer.models import FullText, Paper, PaperId, Passage, Section, TextFlag
 from assayer.run.run import Run
 from assayer.text.sanitise import sanitise
-from assayer.text.section_titles import tells_methods_or_results
+from assayer.text.section_titles import names_methods_or_results
 from assayer.text.sentences import sentence_spans
 
 _MAX_TITLE_CHARS = 300
@@ -113,7 +113,7 @@ _MIN_OWN_SHARE = 0.35
 """Minimum share of an abstract that must remain when its opening is removed."""
 
 
-def own_work(abstract: str) -> str:
+def extract_own_work(abstract: str) -> str:
     """Return the abstract without the general sentences before the first one about the paper's own work. Returns the
     whole abstract if there is no such sentence, or if too little would remain."""
     for start, end in sentence_spans(abstract):
@@ -126,7 +126,7 @@ def own_work(abstract: str) -> str:
 def _text_blocks(
     paper: Paper, passages: Iterable[Passage], full_text: FullText | None, whole_abstract: bool
 ) -> list[_Block]:
-    abstract = paper.abstract.strip() if whole_abstract else own_work(paper.abstract.strip())
+    abstract = paper.abstract.strip() if whole_abstract else extract_own_work(paper.abstract.strip())
     blocks = [_Block("abstract", abstract) if abstract else _Block("title", paper.title)]
     blocks += [
         _Block(passage.section or "passage", passage.text, headed=bool(passage.section))
@@ -147,5 +147,5 @@ def methods_and_results(sections: Iterable[Section]) -> list[Section]:
     """Return the sections on methods or results, in reading order; section numbers are ignored. If no section matches,
     all are returned."""
     everything = [section for section in sections if section.text.strip()]
-    wanted = [section for section in everything if tells_methods_or_results(section.title)]
+    wanted = [section for section in everything if names_methods_or_results(section.title)]
     return wanted or everything

@@ -11,7 +11,7 @@ from assayer.methods.scholareval.soundness_readings import SoundnessReadings
 from assayer.models import Absent, Part
 from assayer.plan_review.review import review_plan
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
-from assayer.run.concurrency import Failed, as_result, task_group
+from assayer.run.concurrency import Failed, catch_failure, task_group
 from assayer.run.run import Run
 
 
@@ -23,8 +23,8 @@ async def evaluate(context: EvaluationContext[ScholarEvalOptions]) -> Evaluation
     soundness = SoundnessModule(context, fit.level, readings)
     contribution = ContributionModule(context, fit.level, readings)
     async with task_group() as group:
-        sound_task = group.create_task(as_result(soundness.evaluate()))
-        contributed_task = group.create_task(as_result(contribution.evaluate()))
+        sound_task = group.create_task(catch_failure(soundness.evaluate()))
+        contributed_task = group.create_task(catch_failure(contribution.evaluate()))
         plan_task = group.create_task(review_plan(context))
     sound, contributed, plan = sound_task.result(), contributed_task.result(), plan_task.result()
     if isinstance(sound, Failed) and isinstance(contributed, Failed):

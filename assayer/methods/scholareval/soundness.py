@@ -6,13 +6,13 @@ from decimal import Decimal
 from typing import Literal
 
 from assayer.citing.claim_numbers import numbers_in
-from assayer.citing.claim_quotes import GivenQuote, Side, given_by_points
+from assayer.citing.claim_quotes import GivenQuote, Side, collect_given_quotes
 from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.errors import AssayerError
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.points import PointWriter, build_reading, verified_words
+from assayer.methods.points import PointWriter, build_reading, get_verified_words
 from assayer.methods.scholareval import tasks
-from assayer.methods.scholareval.aggregation import mean_score, score_or_absent, unreviewed_assessment
+from assayer.methods.scholareval.aggregation import build_unreviewed_assessment, mean_score, score_or_absent
 from assayer.methods.scholareval.first_look import title_shown
 from assayer.methods.scholareval.method_reading import MethodReader, RelevantPaper, method_parts
 from assayer.methods.scholareval.options import ScholarEvalOptions
@@ -94,7 +94,7 @@ class SoundnessModule:
             nonlocal done
             label, search = parts[place].label, searched[place]
             assessment = (
-                unreviewed_assessment(methods[place].name, methods[place].description, search.error)
+                build_unreviewed_assessment(methods[place].name, methods[place].description, search.error)
                 if isinstance(search, Failed)
                 else await self._assess_method(methods[place], read.notes[label], search.fit, read.errors)
             )
@@ -130,7 +130,7 @@ class SoundnessModule:
         fit: FitLevel,
         errors: Sequence[AssayerError],
     ) -> Assessment:
-        readings = tuple(_reading(source, self._numbers) for source in relevant)
+        readings = tuple(_build_reading(source, self._numbers) for source in relevant)
         name, statement = strip_citations(method.name), strip_citations(method.description)
         if not relevant:
             absent = self._no_relevant_paper(errors, fit)
@@ -144,7 +144,7 @@ class SoundnessModule:
         )
         review = await self._context.try_to_ask(tasks.REVIEW, question, "review of a method")
         if isinstance(review, Failed):
-            return unreviewed_assessment(name, statement, review.error, readings)
+            return build_unreviewed_assessment(name, statement, review.error, readings)
         return Assessment(
             name=name,
             statement=statement,
@@ -176,12 +176,12 @@ class SoundnessModule:
         outcome = await self._context.try_to_ask(tasks.SUMMARY, question, "summary of soundness")
         if isinstance(outcome, Failed):
             return Absent(reason=f"Not written: {outcome.error.reason}.")
-        writer = PointWriter(papers, given_by_points(points), self._numbers, self._reader.shown)
+        writer = PointWriter(papers, collect_given_quotes(points), self._numbers, self._reader.shown)
         return writer.summary(outcome)
 
     def _points(self, review: MethodReview, relevant: Sequence[RelevantPaper]) -> tuple[Point, ...]:
         papers, shown = label_papers(item.paper for item in relevant), {item.paper: item.shown for item in relevant}
-        writer = PointWriter(papers, [_given_quote(item) for item in relevant], self._numbers, shown)
+        writer = PointWriter(papers, [_build_given_quote(item) for item in relevant], self._numbers, shown)
         return (
             *writer.points("support", review.support),
             *writer.points("contradiction", review.contradictions),
@@ -189,13 +189,13 @@ class SoundnessModule:
         )
 
 
-def _stated(note: MethodNote) -> str:
+def _format_note(note: MethodNote) -> str:
     return f"{note.did} {note.results} {note.context}"
 
 
-def _reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
+def _build_reading(source: RelevantPaper, idea: Set[Decimal]) -> Reading:
     note = source.note
-    return build_reading(source.shown, _STANCE[note.stance], strip_citations(_stated(note)), source.quoted, idea)
+    return build_reading(source.shown, _STANCE[note.stance], strip_citations(_format_note(note)), source.quoted, idea)
 
 
 def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
@@ -209,14 +209,14 @@ def _paper_note(label: str, source: RelevantPaper) -> PaperNote:
         did=strip_citations(note.did),
         results=strip_citations(note.results),
         context=strip_citations(note.context),
-        quote=verified_words(source.quoted),
+        quote=get_verified_words(source.quoted),
         similarity=shown.similarity,
     )
 
 
-def _given_quote(source: RelevantPaper) -> GivenQuote:
+def _build_given_quote(source: RelevantPaper) -> GivenQuote:
     note = source.note
-    return GivenQuote(paper=source.paper, side=_SIDE[note.stance], statement=_stated(note), quoted=source.quoted)
+    return GivenQuote(paper=source.paper, side=_SIDE[note.stance], statement=_format_note(note), quoted=source.quoted)
 
 
 def _review_digest(assessment: Assessment, score: Score, labels: Mapping[PaperId, str]) -> ReviewDigest:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from assayer.citing.evidence import Evidence
-from assayer.citing.labels import check_each_once, uncited_complaints, unknown_labels
+from assayer.citing.labels import check_each_once, complain_about_uncited_texts, complain_about_unknown_labels
 from assayer.llm import AnswerBounds, Cut, LabelledList, Task
 from assayer.methods.scholareval.schemas import (
     Claim,
@@ -30,8 +30,8 @@ from assayer.prompts import Prompts
 _PROMPTS = Prompts("assayer.methods.scholareval")
 
 
-def _uncited(claims: Iterable[Claim], labels: Sequence[str]) -> list[str]:
-    return uncited_complaints(claim.text for claim in claims) if labels else []
+def _complain_about_uncited_claims(claims: Iterable[Claim], labels: Sequence[str]) -> list[str]:
+    return complain_about_uncited_texts(claim.text for claim in claims) if labels else []
 
 
 def _labels(evidence: Iterable[Evidence]) -> list[str]:
@@ -39,20 +39,20 @@ def _labels(evidence: Iterable[Evidence]) -> list[str]:
 
 
 def _check_first_look(question: FirstLookQuestion, answer: FirstLook) -> list[str]:
-    return unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
+    return complain_about_unknown_labels(answer.labels, (item.label for item in question.shown), "paper")
 
 
 def _check_reading(question: ReadingQuestion, answer: Readings) -> list[str]:
     complaints = check_each_once(_labels(question.evidence), (reading.label for reading in answer.readings), "paper")
     for paper in answer.readings:
-        found = _once_at_most(question.parts, [note.method for note in paper.notes], "method")
+        found = _complain_about_repeated_labels(question.parts, [note.method for note in paper.notes], "method")
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
 
 
 def _check_review(question: ReviewQuestion, answer: MethodReview) -> list[str]:
     labels = [note.label for note in question.notes]
-    return _uncited([*answer.support, *answer.contradictions], labels)
+    return _complain_about_uncited_claims([*answer.support, *answer.contradictions], labels)
 
 
 def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list[str]:
@@ -60,19 +60,21 @@ def _check_comparison(question: ComparisonQuestion, answer: Comparisons) -> list
         _labels(question.evidence), (comparison.label for comparison in answer.comparisons), "paper"
     )
     for paper in answer.comparisons:
-        found = _once_at_most(question.parts, [verdict.dimension for verdict in paper.verdicts], "dimension")
+        found = _complain_about_repeated_labels(
+            question.parts, [verdict.dimension for verdict in paper.verdicts], "dimension"
+        )
         complaints += [f"Paper {paper.label}: {complaint}" for complaint in found]
     return complaints
 
 
-def _once_at_most(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
+def _complain_about_repeated_labels(parts: Iterable[LabelledText], got: Sequence[str], noun: str) -> list[str]:
     """Return complaints about labels that are unknown or were used twice."""
     return check_each_once([part.label for part in parts if part.label in set(got)], got, noun)
 
 
 def _check_synthesis(question: SynthesisQuestion, answer: DimensionReview) -> list[str]:
     labels = [paper.label for paper in question.compared]
-    return _uncited([*answer.strengths, *answer.weaknesses], labels)
+    return _complain_about_uncited_claims([*answer.strengths, *answer.weaknesses], labels)
 
 
 def _bound_first_look(question: FirstLookQuestion) -> AnswerBounds:

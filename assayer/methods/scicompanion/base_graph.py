@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.models import EdgeKind, NamedContent, NodeKey, PaperContents, PaperId
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 from assayer.text.sanitise import sanitise
 
 _NAME_CHARS = 240
@@ -32,7 +32,7 @@ class _SharedName(NamedTuple):
         return -(introduced and built_on), -len(self.papers)
 
 
-def with_contents(
+def add_contents(
     graph: StateGraph,
     contents: Mapping[PaperId, PaperContents],
     new: Set[PaperId],
@@ -42,57 +42,59 @@ def with_contents(
     """Add names and claims from the `contents` of the graph's papers; `new` holds the papers added in this step. A name
     is added only if several papers share it. Names and claims that were deleted are not added again."""
     known = {item: contents[item] for item in graph.papers if item in contents}
-    shared = [item for item in _names(known) if len(item.papers) > 1 and new & item.papers.keys()]
+    shared = [item for item in _collect_names(known) if len(item.papers) > 1 and new & item.papers.keys()]
     for name in sorted(shared, key=_SharedName.weight)[: options.names]:
-        graph = _with_name(graph, name, step)
+        graph = _add_name(graph, name, step)
     stating = [item for item in known if item in new and known[item].claims]
     for paper in stating[: options.claims]:
-        graph = _with_claim(graph, paper, known[paper].claims[0], step)
+        graph = _add_claim(graph, paper, known[paper].claims[0], step)
     for edge in _derivations(graph, known):
         graph = graph.with_edge(edge, step).graph
     return graph
 
 
-def _names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
+def _collect_names(contents: Mapping[PaperId, PaperContents]) -> list[_SharedName]:
     """Collect the names, in order of first appearance."""
     found: dict[tuple[str, str], dict[PaperId, NamedContent]] = {}
     for paper, content in contents.items():
         for named in content.named:
-            found.setdefault((named.kind, normalised_name(named.name)), {})[paper] = named
+            found.setdefault((named.kind, normalise_name(named.name)), {})[paper] = named
     return [_SharedName(next(iter(papers.values())), papers) for papers in found.values()]
 
 
-def _with_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
+def _add_name(graph: StateGraph, name: _SharedName, step: int) -> StateGraph:
     kind = name.first.kind
     if graph.was_deleted(kind, name.first.name) or not _is_harmless(name.first.name):
         return graph
     graph, _, node = graph.with_node(kind, name.first.name, "", step)
     if node is not None:
         for paper, named in name.papers.items():
-            graph = graph.with_edge(_quoted(graph, paper, _KINDS[kind], node, named.sentence), step).graph
+            graph = graph.with_edge(_build_quoting_edge(graph, paper, _KINDS[kind], node, named.sentence), step).graph
     return graph
 
 
-def _with_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> StateGraph:
+def _add_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> StateGraph:
     if len(claim) > _NAME_CHARS or graph.was_deleted("claim", claim) or not _is_harmless(claim):
         return graph
     graph, _, node = graph.with_node("claim", claim, "", step)
-    return graph if node is None else graph.with_edge(_quoted(graph, paper, "states", node, claim), step).graph
+    return (
+        graph if node is None else graph.with_edge(_build_quoting_edge(graph, paper, "states", node, claim), step).graph
+    )
 
 
 def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
     """Yield an edge for every paper that cites another paper and says that it builds on something which the other
     introduces."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
-    for name in _names(contents):
+    for name in _collect_names(contents):
         for paper, named in name.papers.items():
             for other, theirs in name.papers.items():
                 ends = graph.papers[paper], graph.papers[other]
                 if named.built_on and theirs.introduced and ends in cites:
-                    yield _quoted(graph, paper, "derives", ends[1], named.sentence)
+                    yield _build_quoting_edge(graph, paper, "derives", ends[1], named.sentence)
 
 
-def _quoted(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
+def _build_quoting_edge(graph: StateGraph, paper: PaperId, kind: EdgeKind, target: NodeKey, sentence: str) -> NewEdge:
     """Return an edge that quotes the paper's own words. It has no quote if the words must not be shown in prompts."""
     if not _is_harmless(sentence):
         return NewEdge(graph.papers[paper], target, kind, "stated", BY_CORPUS)

@@ -9,7 +9,7 @@ from assayer.methods.scicompanion.graph import NewEdge, StateGraph
 from assayer.methods.scicompanion.schemas import AddedEdge, AddedNode, GraphCompletion, GraphPaper, Removal, Revision
 from assayer.models import EdgeKey, EdgeKind, GraphEdit, NodeKey
 from assayer.ports import Embedder
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 
 _SUBJECT_CHARS = 200
 _NAME_CHARS = 80
@@ -167,4 +167,4 @@ class _Editing:
 
 def _cut(text: str, chars: int) -> str:
     """Truncate a text at a whole word, marking the cut."""
-    return text if len(text) <= chars else f"{first_words(text, chars)} …"
+    return text if len(text) <= chars else f"{keep_beginning(text, chars)} …"

@@ -44,7 +44,7 @@ async def judge_dimensions(
             name=strip_citations(dimension.title),
             statement=strip_citations(dimension.question),
             score=dimension.to_score(answer.score, strip_citations(answer.rationale)),
-            points=_points(answer, question, state.graph),
+            points=_build_points(answer, question, state.graph),
             readings=(),
         )
 
@@ -53,16 +53,18 @@ async def judge_dimensions(
     return _combine(
         dimensions,
         [
-            _without_score(item, f"Not judged: {outcome.error.reason}.") if isinstance(outcome, Failed) else outcome
+            _build_unscored_assessment(item, f"Not judged: {outcome.error.reason}.")
+            if isinstance(outcome, Failed)
+            else outcome
             for item, outcome in zip(dimensions, outcomes, strict=True)
         ],
     )
 
 
-def without_scores(dimensions: Sequence[RubricDimension]) -> Evaluated:
+def build_unscored_evaluation(dimensions: Sequence[RubricDimension]) -> Evaluated:
     """Return all dimensions without scores, for use when no language model is configured."""
     reason = "no language model is configured."
-    return _combine(dimensions, [_without_score(dimension, reason) for dimension in dimensions])
+    return _combine(dimensions, [_build_unscored_assessment(dimension, reason) for dimension in dimensions])
 
 
 def _combine(dimensions: Sequence[RubricDimension], assessments: Sequence[Assessment]) -> Evaluated:
@@ -96,7 +98,7 @@ def _summary(points: Sequence[Point]) -> Summary:
     return Summary(strengths=of("strength"), weaknesses=of("weakness"), suggestions=of("suggestion"))
 
 
-def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
+def _build_unscored_assessment(dimension: RubricDimension, reason: str) -> Assessment:
     return Assessment(
         name=strip_citations(dimension.title),
         statement=strip_citations(dimension.question),
@@ -106,16 +108,16 @@ def _without_score(dimension: RubricDimension, reason: str) -> Assessment:
     )
 
 
-def _points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -> tuple[Point, ...]:
+def _build_points(answer: Judgement, question: DimensionQuestion, graph: StateGraph) -> tuple[Point, ...]:
     """Convert the answer to points. A point gets the quotes of edges that say the same about the papers that it
     cites."""
     papers = {paper.label: paper.paper_id for paper in question.papers}
-    quotes = [quote for edge in graph.edges.values() for quote in _given_quotes(edge, graph)]
+    quotes = [quote for edge in graph.edges.values() for quote in _collect_given_quotes(edge, graph)]
     numbers = numbers_in(f"{question.title}\n\n{question.idea}")
     return PointWriter(papers, quotes, numbers, {paper.paper_id: paper for paper in question.papers}).all_points(answer)
 
 
-def _given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
+def _collect_given_quotes(edge: EvidenceEdge, graph: StateGraph) -> list[GivenQuote]:
     """Return an edge's quotes. A quote for evidence on one of the idea's claims counts for the side that the evidence
     supports; other quotes can support points on either side."""
     paper = graph.evidence.get(edge.key)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from assayer.citing.labels import labels_to_markers
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.base_graph import with_contents
+from assayer.methods.scicompanion.base_graph import add_contents
 from assayer.methods.scicompanion.editing import apply_edits
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
@@ -16,7 +16,7 @@ from assayer.methods.scicompanion.retrieval import Retrieved, retrieve
 from assayer.methods.scicompanion.schemas import GraphCompletion, NextQueries, StateQuestion
 from assayer.methods.scicompanion.tasks import COMPLETION, QUERIES, STEP, TRACE
 from assayer.models import GraphEdit, GraphStep, Idea, PaperId
-from assayer.run.concurrency import Failed, as_result
+from assayer.run.concurrency import Failed, catch_failure
 
 _QUERY_CHARS = 400
 _MIN_WORDS = 8
@@ -43,7 +43,7 @@ class Exploration:
         every later request."""
         queries = await self._first_queries(state)
         for step in range(1, self._options.steps + 1):
-            queries = _new_queries(queries, state.asked, self._options.queries)
+            queries = _keep_new_queries(queries, state.asked, self._options.queries)
             if not queries:
                 break
             state, queries = await self._step(state, queries, step)
@@ -65,17 +65,17 @@ class Exploration:
         state = replace(state, graph=graph, found=retrieved.found, asked=(*state.asked, *queries))
         state = replace(state, history=state.history.with_graph(state.graph))
         if not self._context.has_model:
-            return _with_step(state, queries, step, retrieved, (), WITHOUT_LLM), ()
-        result = await as_result(self._run_calls(state, step, retrieved.new))
+            return _add_step(state, queries, step, retrieved, (), WITHOUT_LLM), ()
+        result = await catch_failure(self._run_calls(state, step, retrieved.new))
         if isinstance(result, Failed):
             self._run.journal.record_failure("reasoning step", result.error)
-            return _with_step(state, queries, step, retrieved, (), f"{result.error.reason}."), ()
-        return _with_step(result.state, queries, step, retrieved, result.edits, None), result.queries
+            return _add_step(state, queries, step, retrieved, (), f"{result.error.reason}."), ()
+        return _add_step(result.state, queries, step, retrieved, result.edits, None), result.queries
 
     async def _with_contents(self, retrieved: Retrieved, step: int) -> StateGraph:
         """Return the graph, with what the corpus graph knows about its papers added."""
         contents = await self._library.contents(list(retrieved.graph.papers))
-        return with_contents(retrieved.graph, contents, retrieved.new, self._options, step)
+        return add_contents(retrieved.graph, contents, retrieved.new, self._options, step)
 
     async def _run_calls(self, state: CompanionState, step: int, new: frozenset[PaperId]) -> _StepResult:
         """Run one step's LLM requests. Raises LlmError or BudgetExhausted if one of them fails."""
@@ -84,7 +84,7 @@ class Exploration:
             return await self._run_separate_calls(state, step, question, new)
         answer = await self._context.ask(STEP, question)
         edited, edits = await self._apply_answer(state, answer, question, step)
-        return _StepResult(_with_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
+        return _StepResult(_add_trace(edited, answer.trace, question, step), edits, tuple(answer.queries))
 
     async def _run_separate_calls(
         self, state: CompanionState, step: int, question: StateQuestion, new: frozenset[PaperId]
@@ -92,7 +92,7 @@ class Exploration:
         context, run, options = self._context, self._run, self._options
         state, edits = await self._apply_answer(state, await context.ask(COMPLETION, question), question, step)
         asked_next = state_question(state, run, options, step, new)
-        state = _with_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
+        state = _add_trace(state, (await context.ask(TRACE, asked_next)).trace, asked_next, step)
         if step == options.steps:
             return _StepResult(state, edits, ())
         answer: NextQueries = await context.ask(QUERIES, state_question(state, run, options, step, new))
@@ -121,18 +121,18 @@ def idea_queries(idea: Idea, limit: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys((idea.title, *long_enough)))[:limit]
 
 
-def _new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tuple[str, ...]:
+def _keep_new_queries(queries: Sequence[str], asked: Sequence[str], limit: int) -> tuple[str, ...]:
     known = {item.casefold() for item in asked}
     distinct = dict.fromkeys(" ".join(query.split()) for query in queries)
     return tuple(item for item in distinct if item and item.casefold() not in known)[:limit]
 
 
-def _with_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
+def _add_trace(state: CompanionState, trace: str, question: StateQuestion, step: int) -> CompanionState:
     text = labels_to_markers(" ".join(trace.split()), {paper.label: paper.paper_id for paper in question.papers})
     return replace(state, notebook=state.notebook.with_entry(step, text))
 
 
-def _with_step(
+def _add_step(
     state: CompanionState,
     queries: tuple[str, ...],
     step: int,

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from assayer.models import EdgeBasis, EdgeKey, EdgeKind, EvidenceEdge, EvidenceNode, NodeKey, NodeKind, PaperId
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 
 IDEA_NODE = NodeKey("N0")
 RECORDED_KINDS: frozenset[EdgeKind] = frozenset(("cites", "co_cited", "near"))
@@ -76,7 +76,7 @@ class StateGraph:
     def _names(self) -> Mapping[tuple[NodeKind, str], NodeKey]:
         names: dict[tuple[NodeKind, str], NodeKey] = {}
         for node in self.nodes.values():
-            names.setdefault((node.kind, normalised_name(node.name)), node.key)
+            names.setdefault((node.kind, normalise_name(node.name)), node.key)
         return names
 
     @cached_property
@@ -92,7 +92,7 @@ class StateGraph:
         return tuple(edge for edge in self.edges.values() if node in (edge.source, edge.target))
 
     def was_deleted(self, kind: NodeKind, name: str) -> bool:
-        return (kind, normalised_name(name)) in self.deleted_names
+        return (kind, normalise_name(name)) in self.deleted_names
 
     # Additions from searches
 
@@ -101,7 +101,7 @@ class StateGraph:
         that node."""
         if paper in self.pruned:
             return Changed(self)
-        known = self.papers.get(paper) or self._names.get(("paper", normalised_name(title)))
+        known = self.papers.get(paper) or self._names.get(("paper", normalise_name(title)))
         if known is not None:
             return Changed(replace(self, papers={**self.papers, paper: known}), None, known)
         added = self._with_node("paper", title, "", step)
@@ -116,9 +116,9 @@ class StateGraph:
         else `same`, a node judged to have the same meaning."""
         if kind not in _CONTENTS:
             return Changed(self, "papers come from searches only" if kind == "paper" else "there is one idea only")
-        if not normalised_name(name):
+        if not normalise_name(name):
             return Changed(self, "it has no name")
-        known = self._names.get((kind, normalised_name(name)), same)
+        known = self._names.get((kind, normalise_name(name)), same)
         if known is not None and known in self.nodes and self.nodes[known].kind == kind:
             node = self.nodes[known]
             return Changed(
@@ -161,7 +161,7 @@ class StateGraph:
                 papers={paper: node for paper, node in self.papers.items() if paper not in gone},
                 evidence={edge: paper for edge, paper in self.evidence.items() if edge in edges},
                 pruned=self.pruned | gone,
-                deleted_names=self.deleted_names | {(self.nodes[key].kind, normalised_name(self.nodes[key].name))},
+                deleted_names=self.deleted_names | {(self.nodes[key].kind, normalise_name(self.nodes[key].name))},
             )
         )
 
@@ -182,9 +182,9 @@ class StateGraph:
             return Changed(self, f"there is no node {key}")
         if name is not None and node.kind not in _CONTENTS:
             return Changed(self, "the title of a paper or of the idea is a record and stays as it is")
-        if name is not None and not normalised_name(name):
+        if name is not None and not normalise_name(name):
             return Changed(self, "it would have no name")
-        other = None if name is None else self._names.get((node.kind, normalised_name(name)))
+        other = None if name is None else self._names.get((node.kind, normalise_name(name)))
         if other not in (None, key):
             return Changed(self, f"there is a {node.kind} of that name already: {other}")
         revised = node.model_copy(
@@ -226,7 +226,7 @@ class StateGraph:
         faults = {
             "a node cannot be joined to itself": new.source == new.target,
             f"only records and searches can say “{new.kind}”": new.kind in RECORDED_KINDS and new.basis != "record",
-            f"“{new.kind}” cannot lead from {_a(source)} to {_a(target)}": source not in sources
+            f"“{new.kind}” cannot lead from {_describe_kind(source)} to {_describe_kind(target)}": source not in sources
             or target not in targets,
             f"it is there already: {self._joined.get(_ends(new))}": _ends(new) in self._joined,
             f"the graph is full: it holds {self.most_edges} edges": len(self.edges) >= self.most_edges,
@@ -257,5 +257,5 @@ def _ends(edge: EvidenceEdge | NewEdge) -> tuple[NodeKey, NodeKey, EdgeKind]:
     return edge.source, edge.target, edge.kind
 
 
-def _a(kind: NodeKind) -> str:
+def _describe_kind(kind: NodeKind) -> str:
     return "the idea" if kind == "idea" else f"a {kind}"

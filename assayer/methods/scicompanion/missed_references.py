@@ -43,7 +43,7 @@ class _NoFullTexts:
         return {paper.id: Absent(reason="full texts are not read for this") for paper in papers}
 
 
-async def missed_references(
+async def find_missed_references(
     idea: Idea,
     literature: Literature,
     cutoff: dt.date | None,
@@ -63,11 +63,11 @@ async def missed_references(
     papers = await library.with_retractions([found.papers[paper_of(item.label)] for item in recommended])
     intermediate = {paper_of(why.label) for item in recommended for why in item.found if why.label}
     seen = {paper.id: paper for paper in await library.papers(sorted(intermediate))}
-    ways = (tuple(_ways(item.found, seen)) for item in recommended)
+    ways = (tuple(_list_ways_found(item.found, seen)) for item in recommended)
     return MissedReferences(idea, fit, tuple(MissedReference(*item) for item in zip(papers, ways, strict=True)))
 
 
-def _ways(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
+def _list_ways_found(found: Sequence[ReasonFound], seen: Mapping[PaperId, Paper]) -> Iterator[WayFound]:
     for why in found:
         if why.label is None:
             yield WayFound(why.kind, None)

@@ -5,13 +5,13 @@ It follows "SciCompanion: Graph-Grounded Reasoning for Structured Evaluation of 
 
 from assayer.citing.labels import paper_of
 from assayer.evaluation_context import EvaluationContext
-from assayer.methods.scicompanion.evaluation import judge_dimensions, without_scores
+from assayer.methods.scicompanion.evaluation import build_unscored_evaluation, judge_dimensions
 from assayer.methods.scicompanion.exploration import Exploration
 from assayer.methods.scicompanion.graph import empty_graph
 from assayer.methods.scicompanion.history import GraphHistory
 from assayer.methods.scicompanion.options import METHOD, SciCompanionOptions
 from assayer.methods.scicompanion.prompt_state import CompanionState
-from assayer.methods.scicompanion.retrieval import recommended_references, with_known_reasons
+from assayer.methods.scicompanion.retrieval import keep_known_reasons, recommended_references
 from assayer.models import FitLevel, Notice
 from assayer.reports.assembly import EvaluationResult, Findings, assemble_report
 
@@ -24,13 +24,17 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     dimensions = options.rubric()
     run.report_progress(METHOD, 0, options.steps + 1)
     fit = await library.fit(idea.text)
-    state = await explored(context, fit.level)
-    evaluated = await judge_dimensions(context, state, dimensions) if context.has_model else without_scores(dimensions)
+    state = await explore_literature(context, fit.level)
+    evaluated = (
+        await judge_dimensions(context, state, dimensions)
+        if context.has_model
+        else build_unscored_evaluation(dimensions)
+    )
     run.report_progress(METHOD, options.steps + 1, options.steps + 1)
     best = recommended_references(idea, state.graph, state.found, options.recommended)
     intermediate = {paper_of(why.label) for item in best for why in item.found if why.label} - state.found.papers.keys()
     papers = {**state.found.papers, **{paper.id: paper for paper in await library.papers(sorted(intermediate))}}
-    recommended = [with_known_reasons(item, papers) for item in best]
+    recommended = [keep_known_reasons(item, papers) for item in best]
     findings = Findings(
         summary=evaluated.summary,
         parts=(evaluated.part,),
@@ -42,7 +46,7 @@ async def evaluate(context: EvaluationContext[SciCompanionOptions]) -> Evaluatio
     return await assemble_report(METHOD, context, findings)
 
 
-async def explored(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
+async def explore_literature(context: EvaluationContext[SciCompanionOptions], fit: FitLevel) -> CompanionState:
     """Explore the literature, and return the graph and notebook after the last step. Raises LiteratureError if the
     corpus fails, and errors that would affect every later LLM request."""
     options = context.options

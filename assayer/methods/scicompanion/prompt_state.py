@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assayer.citing.labels import strip_citations
-from assayer.methods.innoeval.prompt_evidence import clean_text, on_one_line
+from assayer.methods.innoeval.prompt_evidence import clean_text, join_lines
 from assayer.methods.scholareval.paper_evidence import title_line
 from assayer.methods.scicompanion.graph import StateGraph
 from assayer.methods.scicompanion.history import GraphHistory
@@ -55,9 +55,9 @@ def state_question(
     return StateQuestion(
         title=state.idea.title,
         idea=state.text,
-        papers=_shown_papers(state, run, options.paper_chars, new),
+        papers=_show_papers(state, run, options.paper_chars, new),
         nodes=tuple(
-            ShownNode(label=item.key, kind=item.kind, name=on_one_line(item.name), note=on_one_line(item.note))
+            ShownNode(label=item.key, kind=item.kind, name=join_lines(item.name), note=join_lines(item.note))
             for item in graph.nodes.values()
             if item.kind not in ("idea", "paper")
         ),
@@ -75,8 +75,8 @@ def state_question(
             for item in graph.edges.values()
         ),
         notebook=tuple(NotedEntry(step=entry.step, text=entry.text) for entry in noted),
-        refused=_refused(state.steps[-1].edits if state.steps else ()),
-        asked=tuple(_asked(query, state) for query in state.asked),
+        refused=_describe_refusals(state.steps[-1].edits if state.steps else ()),
+        asked=tuple(_describe_query(query, state) for query in state.asked),
         step=step,
         steps=options.steps,
         limit=options.queries,
@@ -90,7 +90,7 @@ def _paper_label(node: NodeKey) -> str:
     return f"P{node[1:]}"
 
 
-def _shown_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
+def _show_papers(state: CompanionState, run: Run, chars: int, new: frozenset[PaperId]) -> tuple[GraphPaper, ...]:
     """Return the graph's papers as shown in prompts, in the order in which they were added."""
     paper_of_node: Mapping[NodeKey, PaperId] = state.graph.paper_of_node
     shown = []
@@ -123,7 +123,7 @@ def mark_cut(text: str, whole: str) -> str:
     return f"{text} […]" if text.split()[-1:] != whole.split()[-1:] else text
 
 
-def _asked(query: str, state: CompanionState) -> AskedQuery:
+def _describe_query(query: str, state: CompanionState) -> AskedQuery:
     """Return the query with the papers in the graph that it found, in the order in which they were added."""
     reasons = state.found.reasons
     brought = (key for key, item in state.graph.paper_of_node.items() if _was_found_by(reasons.get(item, ()), query))
@@ -134,6 +134,6 @@ def _was_found_by(reasons: tuple[ReasonFound, ...], query: str) -> bool:
     return any(why.query == strip_citations(query) for why in reasons)
 
 
-def _refused(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
+def _describe_refusals(edits: tuple[GraphEdit, ...]) -> tuple[str, ...]:
     refused = [f"{edit.action} {edit.subject}: {edit.refused}" for edit in edits if edit.refused is not None]
     return tuple(refused[:_MAX_REFUSED])

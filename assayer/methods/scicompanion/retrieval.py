@@ -11,7 +11,7 @@ from assayer.methods.scicompanion.graph import IDEA_NODE, NewEdge, StateGraph
 from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk import Found, Step, walk
 from assayer.models import Idea, NodeKey, Paper, PaperId, ReasonFound, RecommendedReference
-from assayer.text.names import normalised_name
+from assayer.text.names import normalise_name
 
 _REFERENCES = 200
 """Maximum number of references read per paper to link the graph's papers."""
@@ -70,11 +70,11 @@ async def retrieve(
         known = len(graph.nodes)
         graph = graph.with_paper(item.paper.id, " ".join(item.paper.title.split()), step).graph
         new += [item.paper.id] if len(graph.nodes) > known else []
-    graph = await _with_edges(graph, found, brought, library, step)
+    graph = await _add_edges(graph, found, brought, library, step)
     return Retrieved(graph, found, len(brought), frozenset(new))
 
 
-async def _with_edges(
+async def _add_edges(
     graph: StateGraph, found: FoundPapers, brought: Sequence[Found], library: Library, step: int
 ) -> StateGraph:
     """Return the graph with edges added: first from its papers' reference lists, then from the citations that were
@@ -135,16 +135,16 @@ def recommended_references(
     idea or to its claims, methods and concepts; other papers in the graph; all others. In each group, papers found by
     several searches come first. Left out are deleted papers, papers in `known`, papers whose title occurs in the idea,
     and duplicate records."""
-    text = f" {normalised_name(idea.own_words.text)} "
+    text = f" {normalise_name(idea.own_words.text)} "
     titles: dict[str, PaperId] = {}
     left_out = graph.pruned | set(known)
-    joined = _joined_papers(graph)
+    joined = _find_linked_papers(graph)
 
     def order(paper: PaperId) -> tuple[bool, bool, float]:
         return paper not in joined, paper not in graph.papers, -found.scores[paper]
 
     for paper in sorted(found.scores, key=order):
-        title = normalised_name(found.papers[paper].title)
+        title = normalise_name(found.papers[paper].title)
         if paper in left_out or (len(title.split()) >= _MIN_TITLE_WORDS and f" {title} " in text):
             continue
         titles.setdefault(title, paper)
@@ -159,7 +159,7 @@ def recommended_references(
     )
 
 
-def _joined_papers(graph: StateGraph) -> set[PaperId]:
+def _find_linked_papers(graph: StateGraph) -> set[PaperId]:
     """Return the papers linked to the idea, directly or through one other node. Edges from records do not count;
     neither do edges from the corpus graph, which were found by patterns."""
     stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
@@ -169,7 +169,7 @@ def _joined_papers(graph: StateGraph) -> set[PaperId]:
     return {paper for paper, node in graph.papers.items() if node in ends}
 
 
-def with_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
+def keep_known_reasons(recommended_reference: RecommendedReference, papers: Container[PaperId]) -> RecommendedReference:
     """Return the reference without the reasons that name an unknown paper, such as one outside the date window."""
     known = tuple(why for why in recommended_reference.found if why.label is None or paper_of(why.label) in papers)
     return recommended_reference.model_copy(update={"found": known})

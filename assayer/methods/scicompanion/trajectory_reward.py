@@ -109,24 +109,24 @@ def graph_structure(graph: StateGraph, enough_quotes: int) -> GraphStructure:
     contents = {key for key, node in graph.nodes.items() if node.kind not in ("idea", "paper")}
     papers = {key for key, node in graph.nodes.items() if node.kind == "paper"}
     own = {item.target for item in proposed if item.source == IDEA_NODE} & contents
-    compared = {end for item in stated for end, other in _both_ways(item) if other in papers} & own
+    compared = {end for item in stated for end, other in _list_both_directions(item) if other in papers} & own
     others = len(graph.nodes) - 1
     return GraphStructure(
         informativeness=quoted / max(enough_quotes, len(proposed)),
         coverage=len(compared) / len(own) if own else 0.0,
-        coherence=(len(_connected_to_idea(graph.edges.values())) - 1) / others if others else 0.0,
+        coherence=(len(_find_connected_nodes(graph.edges.values())) - 1) / others if others else 0.0,
     )
 
 
-def _both_ways(edge: EvidenceEdge) -> tuple[tuple[NodeKey, NodeKey], tuple[NodeKey, NodeKey]]:
+def _list_both_directions(edge: EvidenceEdge) -> tuple[tuple[NodeKey, NodeKey], tuple[NodeKey, NodeKey]]:
     return (edge.source, edge.target), (edge.target, edge.source)
 
 
-def _connected_to_idea(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
+def _find_connected_nodes(edges: Iterable[EvidenceEdge]) -> set[NodeKey]:
     """Return the nodes connected to the idea, including the idea itself."""
     neighbours: dict[NodeKey, set[NodeKey]] = {}
     for edge in edges:
-        for end, other in _both_ways(edge):
+        for end, other in _list_both_directions(edge):
             neighbours.setdefault(end, set()).add(other)
     reached, frontier = {IDEA_NODE}, [IDEA_NODE]
     while frontier:

@@ -14,7 +14,7 @@ from assayer.methods.scicompanion.options import SciCompanionOptions
 from assayer.methods.scicompanion.walk_scoring import (
     CosineRange,
     Mass,
-    heaviest,
+    choose_heaviest,
     move_mass,
     ranking_scores,
     start_mass,
@@ -120,13 +120,13 @@ async def walk(
             if hit.similarity > max((cosine.get(hit.paper.id, -1.0) for cosine in cosines[:-1]), default=-1.0):
                 seen.steps[hit.paper.id] = [Step("dense", None, query)]
     mass = await _mass(start_mass(cosines), seen, options.hops)
-    near = await _nearness(queries, cosines, heaviest(mass, _MAX_COMPARED), literature)
-    return await _best(ranking_scores(near, mass), seen, options.found)
+    near = await _measure_nearness(queries, cosines, choose_heaviest(mass, _MAX_COMPARED), literature)
+    return await _fetch_best(ranking_scores(near, mass), seen, options.found)
 
 
-async def _best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
+async def _fetch_best(scores: Mass, seen: _Neighbourhood, limit: int) -> list[Found]:
     """Return the best papers, fetching only as many records as it takes to get `limit` admitted papers."""
-    waiting = iter(heaviest(scores, len(scores)))
+    waiting = iter(choose_heaviest(scores, len(scores)))
     best: list[PaperId] = []
     while len(best) < limit and (batch := list(islice(waiting, limit - len(best)))):
         best += await seen.read(batch)
@@ -138,7 +138,7 @@ async def _mass(start: Mass, seen: _Neighbourhood, steps: int) -> Mass:
     hops: list[Mass] = []
     mass = start
     for _ in range(steps):
-        nearest = heaviest(mass, _FRONTIER_SIZE if hops else len(mass))
+        nearest = choose_heaviest(mass, _FRONTIER_SIZE if hops else len(mass))
         frontier = {item: mass[item] for item in await seen.read(nearest)}
         await seen.explore(frontier)
         mass = move_mass(frontier, seen.cited, seen.citing)
@@ -146,7 +146,7 @@ async def _mass(start: Mass, seen: _Neighbourhood, steps: int) -> Mass:
     return sum_over_hops(hops)
 
 
-async def _nearness(
+async def _measure_nearness(
     queries: Sequence[str],
     found: Sequence[Mapping[PaperId, float]],
     reached: Collection[PaperId],

@@ -49,7 +49,7 @@ def start_mass(cosines: Sequence[Mapping[PaperId, float]]) -> dict[PaperId, floa
     return _scale_to_one(mass)
 
 
-def heaviest(mass: Mass, count: int) -> dict[PaperId, float]:
+def choose_heaviest(mass: Mass, count: int) -> dict[PaperId, float]:
     """Return the `count` papers with the greatest mass; ties are broken by id."""
     return dict(heapq.nsmallest(count, mass.items(), key=lambda item: (-item[1], item[0])))
 

@@ -38,7 +38,7 @@ from assayer.models.reward import RewardItem
 from assayer.own_references import titles
 from assayer.prompts import fence
 from assayer.text import headings
-from assayer.text.sanitise import hidden_flags
+from assayer.text.sanitise import build_hidden_flags
 from assayer_client import errors as client_errors
 from benchmarks.hostile.fuzzing.document_readers import DOCUMENT_READERS, xml_text
 from cluster.cli import mcp, output
@@ -106,7 +106,7 @@ def _file(text: str) -> io.BytesIO:
 def _merged(text: str) -> object:
     """Read the text as a file in the snapshot's format; csv.Error counts as a refusal."""
     try:
-        return list(openalex_snapshot.merged_ids(io.StringIO(text)))
+        return list(openalex_snapshot.read_merged_ids(io.StringIO(text)))
     except csv.Error:
         return None
 
@@ -148,7 +148,9 @@ def _institutions(text: str) -> object:
 
 INNER_READERS: dict[str, Callable[[str], object]] = {
     **DOCUMENT_READERS,
-    "assayer.bias_test.variants.persuasive_variant": lambda text: variants.persuasive_variant(_IDEA, 1, text),
+    "assayer.bias_test.variants.build_persuasive_variant": lambda text: variants.build_persuasive_variant(
+        _IDEA, 1, text
+    ),
     "assayer.blinding.author_block.author_block": lambda text: list(
         author_block.author_block(text, "A title", headings.find_headings(text))
     ),
@@ -171,19 +173,21 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.blinding.institution_patterns.affiliations": lambda text: list(
         institution_patterns.affiliations(text, [])
     ),
-    "assayer.blinding.labelled_lines.labelled_lines": lambda text: list(labelled_lines.labelled_lines(text, 500)),
-    "assayer.blinding.mentions.mentions": lambda text: list(mentions.mentions(text, _PEOPLE)),
+    "assayer.blinding.labelled_lines.find_labelled_lines": lambda text: list(
+        labelled_lines.find_labelled_lines(text, 500)
+    ),
+    "assayer.blinding.mentions.find_mentions": lambda text: list(mentions.find_mentions(text, _PEOPLE)),
     "assayer.blinding.names.is_list_of_people": lambda text: names.is_list_of_people(text, confirmed=False),
     "assayer.blinding.names.people_of_one_form": names.people_of_one_form,
-    "assayer.blinding.people.likely_people": lambda text: list(people.likely_people(text, 0, len(text))),
+    "assayer.blinding.people.find_likely_people": lambda text: list(people.find_likely_people(text, 0, len(text))),
     "assayer.blinding.personal_pages.personal_pages": lambda text: list(personal_pages.personal_pages(text, _PEOPLE)),
     "assayer.blinding.roles.roles": lambda text: list(roles.roles(text, ())),
     "assayer.blinding.spans.apply": lambda text: spans.apply(text, ()),
-    "assayer.citing.claim_quotes.quoted_point": lambda text: claim_quotes.quoted_point(
+    "assayer.citing.claim_quotes.build_quoted_point": lambda text: claim_quotes.build_quoted_point(
         "support", text, {"P1": PaperId("a")}, (), claim_numbers.KnownNumbers(set(), {PaperId("a"): set()})
     ),
     "assayer.citing.labels.labels_in": lambda text: list(labels.labels_in(text)),
-    "assayer.citing.labels.uncited_complaints": lambda text: labels.uncited_complaints((text,)),
+    "assayer.citing.labels.complain_about_uncited_texts": lambda text: labels.complain_about_uncited_texts((text,)),
     "assayer.citing.evidence.point": lambda text: citing_evidence.point("support", text, {"P1": PaperId("a")}, {}),
     "assayer.ideas.front_matter.split_front_matter, its fields": lambda text: front_matter.split_front_matter(
         f"---\n{text}\n---\nA plan"
@@ -194,27 +198,29 @@ INNER_READERS: dict[str, Callable[[str], object]] = {
     "assayer.methods.debate.turns.check_debate_quote": lambda text: turns.check_debate_quote(
         _ITEM.model_copy(update={"idea": text}), "idea", text[:300]
     ),
-    "assayer.methods.grapheval.scoring.choice.titled_text": lambda text: choice.titled_text("A title", text),
+    "assayer.methods.grapheval.scoring.choice.build_titled_text": lambda text: choice.build_titled_text(
+        "A title", text
+    ),
     "assayer.methods.scicompanion.prompt_state.mark_cut": lambda text: prompt_state.mark_cut(text[:99], text),
     "assayer.methods.innoeval.search.excerpts.excerpt": lambda text: excerpts.excerpt((text,), {"plan"}, 2_000),
     "assayer.own_references.titles.is_other_title": lambda text: titles.is_other_title(_WORK, text),
     "assayer.own_references.titles.title_agreement": lambda text: titles.title_agreement(_WORK, text),
-    "assayer.text.sanitise.hidden_flags": lambda text: hidden_flags([("page 1", text)]),
+    "assayer.text.sanitise.build_hidden_flags": lambda text: build_hidden_flags([("page 1", text)]),
     "assayer_client.errors.problem_of": lambda text: client_errors.problem_of(
         400, {"content-type": "application/problem+json"}, text.encode("utf-8", "replace"), _NOW
     ),
     "assayer_client.errors.seconds_to_wait": _header(lambda text: client_errors.seconds_to_wait(text, _NOW)),
     "cluster.cli.mcp.host_and_port": mcp.host_and_port,
-    "cluster.cli.output.safe_name": output.safe_name,
+    "cluster.cli.output.make_safe_name": output.make_safe_name,
     "cluster.corpora.tei_records.parse_tei_record": _record,
     "cluster.mcp.callers.bearer_key": _header(callers.bearer_key),
     "index.ingest.arxiv_oai.read_oai_page": _oai,
-    "index.ingest.openalex_snapshot.merged_ids": _merged,
+    "index.ingest.openalex_snapshot.read_merged_ids": _merged,
     "index.records.json_lines.bounded_lines": lambda text: list(json_lines.bounded_lines(_file(text))),
     "index.records.json_lines.read_lines": lambda text: list(json_lines.read_lines(_file(text))),
-    "index.records.paper_record.last_day": lambda text: _refused(lambda: paper_record.last_day(text)),
+    "index.records.paper_record.parse_last_day": lambda text: _refused(lambda: paper_record.parse_last_day(text)),
     "index.records.paper_record.works_from_json": lambda text: _refused(lambda: paper_record.works_from_json(text)),
-    "index.segments.content_graph.found_contents": lambda text: content_graph.found_contents(text[:999], text),
+    "index.segments.content_graph.extract_contents": lambda text: content_graph.extract_contents(text[:999], text),
     "index.segments.content_readings.text_key": lambda text: content_readings.text_key("A title", text),
     "index.segments.passages.paper_text": lambda text: passages.paper_text("A title", text),
     "index.segments.passages.passages_of": lambda text: passages.passages_of(0, text, (text,)),

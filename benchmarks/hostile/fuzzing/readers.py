@@ -127,19 +127,23 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     **INNER_READERS,
     **REFERENCE_READERS,
     "assayer.blinding.blind.spans_to_mask": lambda text: blind.spans_to_mask(text, "A title"),
-    "assayer.citing.further_quotes.further_quotes": lambda text: further_quotes.further_quotes(
+    "assayer.citing.further_quotes.find_further_quotes": lambda text: further_quotes.find_further_quotes(
         text, _SOURCE.paper_id, "a", (), _SOURCE.model_copy(update={"text": text})
     ),
     "assayer.citing.evidence.check_quote": lambda text: evidence.check_quote(text, _SOURCE),
-    "assayer.citing.foreign_labels.foreign_labels": lambda text: _all(foreign_labels.foreign_labels(text, {"P1"})),
+    "assayer.citing.foreign_labels.find_foreign_labels": lambda text: _all(
+        foreign_labels.find_foreign_labels(text, {"P1"})
+    ),
     "assayer.citing.labels.labels_to_markers": lambda text: labels.labels_to_markers(text, {"P1": PaperId("a")}),
     "assayer.citing.labels.relabel": lambda text: labels.relabel(text, {PaperId("a"): "P1"}),
     "assayer.citing.labels.segments": lambda text: _all(labels.segments(text, ())),
-    "assayer.citing.labels.unknown_labels": lambda text: labels.unknown_labels(text.split(), (), "paper"),
+    "assayer.citing.labels.complain_about_unknown_labels": lambda text: labels.complain_about_unknown_labels(
+        text.split(), (), "paper"
+    ),
     "assayer.citing.quotes.find_quote": lambda text: _all(quotes.find_quote(text[:300], text)),
     "assayer.citing.quotes.occurs_in": lambda text: quotes.occurs_in(text[:300], text),
-    "assayer.citing.spelling.places": lambda text: _all(spelling.places(text[:300], text, 0)),
-    "assayer.citing.whole_sentences.whole_sentences": lambda text: whole_sentences.whole_sentences(
+    "assayer.citing.spelling.find_letters": lambda text: _all(spelling.find_letters(text[:300], text, 0)),
+    "assayer.citing.whole_sentences.find_quoted_sentences": lambda text: whole_sentences.find_quoted_sentences(
         text, _all_spans(text)
     ),
     "assayer.citing.whole_sentences.why_too_short": lambda text: whole_sentences.why_too_short(text, _all_spans(text)),
@@ -160,27 +164,31 @@ _GIVEN: dict[str, Callable[[str], object]] = {
     "assayer.literature.withdrawals.says_withdrawn": lambda text: withdrawals.says_withdrawn(text, text),
     "assayer.methods.debate.guard_sentences.scores_of": lambda text: guard_sentences.scores_of(text[:_SENTENCE]),
     "assayer.methods.debate.guard_sentences.features_of": lambda text: guard_sentences.features_of(text[:_SENTENCE]),
-    "assayer.methods.debate.idea_shape.own_words": lambda text: idea_shape.own_words(text, "A question"),
-    "assayer.methods.debate.idea_shape.shared_wording": lambda text: idea_shape.shared_wording(text, text),
+    "assayer.methods.debate.idea_shape.find_own_words": lambda text: idea_shape.find_own_words(text, "A question"),
+    "assayer.methods.debate.idea_shape.measure_shared_wording": lambda text: idea_shape.measure_shared_wording(
+        text, text
+    ),
     "assayer.methods.grapheval.viewpoints.splitter.split_viewpoints": lambda text: splitter.split_viewpoints(text, 30),
     "assayer.methods.innoeval.prompt_evidence.shorten_middle": lambda text: prompt_evidence.shorten_middle(text, 2_000),
-    "assayer.methods.innoeval.search.excerpts.words_of": excerpts.words_of,
+    "assayer.methods.innoeval.search.excerpts.collect_words": excerpts.collect_words,
     "assayer.methods.check.text_matching.truncate_words": lambda text: text_matching.truncate_words(text, 99),
     "assayer.own_references.citing_marks.identifier_marks": lambda text: citing_marks.identifier_marks(text, _WORKS),
     "assayer.own_references.citing_marks.name_marks": lambda text: citing_marks.name_marks(text, _WORKS),
     "assayer.own_references.citing_marks.number_marks": lambda text: citing_marks.number_marks(text, range(1, 99)),
     "assayer.own_references.citing_marks.numbers_in": lambda text: citing_marks.numbers_in(text, 99),
     "assayer.own_references.entries.read_references": lambda text: entries.read_references(_idea(text)),
-    "assayer.own_references.kept_words.without_names": lambda text: kept_words.without_names(text, {("Lee",)}),
+    "assayer.own_references.kept_words.remove_names": lambda text: kept_words.remove_names(text, {("Lee",)}),
     "assayer.own_references.names.is_named_in": lambda text: names.is_named_in("Lee, A.", text),
-    "assayer.own_references.names.may_be_same": lambda text: names.may_be_same(text, text[::-1]),
+    "assayer.own_references.names.names_may_match": lambda text: names.names_may_match(text, text[::-1]),
     "assayer.own_references.passages.passages_citing": lambda text: passages.passages_citing(text, _WORKS),
     "assayer.text.contents.contents_of": lambda text: contents.contents_of("A title", text),
     "assayer.text.contents.text_with_title": lambda text: contents.text_with_title("A title", text),
     "assayer.text.decoding.decode_text": lambda text: decoding.decode_text(bytes_of(text), "a test"),
     "assayer.text.decoding.encoding_of": lambda text: decoding.encoding_of(io.BytesIO(bytes_of(text)), "a test"),
     "assayer.text.headings.split_at": lambda text: headings.split_at(text, headings.find_headings(text), "Overview"),
-    "assayer.text.frequent_words.frequent_words": lambda text: frequent_words.frequent_words(text[:999], text),
+    "assayer.text.frequent_words.find_frequent_words": lambda text: frequent_words.find_frequent_words(
+        text[:999], text
+    ),
     "assayer.text.stems.stems": lambda text: stems.stems([text]),
     "orchestrator.batches.body_reader.read_rows": lambda text: _body(text, "zip"),
     "orchestrator.batches.body_reader.read_rows, a file of an archive": _zip,

@@ -25,7 +25,7 @@ REFERENCE_READERS: dict[str, Callable[[str], object]] = {
     "assayer.reference_lists.entry_fields.authors_in": lambda text: entry_fields.authors_in(text[:_FIELDS]),
     "assayer.reference_lists.entry_fields.fields_of": lambda text: entry_fields.fields_of(text[:_FIELDS]),
     "assayer.reference_lists.entry_fields.year_of": lambda text: entry_fields.year_of(text[:_ENTRY]),
-    "assayer.reference_lists.identifiers.mended_identifiers": lambda text: identifiers.mended_identifiers(
+    "assayer.reference_lists.identifiers.rejoin_identifiers": lambda text: identifiers.rejoin_identifiers(
         text[:_ENTRY]
     ),
     "assayer.reference_lists.tagged_records.medline_records": lambda text: list(

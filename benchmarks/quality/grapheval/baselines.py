@@ -3,7 +3,7 @@
 import numpy as np
 
 from assayer.methods.grapheval.graph.arrays import GraphArrays, Rows
-from assayer.methods.grapheval.scoring.baselines import Features, Floats, idea_vectors, labelled_rows
+from assayer.methods.grapheval.scoring.baselines import Features, Floats, find_labelled_rows, idea_vectors
 
 
 class NearestIdeas:
@@ -15,7 +15,7 @@ class NearestIdeas:
         self._features = idea_vectors if features is None else features
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        known = labelled_rows(graph, rows)
+        known = find_labelled_rows(graph, rows)
         vectors = self._features(graph)
         nearest = np.argsort(-(vectors[rows] @ vectors[known].T), axis=1, kind="stable")[:, : self._neighbours]
         votes = np.eye(len(graph.classes))[graph.labels[known]]

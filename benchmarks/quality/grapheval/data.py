@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from assayer.methods.grapheval.scoring.calibration import TrainingFile
 from assayer.models import IdeaId
-from assayer.text.code_links import without_code_links
+from assayer.text.code_links import remove_code_links
 from benchmarks.records import DATA, read_records
 
 CLASSES = ("reject", "accept")
@@ -57,7 +57,7 @@ def decisions_by_year(classes: tuple[str, ...] = CLASSES) -> dict[int, list[Labe
             continue
         day = dt.date(record["year"] - 1, 12, 31)
         found.setdefault(record["year"], []).append(
-            Labelled(IdeaId(record["id"]), without_code_links(_text(record)), label, day)
+            Labelled(IdeaId(record["id"]), remove_code_links(_text(record)), label, day)
         )
     return found
 

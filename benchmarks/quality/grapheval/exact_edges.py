@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import GraphEdges, undirected_edges
+from assayer.methods.grapheval.graph.arrays import GraphEdges, build_undirected_edges
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 
 
@@ -34,7 +34,7 @@ def exact_edges(
     if not ends:
         ends = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))]
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*ends, strict=True))
-    return undirected_edges(sources, targets, weights, idea_of)
+    return build_undirected_edges(sources, targets, weights, idea_of)
 
 
 def _nearest(

@@ -27,7 +27,7 @@ from benchmarks.quality.report_text import judgement_text
 from cluster.clock import SystemClock
 from cluster.database import open_database
 from cluster.engine import Engine, open_engine
-from cluster.repetitions import answering_anew
+from cluster.repetitions import answer_anew
 from orchestrator.store import Database
 
 In = TypeVar("In", bound=BaseModel)
@@ -134,7 +134,7 @@ class Answering:
             if repetition not in self._engines:
                 engine = self.engine
                 if self.recorded is None:
-                    engine = await self.stack.enter_async_context(answering_anew(engine, self.database, repetition))
+                    engine = await self.stack.enter_async_context(answer_anew(engine, self.database, repetition))
                 self._engines[repetition] = engine
         return self._engines[repetition]
 

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from assayer.models import Frozen, Idea
-from assayer.run.concurrency import Failed, as_result, gather_all, gather_pair
+from assayer.run.concurrency import Failed, catch_failure, gather_all, gather_pair
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.judge.answering import PARAGRAPH_NAME, Answering, WrittenReview
 from benchmarks.quality.judge.intervals import share, statistic
@@ -47,10 +47,10 @@ async def coverage_of(
 ) -> CoverageOutcome:
     """Judge the contenders' reviews of a plan, and the first contender's review of the plan `other`, all cut to the
     same number of words."""
-    made = await gather_all(as_result(answering.review(name, idea, 1)) for name in contenders)
+    made = await gather_all(catch_failure(answering.review(name, idea, 1)) for name in contenders)
     written = dict(zip(contenders, made, strict=True))
     if other is not None:
-        written[OTHER] = await as_result(answering.review(contenders[0], other, 1))
+        written[OTHER] = await catch_failure(answering.review(contenders[0], other, 1))
     texts = {
         name: review.first_words(answering.words) for name, review in written.items() if not isinstance(review, Failed)
     }
@@ -61,7 +61,7 @@ async def coverage_of(
         if isinstance(review, Failed):
             return JudgedReview(words=0, spent=_NOTHING, failure=str(review.error))
         question = CoverageQuestion(review=texts[name], statements=statements)
-        answer = await as_result(answering.ask(COVERAGE, question, idea.source, seed + 1))
+        answer = await catch_failure(answering.ask(COVERAGE, question, idea.source, seed + 1))
         reviewed = JudgedReview(words=min(review.words, answering.words), spent=review.spent)
         if isinstance(answer, Failed):
             return reviewed.model_copy(update={"failure": str(answer.error)})
@@ -70,7 +70,7 @@ async def coverage_of(
 
     reviews, compared = await gather_pair(
         gather_all(judged(name, review) for name, review in written.items()),
-        as_result(_compared(answering, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
+        catch_failure(_compared(answering, idea, {name: text for name, text in texts.items() if name != OTHER}, seed)),
     )
     verdicts = {} if isinstance(compared, Failed) else compared
     return CoverageOutcome(

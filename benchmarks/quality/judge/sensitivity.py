@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field, ValidationError
 
 from assayer.models import Frozen, Idea
-from assayer.run.concurrency import Failed, as_result, gather_all
+from assayer.run.concurrency import Failed, catch_failure, gather_all
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.judge.answering import Answering, WrittenReview, neutral_copy
 from benchmarks.quality.judge.intervals import statistic
@@ -121,7 +121,7 @@ async def _pair(answering: Answering, contender: str, pair: tuple[Idea, Idea], f
         answer, _ = await answering.ask(COVERAGE, question, pair[0].source)
         return review, answer.judgements[0].score >= _NAMED
 
-    original, copy = await gather_all(as_result(reviewed(idea)) for idea in pair)
+    original, copy = await gather_all(catch_failure(reviewed(idea)) for idea in pair)
     failures = [str(item.error) for item in (original, copy) if isinstance(item, Failed)]
     axis = FLAW_KINDS[flaw.kind].axis
     return PairReview(

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assayer.bias_test.persuasive import reword_persuasively
 from assayer.models import Axis, Idea
-from assayer.run.concurrency import Failed, as_result, gather_all
+from assayer.run.concurrency import Failed, catch_failure, gather_all
 from benchmarks.quality.grapheval.reporting import row
 from benchmarks.quality.judge.answering import Answering, neutral_copy
 from benchmarks.quality.judge.intervals import statistic
@@ -73,7 +73,7 @@ async def _reviewed_twice(
     failures: dict[str, str] = {}
 
     async def review(name: str) -> None:
-        made = await gather_all(as_result(answering.review(name, idea, run)) for idea, run in versions)
+        made = await gather_all(catch_failure(answering.review(name, idea, run)) for idea, run in versions)
         first, second = ({} if isinstance(item, Failed) else item.scores for item in made)
         scores[name] = (first, second)
         if failed := [str(item.error) for item in made if isinstance(item, Failed)]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.methods.grapheval.scoring.metrics import bootstrap
-from assayer.text.code_links import without_code_links
+from assayer.text.code_links import remove_code_links
 from benchmarks.quality.figures import Figure, figure
 from benchmarks.quality.judged_sets.judged import JudgedItem, JudgedSet, scored, spearman
 from benchmarks.records import read_records
@@ -39,7 +39,7 @@ def judged_sets(folder: Path, rounds: int) -> Iterator[JudgedSet]:
 
 def _innoeval(folder: Path, rounds: int) -> Iterator[JudgedSet]:
     items = [
-        JudgedItem(record["paper_id"], without_code_links(_titled(record)), float(record["decision"] != "Reject"))
+        JudgedItem(record["paper_id"], remove_code_links(_titled(record)), float(record["decision"] != "Reject"))
         for record in read_records(folder / "innoeval" / "points.jsonl.gz")
     ]
     caveat = "Labels are doubtful: 31 % of the papers that InnoEval's groups hold too have another label there."
@@ -93,7 +93,7 @@ def _iclr_years(folder: Path, rounds: int) -> Iterator[JudgedSet]:
         **{str(y): [record for record in records if record["year"] == y] for y in years},
     }
     for part, some in parts.items():
-        items = [JudgedItem(item["id"], without_code_links(_titled(item)), float(item["accepted"])) for item in some]
+        items = [JudgedItem(item["id"], remove_code_links(_titled(item)), float(item["accepted"])) for item in some]
         plain = JudgedSet("iclr_years", part, ACCEPTED, items, decided=True, proposals=True)
         generator = np.random.default_rng(0)
         one_rating = np.array([generator.choice(item["ratings"]) if item["ratings"] else np.nan for item in some])

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from assayer.methods.debate.idea_shape import shared_wording
+from assayer.methods.debate.idea_shape import measure_shared_wording
 from assayer.models.reward import RewardItem
 from benchmarks.records import DATA, read_records
 
@@ -51,7 +51,11 @@ def reworded(count: int) -> list[Reference]:
         if len(found) == count:
             break
         known = corpus.get(paper["corpus_id"] or "")
-        if known and paper["abstract"] and max(shared_wording(paper["abstract"], known["abstract"])) < _SAME_WORDS:
+        if (
+            known
+            and paper["abstract"]
+            and max(measure_shared_wording(paper["abstract"], known["abstract"])) < _SAME_WORDS
+        ):
             found.setdefault(known["id"], {**known, "rewording": paper["abstract"]})
     return _beside_neighbours(list(found.values()))
 
@@ -89,7 +93,7 @@ def _beside_neighbours(papers: Sequence[Mapping[str, Any]]) -> list[Reference]:
 
 def _same_work(mapping: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether two papers are the same work; a corpus of many venues contains some papers twice."""
-    shared = shared_wording(mapping["abstract"], other["abstract"])
+    shared = measure_shared_wording(mapping["abstract"], other["abstract"])
     return mapping["title"].casefold() == other["title"].casefold() or max(shared) >= _SAME_WORDS
 
 

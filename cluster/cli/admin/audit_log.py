@@ -12,8 +12,8 @@ from rich.markup import escape
 from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import Outcome, remark
-from cluster.whole_files import whole_file
+from cluster.cli.terminal import Outcome, print_remark
+from cluster.whole_files import open_whole_file
 
 if TYPE_CHECKING:
     from orchestrator.access.audit_chain import AuditEntry, AuditExport, AuditTip
@@ -40,7 +40,7 @@ def export(
     from orchestrator.access.audit_chain import AuditExport
 
     count = 0
-    with service() as client, whole_file(to) as file:
+    with service() as client, open_whole_file(to) as file:
         after: str | None = "0"
         while after is not None:
             page = client.audit_log.list(after=int(after), limit=_PAGE)
@@ -50,7 +50,7 @@ def export(
             file.writelines(entry.model_dump_json().encode() + b"\n" for entry in page.items)
             count, after = count + len(page.items), page.next
         tip = client.audit_log.tip()
-    remark(f"Saved {count:,} entries in {to}. Store this tip in a different place:")
+    print_remark(f"Saved {count:,} entries in {to}. Store this tip in a different place:")
     noted = f"{tip.number}:{tip.hash}"
     with Outcome(as_json=as_json) as outcome:
         outcome.add(noted, tip=noted, file=to, entries=count)
@@ -94,27 +94,27 @@ def verify(
     with Outcome(as_json=as_json) as outcome:
         outcome.add(*lines, faults=faults, entries=len(entries), erased=erased, withheld=withheld)
     if faults:
-        remark(f"{count(len(faults), 'fault')} in {count(len(entries), 'entry')}.")
+        print_remark(f"{count(len(faults), 'fault')} in {count(len(entries), 'entry')}.")
         raise typer.Exit(1)
-    remark(
+    print_remark(
         f"{count(len(entries), 'entry')}, nothing changed, nothing missing"
         + (f", {erased:,} erased." if erased else ".")
     )
     if withheld:
-        remark(
+        print_remark(
             f"The text of {count(withheld, 'entry')} is withheld, so only the hashes were checked: it contains "
             "opinions, and the log was saved with a service account's key, as its header says. The header itself "
             "cannot be verified. To see the text, save the log with the key of an owner or auditor."
         )
     if tip is None:
-        remark("Without --tip, missing entries at the end cannot be detected.")
+        print_remark("Without --tip, missing entries at the end cannot be detected.")
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
     """Return the header, which states for whom the log was exported, or None if it has none, and the entries."""
     from orchestrator.access.audit_chain import AuditExport
 
-    lines = [*_lines(file)]
+    lines = [*_read_lines(file)]
     head = lines[0] if lines and isinstance(lines[0], AuditExport) else None
     return head, [_entry(file, line) for line in (lines if head is None else lines[1:])]
 
@@ -127,7 +127,7 @@ def _entry(file: Path, line: "AuditEntry | AuditExport") -> "AuditEntry":
     return line
 
 
-def _lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
+def _read_lines(file: Path) -> "Iterator[AuditEntry | AuditExport]":
     from pydantic import TypeAdapter, ValidationError
 
     from orchestrator.access.audit_chain import AuditEntry, AuditExport

@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson, day, validate
-from cluster.cli.terminal import Outcome, print_json, remark, show_table
+from cluster.cli.terminal import Outcome, print_json, print_remark, show_table
 from cluster.database import with_database
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def create_key(
     if as_json:
         print_json({"id": drawn.id, "tenant": tenant, "key": drawn.secret})
         return
-    remark(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
+    print_remark(f"Created the key {drawn.id} of {tenant}. It is shown only once:")
     typer.echo(drawn.secret)
 
 

@@ -8,7 +8,7 @@ from assayer.errors import InputError
 from assayer_client.people import PersonRole
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, remark, show_table
+from cluster.cli.terminal import print_json, print_remark, show_table
 
 if TYPE_CHECKING:
     from assayer_client.people import Member
@@ -40,7 +40,7 @@ def invite(
     if as_json:
         print_json({"member": member, "key": secret})
         return
-    remark(f"{member.name} is now a member with the role {member.role}: {member.id}.")
+    print_remark(f"{member.name} is now a member with the role {member.role}: {member.id}.")
     typer.echo(secret or member.id)
 
 
@@ -63,7 +63,7 @@ def change(who: Who, role: Role, as_json: WithJson = False) -> None:
 
     with service() as client:
         changed = client.members.update(_id_of(who, client.members.list().items), MemberPatch(role=role))
-    remark(f"{changed.name} now has the role {changed.role}.")
+    print_remark(f"{changed.name} now has the role {changed.role}.")
     if as_json:
         print_json(changed)
 
@@ -73,7 +73,7 @@ def give_key(who: Who, as_json: WithJson = False) -> None:
     """Create a personal key for a member and print it once; it replaces any earlier key."""
     with service() as client:
         key = client.members.create_key(_id_of(who, client.members.list().items))
-    remark("Pass it only to this member. It is shown only once:")
+    print_remark("Pass it only to this member. It is shown only once:")
     if as_json:
         print_json(key)
     else:
@@ -85,7 +85,7 @@ def remove(who: Who, as_json: WithJson = False) -> None:
     """Remove a member. Their keys and sessions are revoked immediately; their opinions are kept."""
     with service() as client:
         gone = client.members.remove(_id_of(who, client.members.list().items))
-    remark(f"{gone.name} is no longer a member.")
+    print_remark(f"{gone.name} is no longer a member.")
     if as_json:
         print_json(gone)
 

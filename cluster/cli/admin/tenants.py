@@ -8,7 +8,7 @@ import typer
 
 from assayer.errors import InputError
 from cluster.cli.options import WithJson, validate
-from cluster.cli.terminal import print_json, say, show_table
+from cluster.cli.terminal import print_json, print_markup, show_table
 from cluster.database import with_database
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def create_tenant(
     if as_json:
         print_json(created)
     else:
-        say(f"Created the tenant {tenant}. Create a key with: assayer admin keys create NAME --tenant {tenant}")
+        print_markup(
+            f"Created the tenant {tenant}. Create a key with: assayer admin keys create NAME --tenant {tenant}"
+        )
 
 
 @app.command("set")
@@ -93,14 +95,14 @@ def set_tenant(
 @app.command("list")
 def list_tenants(as_json: WithJson = False) -> None:
     """List all tenants, ordered by id."""
-    tenants = with_database(_all_tenants)
+    tenants = with_database(_list_tenants)
     if as_json:
         print_json(tenants)
     else:
         _show_tenants(tenants)
 
 
-async def _all_tenants(database: "Database") -> "list[TenantResource]":
+async def _list_tenants(database: "Database") -> "list[TenantResource]":
     from orchestrator.store import PgTenants
 
     tenants: list[TenantResource] = []

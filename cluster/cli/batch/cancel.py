@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cluster.cli.batch.job_wording import counts_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson
-from cluster.cli.terminal import print_json, remark
+from cluster.cli.terminal import print_json, print_remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -23,7 +23,7 @@ def cancel(
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
-        remark(f"{item}: {outcome}.")
+        print_remark(f"{item}: {outcome}.")
 
 
 def _cancel(client: "Client", text: str) -> str:

@@ -9,7 +9,7 @@ from assayer.errors import InputError
 from assayer.reports.escaping import shortened
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, remark, show_table
+from cluster.cli.terminal import print_json, print_remark, show_table
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assayer_client.reports import Report
 
 _MIN_EVALUATIONS, _MAX_EVALUATIONS = 2, 4
-_LONGEST = 30
+_MAX_CHARS = 30
 
 
 def compare(
@@ -42,7 +42,7 @@ def compare(
         )
     with service() as client:
         reports = [client.evaluations.report(item) for item in chosen]
-        titles = [shortened(report.idea.title, _LONGEST) for report in reports]
+        titles = [shortened(report.idea.title, _MAX_CHARS) for report in reports]
         rows = _rows(reports)
         result = _request_verdict(client, chosen) if judge else None
     if as_json:
@@ -91,7 +91,7 @@ def _request_verdict(client: "Client", chosen: Sequence[str]) -> "ComparisonResu
     if comparison.result is None:
         problem, state = comparison.problem, comparison.state
         why = f"{problem.title}. {problem.detail}" if problem else f"Its state is {state}."
-        remark(f"{accepted.id} has no verdict: {why}")
+        print_remark(f"{accepted.id} has no verdict: {why}")
         raise typer.Exit(1)
     return comparison.result
 

@@ -10,7 +10,7 @@ from assayer.errors import InputError
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson
 from cluster.cli.output import prepare_file, write_files
-from cluster.cli.terminal import print_json, remark
+from cluster.cli.terminal import print_json, print_remark
 
 if TYPE_CHECKING:
     from assayer_client.erasures import Erasure
@@ -43,12 +43,12 @@ def erase(
         gone = client.erasures.create(ErasureBody(source=source, batch=batch))
         if as_json:
             print_json(gone)
-        remark(f"Deleted: {_contents_in_words(gone)}.")
+        print_remark(f"Deleted: {_contents_in_words(gone)}.")
         for ranking in gone.taken_out_of:
-            remark(f"Removed from the ranking {ranking.id}.")
+            print_remark(f"Removed from the ranking {ranking.id}.")
         if gone.proof is None:
             return
-        remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
+        print_remark(f"Proof: entry {gone.proof} of the audit log, GET /v1/erasures/{gone.proof}.")
         if proof is not None:
             write_files({proof: client.erasures.get_proof(gone.proof).model_dump_json(indent=2) + "\n"})
             if not as_json:
@@ -59,16 +59,16 @@ def _show(erasure: "Erasure") -> None:
     for job in erasure.jobs:
         place = f", row {job.row} of {job.batch}" if job.batch else ""
         typer.echo(f"{job.id} ({job.kind}, {job.state}{place}): {job.title}")
-    remark(f"To be deleted: {_contents_in_words(erasure)}.")
+    print_remark(f"To be deleted: {_contents_in_words(erasure)}.")
     for ranking in erasure.taken_out_of:
         taken = "this idea" if ranking.taken == 1 else f"{ranking.taken:,} ideas"
-        remark(
+        print_remark(
             f"The ranking {ranking.id} ({ranking.title}) is kept, without {taken}: the other {ranking.left:,} keep "
             "their ranks."
         )
     for job in erasure.jobs:
         if job.warning:
-            remark(job.warning)
+            print_remark(job.warning)
 
 
 def _contents_in_words(erasure: "Erasure") -> str:

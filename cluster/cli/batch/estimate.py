@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import print_remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -34,11 +34,11 @@ def show_estimate(parts: "Sequence[BatchEstimate]") -> None:
     first = parts[0]
     for part in parts:
         for row in part.rejected:
-            remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+            print_remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
         for notice in part.notices:
-            remark(notice)
+            print_remark(notice)
         for duplicate in part.duplicates[:_NAMED]:
-            remark(f"{duplicate_in_words(duplicate)}.")
+            print_remark(f"{duplicate_in_words(duplicate)}.")
     ideas = sum(part.ideas for part in parts)
     rejected = sum(len(part.rejected) for part in parts)
     twice = sum(len(part.duplicates) for part in parts)

@@ -15,7 +15,7 @@ from cluster.cli.batch.job_wording import score_in_words
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson
 from cluster.cli.output import make_folder, write_files
-from cluster.cli.terminal import StepProgress, print_json, remark
+from cluster.cli.terminal import StepProgress, print_json, print_remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -70,9 +70,9 @@ def fetch(
     with service() as client:
         match kind:
             case "batch":
-                files = list(_of_batch(client, identifier, out, chosen_formats, again=again))
+                files = list(_fetch_batch(client, identifier, out, chosen_formats, again=again))
             case "ranking":
-                files = list(_of_ranking(client, identifier, out, chosen_formats))
+                files = list(_fetch_ranking(client, identifier, out, chosen_formats))
             case _:
                 files = list(_reports(client, identifier, out / identifier, chosen_formats))
     if as_json:
@@ -80,7 +80,7 @@ def fetch(
     for file in files if not as_json else ():
         typer.echo(file)
     if not files:
-        remark(f"{identifier} has no report yet.")
+        print_remark(f"{identifier} has no report yet.")
         raise typer.Exit(1)
 
 
@@ -95,14 +95,14 @@ def _reports(client: "Client", job: str, stem: Path, formats: list[FetchFormat])
         yield _write(stem, format, client.evaluations.report_text(job, _REPORTS[format]))
 
 
-def _of_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
+def _fetch_ranking(client: "Client", job: str, out: Path, formats: list[FetchFormat]) -> Iterator[Path]:
     for format in formats:
         if format not in _RANKINGS:
             raise InputError(f"Rankings are not available as {format}.", f"Choose from {', '.join(_RANKINGS)}.")
         yield _write(out / job, format, client.rankings.report_text(job, _RANKINGS[format]))
 
 
-def _of_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
+def _fetch_batch(client: "Client", batch: str, out: Path, formats: list[FetchFormat], *, again: bool) -> Iterator[Path]:
     reports = [format for format in formats if format in _REPORTS or format == FetchFormat.pdf]
     listed = reports_of_batch(client, batch, out, reports, FetchRecord(out, batch, anew=again)) if reports else []
     for item in listed:
@@ -140,19 +140,19 @@ def reports_of_batch(
                 except ApiProblem as problem:
                     if problem.status != _GONE:
                         raise
-                    remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
+                    print_remark(f"Row {job.row} ({job.title}, {job.id}): its report has been deleted.")
                     continue
-                fetched.append(_fetched(job, list(targets.values())))
+                fetched.append(_build_fetched_report(job, list(targets.values())))
                 progress.step_done()
     except BaseException:
-        remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
+        print_remark(f"{len(fetched):,} of {len(done):,} reports are in {out}. Run the same command to continue.")
         raise
     if present:
-        remark(f"{present:,} of {len(done):,} reports were already in {out} (--again fetches them again).")
+        print_remark(f"{present:,} of {len(done):,} reports were already in {out} (--again fetches them again).")
     return fetched
 
 
-def _fetched(job: "Evaluation", files: list[Path]) -> FetchedReport:
+def _build_fetched_report(job: "Evaluation", files: list[Path]) -> FetchedReport:
     scores = job.scores
     return FetchedReport(
         row=job.row,

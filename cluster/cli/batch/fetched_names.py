@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from assayer.models.sender_references import reference_of_row
-from cluster.cli.output import safe_name
+from cluster.cli.output import make_safe_name
 
 _ENDING = re.compile(r"(?i)(?<=.)\.(txt|md|json|jsonl|pdf|docx|odt)$")
 _DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 """Pattern of file names that Windows treats as devices, with any suffix."""
-_LONGEST = 120
+_MAX_CHARS = 120
 """Maximum length of a name in characters, before the row number and the suffix."""
 
 
@@ -30,18 +30,18 @@ def report_names(proposals: Iterable[NamedProposal], taken: Iterable[str] = ()) 
     shared = Counter(name.casefold() for name, _ in plain.values())
     shared.update(name.casefold() for name in taken)
     return {
-        id: _with_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
+        id: _add_row_and_id(name, item) if not name or shared[name.casefold()] > 1 else name
         for id, (name, item) in plain.items()
     }
 
 
 def _base_name(source: str) -> str:
     named = reference_of_row(source)
-    name = safe_name(_ENDING.sub("", source) if named is None else named)[:_LONGEST].rstrip("._")
+    name = make_safe_name(_ENDING.sub("", source) if named is None else named)[:_MAX_CHARS].rstrip("._")
     return f"_{name}" if name.startswith("-") or _DEVICE.fullmatch(name) else name
 
 
-def _with_row_and_id(name: str, named_proposal: NamedProposal) -> str:
+def _add_row_and_id(name: str, named_proposal: NamedProposal) -> str:
     """Return the name with the row number and the id. The id is unique, so the result differs from every other
     proposal's name."""
     return "-".join(part for part in (name, f"row-{named_proposal.row or 0:05}", named_proposal.id) if part)

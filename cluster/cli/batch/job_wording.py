@@ -14,7 +14,7 @@ def counts_in_words(counts: Iterable[tuple[str, int]]) -> list[str]:
     return [f"{count:,} {state}" for state, count in known]
 
 
-def standing_in_words(state: str) -> str:
+def describe_standing(state: str) -> str:
     """Put a state into words that complete a sentence, such as `has failed`."""
     ends = {"failed": "has failed", "succeeded": "has succeeded", "cancelled": "was cancelled"}
     return ends.get(state) or f"is {state}"

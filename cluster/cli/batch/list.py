@@ -12,13 +12,13 @@ from assayer_client.resources import JobState
 from cluster.cli.batch.job_wording import counts_in_words, score_in_words
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, remark, say, show_table
+from cluster.cli.terminal import print_json, print_markup, print_remark, show_table
 
 if TYPE_CHECKING:
     from assayer_client.batches import BatchSummary
     from assayer_client.evaluations import Evaluation
 
-_LONGEST, _PAGE = 60, 500
+_MAX_NAME_CHARS, _PAGE = 60, 500
 
 
 def list(
@@ -49,7 +49,7 @@ def list(
         evaluations = client.each(
             client.evaluations.list, state=state, batch=batch, source=source, reference=reference, limit=_PAGE
         )
-        shown = [] if tag is not None else _first(evaluations, batch, limit, chosen=chosen)
+        shown = [] if tag is not None else _list_first(evaluations, batch, limit, chosen=chosen)
     if as_json:
         print_json({"batches": batches, "evaluations": shown})
         return
@@ -62,7 +62,7 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
     rows = [
         (
             batch.id,
-            " ".join([shortened(batch.name, _LONGEST), *(f"#{tag}" for tag in batch.tags)]),
+            " ".join([shortened(batch.name, _MAX_NAME_CHARS), *(f"#{tag}" for tag in batch.tags)]),
             _progress(batch),
             _cost(batch.cost_usd, batch.known_cost_usd),
             f"{batch.created_at:%Y-%m-%d %H:%M}",
@@ -70,13 +70,13 @@ def _show_batches(batches: "Iterable[BatchSummary]", tagged: str | None) -> None
         for batch in batches
     ]
     if tagged and not rows:
-        remark(f"No batch has the tag {tagged!r}.")
+        print_remark(f"No batch has the tag {tagged!r}.")
     if rows:
         show_table(("Batch", "Name", "Progress", "Cost", "Submitted (UTC)"), rows)
-        say("")
+        print_markup("")
 
 
-def _first(
+def _list_first(
     evaluations: "Iterable[Evaluation]", batch: str | None, limit: int, *, chosen: bool
 ) -> "Sequence[Evaluation]":
     """Return at most `limit` evaluations. Those of a batch are in row order, others newest first."""
@@ -84,13 +84,13 @@ def _first(
         return [*islice((item for item in evaluations if chosen or item.batch is None), limit)]
     listed = sorted(evaluations, key=lambda item: item.row or 0)
     if len(listed) > limit:
-        remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
+        print_remark(f"Showing {limit:,} of {len(listed):,}; to show all, pass --limit {len(listed)}.")
     return listed[:limit]
 
 
 def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> None:
     if not evaluations:
-        remark("No evaluations match." if chosen else "There are no evaluations outside batches.")
+        print_remark("No evaluations match." if chosen else "There are no evaluations outside batches.")
         return
     rows = [_row(item) for item in evaluations]
     headings = ("Evaluation", "Title", "Source", "State", "Score", "Cost", "Submitted (UTC)", "Why there is no score")
@@ -99,7 +99,7 @@ def _show_evaluations(evaluations: "Sequence[Evaluation]", *, chosen: bool) -> N
 
 
 def _row(evaluation: "Evaluation") -> tuple[str, ...]:
-    title = shortened(evaluation.title, _LONGEST)
+    title = shortened(evaluation.title, _MAX_NAME_CHARS)
     why = f": {evaluation.problem.title}" if evaluation.problem else ""
     flags = f"; check its text: {', '.join(evaluation.flags).replace('_', ' ')}" if evaluation.flags else ""
     cost = _cost(evaluation.cost_usd) if evaluation.finished_at else ""
@@ -109,7 +109,7 @@ def _row(evaluation: "Evaluation") -> tuple[str, ...]:
     return (
         evaluation.id,
         f"{evaluation.row}. {title}" if evaluation.row else title,
-        shortened(evaluation.source, _LONGEST),
+        shortened(evaluation.source, _MAX_NAME_CHARS),
         state,
         score,
         cost,

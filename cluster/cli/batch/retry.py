@@ -6,7 +6,7 @@ import typer
 
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.options import WithJson
-from cluster.cli.terminal import print_json, remark
+from cluster.cli.terminal import print_json, print_remark
 
 if TYPE_CHECKING:
     from assayer_client import Client
@@ -27,7 +27,7 @@ def retry(
     if as_json:
         print_json(outcomes)
     for item, outcome in outcomes.items() if not as_json else ():
-        remark(f"{item}: {outcome}.")
+        print_remark(f"{item}: {outcome}.")
 
 
 def _retry(client: "Client", text: str) -> str:

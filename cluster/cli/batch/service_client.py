@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from assayer.errors import AssayerError, InputError
-from cluster.cli.terminal import remark
+from cluster.cli.terminal import print_remark
 from cluster.settings_loading import load_settings
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Remarks(logging.Handler):
     """Log handler that shows the client's messages, such as those about retries."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        remark(record.getMessage())
+        print_remark(record.getMessage())
 
 
 def _show_client_log() -> None:

@@ -8,7 +8,7 @@ import typer
 from cluster.cli.batch.service_client import kind_of, service
 from cluster.cli.batch.watch import watch_all
 from cluster.cli.options import WithBlind, WithJson
-from cluster.cli.terminal import print_json, remark
+from cluster.cli.terminal import print_json, print_remark
 
 if TYPE_CHECKING:
     from assayer_client.rankings import AcceptedRanking, Band, Ranking
@@ -61,12 +61,12 @@ def shortlist(
 
 def _report_accepted(accepted: "AcceptedRanking") -> None:
     for item in accepted.left_out[:_NAMED]:
-        remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
+        print_remark(f"Not ranked: {item.source or item.evaluation} (row {item.row}): {item.reason}")
     if len(accepted.left_out) > _NAMED:
-        remark(f"Further ideas not ranked: {len(accepted.left_out) - _NAMED:,}.")
-    remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
+        print_remark(f"Further ideas not ranked: {len(accepted.left_out) - _NAMED:,}.")
+    print_remark(f"{accepted.ideas:,} ideas will be compared; {accepted.seeded:,} of them start from their score.")
     if accepted.unscored:
-        remark(f"{len(accepted.unscored):,} have no score, and start from the middle of the scale.")
+        print_remark(f"{len(accepted.unscored):,} have no score, and start from the middle of the scale.")
 
 
 def _report_bands(job: str, ranking: "Ranking") -> None:
@@ -74,4 +74,4 @@ def _report_bands(job: str, ranking: "Ranking") -> None:
     counts = Counter(idea.band for idea in ranking.ideas if idea.band is not None)
     bands = ", ".join(f"{counts[band]:,} {words}" for band, words in _BANDS.items())
     if counts:
-        remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer batch fetch {job}`.")
+        print_remark(f"Of {len(ranking.ideas):,}: {bands}. The whole ranking: `assayer batch fetch {job}`.")

@@ -22,7 +22,7 @@ from cluster.cli.options import (
     day,
 )
 from cluster.cli.standard_input import with_standard_input
-from cluster.cli.terminal import print_json, remark
+from cluster.cli.terminal import print_json, print_remark
 from workers.documents.idea_reader import IDEA_FILE_SUFFIXES
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _is_left_out(file: Path, folder: Path) -> bool:
     be private."""
     if not file.is_symlink() or file.resolve().is_relative_to(folder.resolve()):
         return False
-    remark(f"Not sent: {file} is a link to a file outside the folder. Name the file itself to send it.")
+    print_remark(f"Not sent: {file} is a link to a file outside the folder. Name the file itself to send it.")
     return True
 
 
@@ -170,7 +170,7 @@ def _watch_to_the_end(client: "Client", ids: Sequence[str]) -> bool:
     try:
         return watch_all(client, ids)
     except (ClientError, KeyboardInterrupt):
-        remark(
+        print_remark(
             f"The ideas were submitted, and the service continues to evaluate them. "
             f"To follow progress: `assayer batch watch {' '.join(ids)}`."
         )
@@ -238,20 +238,20 @@ def _submit_batch(
             from assayer.reports.wording import count
 
             has = count(sum(part.accepted for part in arrived), "idea")
-            remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
-        remark(f"To follow progress: `assayer batch watch {accepted.id}`.")
+            print_remark(f"The batch {accepted.id} has {has}; the files from {others[0][0].name} on are missing.")
+        print_remark(f"To follow progress: `assayer batch watch {accepted.id}`.")
         raise
     taken, rows = sum(part.accepted for part in arrived), sum(part.rows for part in arrived)
-    remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
+    print_remark(f"{taken:,} of {rows:,} rows were accepted into batch {accepted.id}.")
     return accepted.id
 
 
 def _report_accepted(accepted: "AcceptedBatch") -> None:
     for row in accepted.rejected:
-        remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
+        print_remark(f"Refused: {row.detail if row.source in row.detail else f'{row.source}: {row.detail}'}")
     for notice in accepted.notices:
-        remark(notice)
+        print_remark(notice)
     for duplicate in accepted.duplicates[:_NAMED]:
-        remark(f"{duplicate_in_words(duplicate)}: both are evaluated, but answers are paid for only once.")
+        print_remark(f"{duplicate_in_words(duplicate)}: both are evaluated, but answers are paid for only once.")
     if len(accepted.duplicates) > _NAMED:
-        remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")
+        print_remark(f"Further rows with the same text as earlier rows: {len(accepted.duplicates) - _NAMED:,}.")

@@ -7,7 +7,7 @@ import typer
 
 from cluster.cli.batch.service_client import service
 from cluster.cli.options import WithJson, day
-from cluster.cli.terminal import print_json, say, show_table
+from cluster.cli.terminal import print_json, print_markup, show_table
 
 if TYPE_CHECKING:
     from assayer_client.accounts import Usage
@@ -37,7 +37,7 @@ def _midnight(text: str | None) -> dt.datetime | None:
 def _show(usage: "Usage") -> None:
     spent = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:,.2f}"
     why = f": {usage.cost_absent}" if usage.cost_absent else ""
-    say(f"{usage.tenant}, {usage.since:%Y-%m-%d %H:%M} to {usage.until:%Y-%m-%d %H:%M} UTC")
+    print_markup(f"{usage.tenant}, {usage.since:%Y-%m-%d %H:%M} to {usage.until:%Y-%m-%d %H:%M} UTC")
     jobs = ((job.kind, job.state, f"{job.jobs:,}") for job in usage.jobs)
     show_table(("Jobs", "State", "Number"), jobs)
     figures = (
@@ -50,13 +50,13 @@ def _show(usage: "Usage") -> None:
         ("cost", f"{spent}{why}"),
         (
             "this month",
-            f"${usage.spent_this_month_usd:,.2f} spent, ${usage.reserved_usd:,.2f} reserved, {_left(usage)}",
+            f"${usage.spent_this_month_usd:,.2f} spent, ${usage.reserved_usd:,.2f} reserved, {_describe_left(usage)}",
         ),
     )
     show_table(("", ""), figures)
 
 
-def _left(usage: "Usage") -> str:
+def _describe_left(usage: "Usage") -> str:
     if usage.monthly_usd is None:
         return "no limit"
     return f"${usage.left_usd:,.2f} left of ${usage.monthly_usd:,.2f}"

@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn
 
 from assayer.reports.escaping import shortened
-from cluster.cli.batch.job_wording import counts_in_words, score_in_words, standing_in_words
+from cluster.cli.batch.job_wording import counts_in_words, describe_standing, score_in_words
 from cluster.cli.batch.service_client import KINDS, job_operations, kind_of, service
 from cluster.cli.options import JobIds, WithJson
-from cluster.cli.terminal import print_json, progress_bars, remark
+from cluster.cli.terminal import print_json, print_remark, progress_bars
 from orchestrator.jobs.outcome_wording import not_covered_in_words
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _TOLD = {"queued": "queued", "started": "running"}
 _WITHOUT_RESULT: "tuple[JobState, ...]" = ("failed", "cancelled")
 _NAMED = 20
 """Maximum number of rows named for each state after a batch has ended."""
-_LONGEST_TITLE = 60
+_MAX_TITLE_CHARS = 60
 
 
 def watch(
@@ -61,26 +61,26 @@ def _watch_one(client: "Client", text: str) -> bool:
     succeeded = _watch_job(text, lambda: jobs.get(text), jobs.events(text))
     if kind == "evaluation" and (scores := client.evaluations.get(text).scores) is not None:
         reason = f": {scores.reason}" if scores.score is None and scores.reason else "."
-        remark(f"Score: {score_in_words(scores)}{reason}")
+        print_remark(f"Score: {score_in_words(scores)}{reason}")
     return succeeded
 
 
 def _watch_job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
-    """Show a job's progress until it ends; return whether it succeeded. The last event is always the
-    outcome, even if the job had ended before watching began."""
-    title = shortened(look().title, _LONGEST_TITLE)
+    """Show a job's progress until it ends; return whether it succeeded. The last of `events` is the outcome, even if
+    the job had already ended."""
+    title = shortened(look().title, _MAX_TITLE_CHARS)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)
         stages: dict[str, TaskID] = {}
         for event in events:
             if progress.disable and event.kind in _TOLD:
-                remark(f"{identifier} ({title}) is {_TOLD[event.kind]}")
+                print_remark(f"{identifier} ({title}) is {_TOLD[event.kind]}")
             _show(progress, whole, title, stages, event)
     ended = look()
     why = f": {ended.problem.title}. {ended.problem.detail}" if ended.problem else ""
-    remark(f"{identifier} ({ended.title}) {standing_in_words(ended.state)}{why}")
+    print_remark(f"{identifier} ({ended.title}) {describe_standing(ended.state)}{why}")
     if ended.flags:
-        remark(f"Check its text: {', '.join(ended.flags).replace('_', ' ')}.")
+        print_remark(f"Check its text: {', '.join(ended.flags).replace('_', ' ')}.")
     return ended.state == "succeeded"
 
 
@@ -104,12 +104,12 @@ def _watch_batch(client: "Client", batch: str) -> bool:
             progress.update(bar, description=escape(_line(summary)), completed=_ended(summary), total=of)
             if (now := _waiting(client, summary)) and now != waits:
                 waits = now
-                remark(f"{batch}: nothing is running yet. Next: {waits}")
+                print_remark(f"{batch}: nothing is running yet. Next: {waits}")
             if progress.disable and (tenth := 10 * _ended(summary) // max(of, 1)) > shown_tenth and tenth < 10:
                 shown_tenth = tenth
-                remark(f"{batch}: {_line(summary)}")
+                print_remark(f"{batch}: {_line(summary)}")
     batch_now = client.batches.get(batch)
-    remark(f"{batch}: {_line(batch_now)}.")
+    print_remark(f"{batch}: {_line(batch_now)}.")
     _show_outcomes(batch_now)
     _name_those_without_result(client, batch_now)
     return batch_now.rejected == 0 and batch_now.states.get("succeeded", 0) == batch_now.rows
@@ -125,10 +125,10 @@ def _show_outcomes(batch: "BatchResource") -> None:
     counts = batch.outcomes or {}
     phrases = [f"{counts[outcome]:,} {words}" for outcome, words in scored.items() if outcome in counts]
     if phrases:
-        remark(f"{batch.id}: {', '.join(phrases)}.")
+        print_remark(f"{batch.id}: {', '.join(phrases)}.")
     if batch.poorly_covered:
         lacking = not_covered_in_words(batch.poorly_covered)
-        remark(f"{lacking}. `assayer batch list {batch.id}` shows every score, and why there is none.")
+        print_remark(f"{lacking}. `assayer batch list {batch.id}` shows every score, and why there is none.")
 
 
 def _name_those_without_result(client: "Client", batch: "BatchResource") -> None:
@@ -137,10 +137,12 @@ def _name_those_without_result(client: "Client", batch: "BatchResource") -> None
         listed = client.each(client.evaluations.list, state=state, batch=batch.id, limit=_NAMED) if count else iter(())
         for job in sorted(islice(listed, _NAMED), key=lambda item: item.row or 0):
             why = f": {job.problem.title}" if job.problem else ""
-            remark(f"Row {job.row} ({shortened(job.title, _LONGEST_TITLE)}, {job.id}) {standing_in_words(state)}{why}")
+            print_remark(
+                f"Row {job.row} ({shortened(job.title, _MAX_TITLE_CHARS)}, {job.id}) {describe_standing(state)}{why}"
+            )
         if count > _NAMED:
             more = f"{count - _NAMED:,} more are {state}"
-            remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
+            print_remark(f"{more}: `assayer batch fetch {batch.id} --format csv` lists all.")
 
 
 def _waiting(client: "Client", summary: "BatchSummary") -> str | None:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response, StreamingResponse
 from pydantic import Field
 
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer_client.batches import RowError
 from assayer_client.reviewing import PanelRow
 from orchestrator.access.api_keys import Caller
@@ -109,7 +109,7 @@ async def get_batch_results(
 def _result_rows(
     services: Services, tenant: TenantId, batch: BatchStatus, reference: str | None
 ) -> AsyncIterator[ResultRow]:
-    named = [item for item in batch.rejected if reference in (None, own_reference(item.source, item.row))]
+    named = [item for item in batch.rejected if reference in (None, get_own_reference(item.source, item.row))]
     return rows_in_order(services.jobs.batch_rows(tenant, batch.id, reference), named)
 
 

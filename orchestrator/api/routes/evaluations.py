@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from pydantic import Field
 
 from assayer.models import Report
-from assayer.models.sender_references import own_reference
+from assayer.models.sender_references import get_own_reference
 from assayer.reports.graphml import as_graphml
 from assayer.reports.html import as_html
 from assayer.reports.json_and_csv import as_graph_json, as_json
@@ -196,7 +196,7 @@ def _evaluation_resource(job: Job, figures: ReportFigures | None = None) -> Eval
     return Evaluation(
         **job_fields(job),
         source=source,
-        reference=own_reference(source, job.row),
+        reference=get_own_reference(source, job.row),
         batch=job.batch,
         row=job.row,
         scores=None if figures is None else _scores(figures),

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import Response
 
 from assayer.ranking.comparison import comparisons_to_jsonl
-from assayer.reports.head_to_head import MOST_IDEAS
+from assayer.reports.head_to_head import MAX_IDEAS
 from assayer.reports.json_and_csv import as_csv, as_json
 from assayer.reports.ranking_page import as_ranking_html, as_ranking_markdown
 from assayer_client.comparisons import Comparison
@@ -107,7 +107,7 @@ async def get_ranking_report(id: PathId, context: Reader, accept: Annotated[str 
     ranking = await context.services.rankings.whole(job.tenant, job.id)
     if ranking is None:
         raise no_result_problem(job)
-    small = len(ranking.ideas) <= MOST_IDEAS
+    small = len(ranking.ideas) <= MAX_IDEAS
     shown = await context.services.rankings.comparisons(job.tenant, job.id) if small else ()
     text = await asyncio.to_thread(_RENDERERS[media_type], ranking, shown)
     return report_response(text, media_type, "report.css", "ranking.css")

@@ -5,7 +5,7 @@ import asyncio
 
 from fastapi import APIRouter
 
-from assayer.methods.scicompanion.missed_references import MissedReference, MissedReferences, missed_references
+from assayer.methods.scicompanion.missed_references import MissedReference, MissedReferences, find_missed_references
 from assayer.models import Idea, PaperId
 from assayer_client.references import ReferencePath, ReferencesBody, SuggestedReference, SuggestedReferences
 from orchestrator.api.job_routes import CUTOFF_AHEAD, is_in_future
@@ -53,7 +53,7 @@ async def _suggest(
     counts = {"recommended": body.limit, **({} if body.hops is None else {"hops": body.hops})}
     options = services.options.walks.model_copy(update=counts)
     known = frozenset(map(PaperId, body.without))
-    missed = await missed_references(idea, corpus, body.cutoff, services.clock, options, known)
+    missed = await find_missed_references(idea, corpus, body.cutoff, services.clock, options, known)
     return SuggestedReferences(
         corpus=corpus.version,
         corpus_fit=missed.fit.level,

@@ -10,14 +10,14 @@ from pydantic import BaseModel, Field, ValidationError
 from assayer.models import Fault
 from assayer.models.llm_batches import BatchCall, LineResult
 from workers.llm.endpoint import LlmEndpoint
-from workers.llm.errors import TransientLlmFailure, clipped_line
+from workers.llm.errors import TransientLlmFailure, clip_line
 
 _MARK = "assayer-batch"
 """Metadata key under which a batch carries the id that this program gave it."""
 _SECONDS = 20.0
 """Timeout in seconds for a request without a file."""
 _TRANSFER_SECONDS = 600.0
-_MOST_PAGES = 50
+_MAX_PAGES = 50
 _PAGE = 100
 
 RemoteStatus = Literal[
@@ -57,7 +57,7 @@ class RemoteBatch(BaseModel):
     def problem(self) -> str:
         """Return the reason for the failure, on one line."""
         problems = (self.errors.data or []) if self.errors else []
-        return clipped_line("; ".join(item.message for item in problems if item.message))
+        return clip_line("; ".join(item.message for item in problems if item.message))
 
 
 class _File(BaseModel):
@@ -108,7 +108,7 @@ class RemoteBatches:
         """Return the batch whose metadata contains `batch_id`; None if there is none. `created_at` is the earliest
         possible creation time, in seconds since 1970, at which the search ends."""
         after = ""
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             page = await self._read(_Batches, "GET", f"/batches?limit={_PAGE}{after}")
             for batch in page.data:
                 if (batch.metadata or {}).get(_MARK) == batch_id:
@@ -196,7 +196,7 @@ def _result(line: bytes) -> LineResult | None:
     if told.response is not None and told.response.status_code == 200:
         return LineResult(told.custom_id, json.dumps(told.response.body))
     if told.error is not None and (told.error.message or told.error.code):
-        return LineResult(told.custom_id, None, clipped_line(told.error.message or told.error.code or ""))
+        return LineResult(told.custom_id, None, clip_line(told.error.message or told.error.code or ""))
     status = told.response.status_code if told.response is not None else 0
     return LineResult(told.custom_id, None, f"HTTP {status} in the batch" if status else "failed in the batch")
 

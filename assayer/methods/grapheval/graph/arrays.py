@@ -85,7 +85,7 @@ class GraphArrays:
         return replace(self, labels=labels)
 
 
-def undirected_edges(
+def build_undirected_edges(
     sources: NDArray[np.integer],
     targets: NDArray[np.integer],
     weights: NDArray[np.float32],

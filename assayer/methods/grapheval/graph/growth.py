@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assayer.errors import ConfigurationError, InputError
-from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphEdges, undirected_edges
+from assayer.methods.grapheval.graph.arrays import UNKNOWN, GraphEdges, build_undirected_edges
 from assayer.methods.grapheval.graph.records import GraphPlan, LabelledIdea, PreparedIdea
 from assayer.methods.grapheval.ports import NeighbourIndex
 from assayer.models import IdeaId
@@ -115,13 +115,13 @@ def check_same_plan(present: GraphPlan, wanted: GraphPlan) -> None:
     if differing:
         field = differing[0]
         raise InputError(
-            f"The graph {present.name!r} has {field} {_as_text(getattr(present, field))}, not "
-            f"{_as_text(getattr(wanted, field))}.",
+            f"The graph {present.name!r} has {field} {_format_value(getattr(present, field))}, not "
+            f"{_format_value(getattr(wanted, field))}.",
             "Add ideas to it with its own settings using `assayer graph add`, or build a graph under a different name.",
         )
 
 
-def _as_text(value: object) -> str:
+def _format_value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -147,7 +147,7 @@ def edges_of_new_ideas(
         )
         found.append((inside[0] + start, inside[1] + start, inside[2]))
     sources, targets, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
+    return build_undirected_edges(sources, targets, weights.astype(np.float32), idea_of)
 
 
 def _edges_to_other_ideas(
@@ -193,7 +193,7 @@ def initial_version(plan: GraphPlan) -> str:
     return hashlib.sha256(plan.model_dump_json().encode()).hexdigest()[:16]
 
 
-def next_version(before: str, admission: GraphAdditions) -> str:
+def derive_next_version(before: str, admission: GraphAdditions) -> str:
     """Return the graph's version after the additions. It is deterministic: adding the same ideas in the same order to
     the same graph gives the same version."""
     entries: Iterable[str] = (

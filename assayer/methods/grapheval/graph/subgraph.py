@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays, undirected_edges
+from assayer.methods.grapheval.graph.arrays import INTER, INTRA, UNKNOWN, GraphArrays, build_undirected_edges
 from assayer.methods.grapheval.graph.growth import EdgeEnds
 from assayer.methods.grapheval.ports import NearestViewpoints, Scorer
 from assayer.models import IdeaId
@@ -90,7 +90,7 @@ class IdeaSubgraph:
         extracted = extractor.extract(nodes)
         first, own = len(nodes), len(vectors)
         idea_of = np.append(extracted.idea_of, np.full(own, len(extracted.ideas), np.int32))
-        added = undirected_edges(
+        added = build_undirected_edges(
             np.concatenate([np.repeat(np.arange(own), hit.sum(axis=1)) + first, inside[0] + first]),
             np.concatenate([np.searchsorted(nodes, found.rows[hit]), inside[1] + first]),
             np.concatenate([found.cosines[hit], inside[2]]),
@@ -116,7 +116,7 @@ class IdeaSubgraph:
         return scores
 
 
-def without_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
+def remove_viewpoint(around: IdeaSubgraph, place: int) -> IdeaSubgraph:
     """Return the subgraph without one of the idea's viewpoints. The idea must have others."""
     graph = around.graph
     row = int(np.searchsorted(graph.idea_of, around.row)) + place

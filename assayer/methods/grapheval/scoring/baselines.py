@@ -35,7 +35,7 @@ class IdeaLogistic:
 
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`."""
-        known = labelled_rows_of_two_classes(graph, rows)
+        known = find_labelled_rows_of_two_classes(graph, rows)
         return fit_vectors(self._features(graph)[known], graph.labels[known], len(graph.classes))
 
 
@@ -53,7 +53,7 @@ class _TextLogistic:
     def fit(self, graph: GraphArrays, rows: Rows) -> FittedLogistic:
         """Fit the regression to the labelled ideas other than `rows`. Raises InputError if an idea's text is
         missing."""
-        known = labelled_rows_of_two_classes(graph, rows)
+        known = find_labelled_rows_of_two_classes(graph, rows)
         return self._fit(self._texts_of(graph, known), graph.labels[known], len(graph.classes))
 
     def _texts_of(self, graph: GraphArrays, rows: Rows) -> list[str]:
@@ -86,7 +86,7 @@ class Majority:
     name = MAJORITY
 
     def score(self, graph: GraphArrays, rows: Rows) -> Floats:
-        known = labelled_rows(graph, rows)
+        known = find_labelled_rows(graph, rows)
         rates: Floats = np.bincount(graph.labels[known], minlength=len(graph.classes)) / len(known)
         return np.tile(rates, (len(rows), 1))
 
@@ -101,7 +101,7 @@ def idea_vectors(graph: GraphArrays) -> NDArray[np.float32]:
     return means
 
 
-def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
+def find_labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     """Return the labelled ideas that are not being scored. Raises InputError if there are none."""
     known = np.setdiff1d(np.flatnonzero(graph.labels != UNKNOWN), rows).astype(np.int32)
     if not len(known):
@@ -112,9 +112,9 @@ def labelled_rows(graph: GraphArrays, rows: Rows) -> Rows:
     return known
 
 
-def labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
-    """Return `labelled_rows`. Raises InputError if all of these ideas have the same label."""
-    known = labelled_rows(graph, rows)
+def find_labelled_rows_of_two_classes(graph: GraphArrays, rows: Rows) -> Rows:
+    """Return `find_labelled_rows`. Raises InputError if all of these ideas have the same label."""
+    known = find_labelled_rows(graph, rows)
     present = np.unique(graph.labels[known])
     if len(present) < 2:
         raise InputError(

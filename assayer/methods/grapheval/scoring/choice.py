@@ -18,13 +18,13 @@ from assayer.methods.grapheval.scoring.baselines import (
     LengthLogistic,
     Majority,
     TfidfLogistic,
-    labelled_rows_of_two_classes,
+    find_labelled_rows_of_two_classes,
 )
-from assayer.methods.grapheval.scoring.holdout import held_out_scores, stratified_folds
+from assayer.methods.grapheval.scoring.holdout import score_held_out, stratified_folds
 from assayer.methods.grapheval.scoring.label_propagation import ALL_EDGES, FEW_EDGES
 from assayer.methods.grapheval.scoring.metrics import auroc, bootstrap
 from assayer.models import IdeaId, MeasuredScorer, ScorerChoice
-from assayer.text.code_links import without_code_links
+from assayer.text.code_links import remove_code_links
 
 _ROUNDS = 500
 """Number of bootstrap resamples."""
@@ -59,11 +59,11 @@ class BestOf:
 
     def choose(self, graph: GraphArrays, rows: Rows) -> Scorer:
         """Choose a scorer. Raises InputError if the known ideas have fewer than two labels."""
-        known = labelled_rows_of_two_classes(graph, rows)
+        known = find_labelled_rows_of_two_classes(graph, rows)
         hidden = graph.hide_labels(rows)
         parts = stratified_folds(hidden, min(self._folds, len(known)), self._seed)
         truth = graph.labels[known]
-        values = [auroc(truth, held_out_scores(scorer, hidden, parts)[known]) for scorer in self._scorers]
+        values = [auroc(truth, score_held_out(scorer, hidden, parts)[known]) for scorer in self._scorers]
         return self._scorers[int(np.argmax(values))]
 
 
@@ -84,7 +84,9 @@ def describe_choice(
             name=name, auroc=round(found.value, 4), low=round(found.low, 4), high=round(found.high, 4)
         )
 
-    oriented = {name: _best_direction(scores, truth) if name == LENGTH else scores for name, scores in compared.items()}
+    oriented = {
+        name: _choose_direction(scores, truth) if name == LENGTH else scores for name, scores in compared.items()
+    }
 
     def is_beaten(simple: str) -> bool:
         return bootstrap(auroc, truth, [chosen_scores], _ROUNDS, seed, against=[oriented[simple]]).low > 0
@@ -100,13 +102,13 @@ def describe_choice(
     )
 
 
-def _best_direction(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
+def _choose_direction(scores: NDArray[np.float64], truth: NDArray[np.int16]) -> NDArray[np.float64]:
     """Return the scores, with the two outcomes swapped if that gives a higher AUROC. Longer texts do better in some
     years and worse in others, and a baseline that learned the wrong direction would be too easy to beat."""
     return scores[:, ::-1] if scores.shape[1] == 2 and auroc(truth, scores) < 0.5 else scores
 
 
-def titled_text(title: str, text: str) -> str:
+def build_titled_text(title: str, text: str) -> str:
     """Return the text for regressions on words and length. Sentences about the idea's code are removed: they would
     reveal that it was accepted."""
-    return without_code_links(text if text.startswith(title) else f"{title}\n\n{text}")
+    return remove_code_links(text if text.startswith(title) else f"{title}\n\n{text}")

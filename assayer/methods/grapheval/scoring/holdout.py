@@ -34,7 +34,7 @@ def ideas_later_than(graph: GraphArrays, day: int) -> Rows:
     return np.flatnonzero(later).astype(np.int32)
 
 
-def held_out_scores(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
+def score_held_out(scorer: Scorer, graph: GraphArrays, parts: Sequence[Rows]) -> NDArray[np.float64]:
     """Return scores for the ideas in the parts, shape (i, classes). Each part is scored with its own labels hidden;
     ideas in no part get NaN."""
     found = np.full((len(graph.ideas), len(graph.classes)), np.nan)

@@ -26,12 +26,12 @@ _MAX_ROUNDS = 5
 def propagate(graph: GraphArrays, rounds: int = _MAX_ROUNDS) -> Distributions:
     """Propagate the known labels until the most probable classes no longer change, for at most `rounds` rounds. Returns
     the distributions, shape (n, classes)."""
-    weights = _normalised_weights(graph.adjacency())
+    weights = _normalise_weights(graph.adjacency())
     state = _initial(graph)
-    leaders = _most_probable_classes(state)
+    leaders = _find_most_probable_classes(state)
     for _ in range(rounds):
-        state = _normalised_rows(state + weights @ state)
-        before, leaders = leaders, _most_probable_classes(state)
+        state = _normalise_rows(state + weights @ state)
+        before, leaders = leaders, _find_most_probable_classes(state)
         if np.array_equal(before, leaders):
             break
     return state
@@ -46,7 +46,7 @@ def _initial(graph: GraphArrays) -> Distributions:
     return state
 
 
-def _normalised_weights(
+def _normalise_weights(
     weights: "sp.csr_array[np.float64, tuple[int, int]]",
 ) -> "sp.csr_array[np.float64, tuple[int, int]]":
     """Divide each row by its sum, so that a viewpoint's weights sum to 1. An edge can then have different weights in
@@ -57,21 +57,21 @@ def _normalised_weights(
     return weights
 
 
-def _normalised_rows(state: Distributions) -> Distributions:
+def _normalise_rows(state: Distributions) -> Distributions:
     # With so few columns, a product with ones is several times faster than a sum.
     sums = (state @ np.ones(state.shape[1]))[:, None]
     scaled: Distributions = np.divide(state, sums, out=np.zeros_like(state), where=sums > 0)
     return scaled
 
 
-def _most_probable_classes(state: Distributions) -> NDArray[np.int64]:
+def _find_most_probable_classes(state: Distributions) -> NDArray[np.int64]:
     """Return each viewpoint's most probable class, or UNKNOWN if no label has reached it."""
     leaders: NDArray[np.int64] = state.argmax(axis=1)
     leaders[state @ np.ones(state.shape[1]) == 0] = UNKNOWN
     return leaders
 
 
-def strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
+def keep_strongest_edges(graph: GraphArrays, inter: int) -> GraphArrays:
     """Return the graph in which each viewpoint receives labels only from its `inter` nearest viewpoints in other ideas.
     Edges within ideas stay. By contrast, the original graph has an edge if either end is among the other's nearest
     viewpoints."""
@@ -102,11 +102,11 @@ class LabelPropagation:
         return f"label propagation, {self.rounds} rounds{edges}"
 
     def score(self, graph: GraphArrays, rows: NDArray[np.int32]) -> Distributions:
-        seen = graph if self.strongest is None else strongest_edges(graph, self.strongest)
+        seen = graph if self.strongest is None else keep_strongest_edges(graph, self.strongest)
         nodes = propagate(seen.hide_labels(rows), self.rounds)
         columns = (np.bincount(graph.idea_of, column, len(graph.ideas)) for column in nodes.T)
         sums: Distributions = np.stack(list(columns), axis=1).astype(np.float64)
-        scores = _normalised_rows(sums[rows])
+        scores = _normalise_rows(sums[rows])
         scores[~scores.any(axis=1)] = np.nan
         return scores
 

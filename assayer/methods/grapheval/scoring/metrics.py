@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
 
 
 def accuracy(truth: Truth, probabilities: Probabilities) -> float:
-    return float((most_probable_classes(probabilities) == truth).mean())
+    return float((find_most_probable_classes(probabilities) == truth).mean())
 
 
 def auroc(truth: Truth, probabilities: Probabilities) -> float:
@@ -84,7 +84,7 @@ def bootstrap(
     return Estimate(mean(np.arange(len(truth))), float(low), float(high))
 
 
-def most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
+def find_most_probable_classes(probabilities: Probabilities) -> NDArray[np.int64]:
     answered = ~np.isnan(probabilities).any(axis=1)
     return np.where(answered, np.nan_to_num(probabilities).argmax(axis=1), _NO_ANSWER)
 

@@ -59,7 +59,7 @@ class IdeaWords:
     @cached_property
     def _numbers(self) -> frozenset[str]:
         spelled = (_SMALL_NUMBERS[word] for word in _WORD.findall(self._text.casefold()) if word in _SMALL_NUMBERS)
-        return frozenset(map(_plain_number, _NUMBER.findall(self._text))) | frozenset(spelled)
+        return frozenset(map(_normalise_number, _NUMBER.findall(self._text))) | frozenset(spelled)
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class IdeaWords:
 
     def foreign(self, statement: str) -> list[str]:
         """Return a statement's numbers, names and terms that do not occur in the idea, in order."""
-        numbers = [item for item in _NUMBER.findall(statement) if _plain_number(item) not in self._numbers]
+        numbers = [item for item in _NUMBER.findall(statement) if _normalise_number(item) not in self._numbers]
         terms = [item for item in _TERM.findall(statement) if not self._has_term(item)]
         names = [item for item in _NAME.findall(statement) if item.casefold() not in self._squeezed]
         compounds = [item for item in _COMPOUND.findall(statement) if not self._has_compound(item)]
@@ -110,7 +110,7 @@ class IdeaWords:
         return all(stem in self._stems for stem in stems) or compound.replace("-", "") in self._squeezed
 
 
-def _plain_number(text: str) -> str:
+def _normalise_number(text: str) -> str:
     plain = text.replace(",", "")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 

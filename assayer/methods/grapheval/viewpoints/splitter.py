@@ -108,17 +108,17 @@ def _resolve(clauses: Sequence[str]) -> list[Viewpoint]:
         bare = _ITEM.sub("", _JOINER.sub("", _LINKING.sub("", words)))
         before = found[-1] if found else None
         if not refers_back(bare):
-            found.append(Viewpoint(text=_as_sentence(bare), words=words))
+            found.append(Viewpoint(text=_format_sentence(bare), words=words))
         elif before is not None and (term := _subject(before.words)):
-            found.append(Viewpoint(text=f"{_capitalised(term)}: {_as_sentence(bare)}", words=words))
+            found.append(Viewpoint(text=f"{_capitalised(term)}: {_format_sentence(bare)}", words=words))
         elif (
             before is not None
             and before.self_contained
             and _word_count(before.text) + _word_count(bare) <= _MAX_JOINED_WORDS
         ):
-            found[-1] = Viewpoint(text=f"{before.text} {_as_sentence(bare)}", words=f"{before.words} {words}")
+            found[-1] = Viewpoint(text=f"{before.text} {_format_sentence(bare)}", words=f"{before.words} {words}")
         else:
-            found.append(Viewpoint(text=_as_sentence(bare), words=words, self_contained=False))
+            found.append(Viewpoint(text=_format_sentence(bare), words=words, self_contained=False))
     return found
 
 
@@ -134,7 +134,7 @@ def _subject(sentence: str) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _as_sentence(text: str) -> str:
+def _format_sentence(text: str) -> str:
     stripped = text.strip()
     ended = stripped if stripped.endswith((".", "!", "?", "”", '"', ":")) else f"{stripped.rstrip(',;')}."
     return _capitalised(ended)

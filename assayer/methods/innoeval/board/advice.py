@@ -13,9 +13,9 @@ from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import ReviewsByDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack
 from assayer.methods.innoeval.extraction import digest
-from assayer.methods.innoeval.prompt_evidence import labelled_evidence
+from assayer.methods.innoeval.prompt_evidence import label_evidence
 from assayer.methods.innoeval.schemas import AdviceQuestion, EvidenceItem, LaterStep, Weakness
-from assayer.methods.innoeval.search.excerpts import words_of
+from assayer.methods.innoeval.search.excerpts import collect_words
 from assayer.methods.innoeval.tasks import ADVICE
 from assayer.models import Point
 from assayer.run.run import Run
@@ -33,8 +33,8 @@ async def write_advice(
 ) -> tuple[Point, ...]:
     """Write revision advice. `day` is the date as of which the idea is judged. Raises LlmError or BudgetExhausted if
     the request fails."""
-    weaknesses = _weightiest_weaknesses(reviews_by_dimension)
-    evidence = labelled_evidence(pack.after_cutoff, chars)
+    weaknesses = _order_weaknesses(reviews_by_dimension)
+    evidence = label_evidence(pack.after_cutoff, chars)
     question = AdviceQuestion(
         digest=digest(pack.idea.title, pack.six_tuple),
         idea=pack.text,
@@ -49,30 +49,30 @@ async def write_advice(
     return tuple(_point(step, items_by_label, weaknesses_by_label, idea_numbers) for step in answer.steps)
 
 
-def _weightiest_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
+def _order_weaknesses(reviews_by_dimension: ReviewsByDimension) -> tuple[Weakness, ...]:
     """Return distinct weaknesses: every review's first, then every review's second, and so on. Dimensions alternate, so
     that none crowds out the others."""
     board = max(len(reviews) for _, reviews in reviews_by_dimension)
     titled_texts = [
-        (dimension.title, _without_citations(text))
+        (dimension.title, _replace_citations(text))
         for rank, seat in product(range(_MAX_PER_REVIEW), range(board))
         for dimension, reviews in reviews_by_dimension
         for text in reviews[seat].texts("weakness")[rank : rank + 1]
     ]
-    distinct = _distinct_weaknesses(titled_texts)[:_MAX_WEAKNESSES]
+    distinct = _remove_repeated_weaknesses(titled_texts)[:_MAX_WEAKNESSES]
     return tuple(
         Weakness(label=f"W{number}", dimension=title, text=text)
         for number, (title, text) in enumerate(distinct, start=1)
     )
 
 
-def _distinct_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def _remove_repeated_weaknesses(titled_texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Remove weaknesses that nearly repeat an earlier one in the same dimension. Each pair holds a dimension's title
     and a weakness."""
     kept: list[tuple[str, str]] = []
     for title, text in titled_texts:
-        words = words_of(text)
-        if not any(_are_similar(words, words_of(other)) for where, other in kept if where == title):
+        words = collect_words(text)
+        if not any(_are_similar(words, collect_words(other)) for where, other in kept if where == title):
             kept.append((title, text))
     return kept
 
@@ -81,7 +81,7 @@ def _are_similar(item: Set[str], other: Set[str]) -> bool:
     return len(item & other) >= _SIMILAR_SHARE * len(item | other)
 
 
-def _without_citations(text: str) -> str:
+def _replace_citations(text: str) -> str:
     """Replace citations with "(earlier work)": the cited papers were found before the cutoff and are not in this
     prompt."""
     return _CITED.sub(" (earlier work)", text)

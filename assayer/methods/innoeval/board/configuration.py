@@ -7,9 +7,9 @@ from pydantic import RootModel
 
 from assayer.errors import InputError
 from assayer.methods.innoeval.board.decision import DecisionCalibration, load_decision_calibration
-from assayer.methods.innoeval.dimensions import RubricDimension, built_in_dimensions
+from assayer.methods.innoeval.dimensions import RubricDimension, load_built_in_dimensions
 from assayer.methods.innoeval.options import BoardOptions, InnoEvalOptions
-from assayer.methods.innoeval.personas import PersonaPool, built_in_persona_pool
+from assayer.methods.innoeval.personas import PersonaPool, load_built_in_persona_pool
 
 
 class BoardConfiguration(NamedTuple):
@@ -27,8 +27,8 @@ def load_board_configuration(options: BoardOptions) -> BoardConfiguration:
     """Load the board's configuration. Raises InputError if the calibration file is invalid or there are fewer personas
     than seats."""
     configuration = BoardConfiguration(
-        dimensions=built_in_dimensions(),
-        pool=built_in_persona_pool(),
+        dimensions=load_built_in_dimensions(),
+        pool=load_built_in_persona_pool(),
         calibration=load_decision_calibration(options.calibration) if options.calibration else None,
     )
     personas = len(configuration.pool.personas)

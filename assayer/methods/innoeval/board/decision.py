@@ -16,12 +16,12 @@ from assayer.errors import InputError
 from assayer.methods.innoeval.board.thresholds import (
     Floats,
     OutcomeRows,
-    balanced_recall,
     bootstrap_rows,
+    compute_balanced_recall,
+    compute_shuffled_recalls,
     fit_thresholds,
-    held_out_outcomes,
     macro_f1,
-    shuffled_recalls,
+    predict_held_out_outcomes,
 )
 from assayer.methods.toml_files import read_text_file
 from assayer.models import Absent, BoardRecord, Decision, Frozen
@@ -142,7 +142,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     score = board.score
     if isinstance(score, Absent):
         return Absent(reason=f"there is no final score: {score.reason}")
-    if others := differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
+    if others := list_differing_conditions(calibration.conditions, CalibrationConditions.of(board)):
         return Absent(
             reason=f"the calibration {calibration.name!r} was fitted with different {' and '.join(others)}; its "
             "thresholds do not apply to this score."
@@ -160,7 +160,7 @@ def decide(calibration: DecisionCalibration | None, board: BoardRecord) -> Decis
     )
 
 
-def differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
+def list_differing_conditions(fitted: CalibrationConditions, here: CalibrationConditions) -> list[str]:
     """Return the names of the conditions that differ, worded for messages."""
     names = {
         "models": "models",
@@ -188,13 +188,13 @@ def fit_decision(
     """Fit the thresholds that maximise the mean recall over the outcomes, so that a frequent outcome does not dominate.
     Raises InputError if there are too few ideas, if an outcome is unknown, or if the scores do not separate the
     outcomes."""
-    scores, labels = _validated_arrays(outcomes, scored)
+    scores, labels = _validate_arrays(outcomes, scored)
     classes = len(outcomes)
     counts = np.bincount(labels, minlength=classes)
     generator = np.random.default_rng(seed)
-    predicted = held_out_outcomes(scores, labels, classes, generator)
-    recall = balanced_recall(predicted, labels, classes)
-    shuffled = shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
+    predicted = predict_held_out_outcomes(scores, labels, classes, generator)
+    recall = compute_balanced_recall(predicted, labels, classes)
+    shuffled = compute_shuffled_recalls(scores, labels, classes, np.random.default_rng([seed, 1]))
     if np.mean(shuffled >= recall) > _CHANCE_LEVEL:
         raise InputError(
             f"On held-out ideas, these scores predict the outcomes no better than chance: their mean recall is "
@@ -225,7 +225,7 @@ def fit_decision(
     )
 
 
-def _validated_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
+def _validate_arrays(outcomes: Sequence[str], scored: Sequence[ScoredIdea]) -> tuple[Floats, OutcomeRows]:
     unknown = sorted({item.outcome for item in scored} - set(outcomes))
     if unknown:
         raise InputError(

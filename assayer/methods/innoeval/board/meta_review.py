@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from assayer.citing.claim_quotes import given_by_points
+from assayer.citing.claim_quotes import collect_given_quotes
 from assayer.citing.labels import label_papers, paper_of, relabel, strip_citations
 from assayer.llm import Llm, ask
 from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, point_writer
@@ -39,7 +39,7 @@ async def write_meta_review(
 ) -> MetaReviewResult:
     """Write the meta-review. Raises LlmError or BudgetExhausted if the request fails."""
     all_reviews = [review for _, reviews in reviews_by_dimension for review in reviews]
-    known_quotes = given_by_points(point for review in all_reviews for point in review.points)
+    known_quotes = collect_given_quotes(point for review in all_reviews for point in review.points)
     cited = dict.fromkeys(
         paper_of(citation.label) for review in all_reviews for point in review.points for citation in point.citations
     )
@@ -55,7 +55,7 @@ async def write_meta_review(
             for number, (dimension, reviews) in enumerate(reviews_by_dimension, start=1)
         ),
         unmasked=tuple(dimension.title for dimension, _ in reviews_by_dimension if not dimension.masked),
-        doubts=tuple(map(_doubt, pack.plan_flaws)),
+        doubts=tuple(map(_build_doubt, pack.plan_flaws)),
     )
     answer = await ask(llm, SYNTHESIS, question, run)
     titles = {item.label: item.title for item in question.dimensions}
@@ -115,7 +115,7 @@ def _dimension_reviews(
     )
 
 
-def _doubt(flaw: PlanFlaw) -> PlanDoubt:
+def _build_doubt(flaw: PlanFlaw) -> PlanDoubt:
     quote = flaw.quote.quote if flaw.quote.state == "verified" else ""
     return PlanDoubt(text=flaw.text, certainty=flaw.certainty, quote=quote)
 

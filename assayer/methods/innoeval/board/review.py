@@ -9,16 +9,16 @@ from assayer.citing.claim_quotes import GivenQuote
 from assayer.citing.labels import label_papers, strip_citations
 from assayer.errors import AssayerError
 from assayer.llm import Llm, ask
-from assayer.methods.innoeval.board.reviewers import visible_sources
-from assayer.methods.innoeval.board.sections import DimensionSections, shown_sections
+from assayer.methods.innoeval.board.reviewers import choose_visible_sources
+from assayer.methods.innoeval.board.sections import DimensionSections, collect_shown_sections
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import EvidencePack, Grounding
 from assayer.methods.innoeval.extraction import digest
 from assayer.methods.innoeval.options import BoardOptions
-from assayer.methods.innoeval.prompt_evidence import labelled_evidence, source_item
+from assayer.methods.innoeval.prompt_evidence import label_evidence, source_item
 from assayer.methods.innoeval.schemas import GroundingNote, JudgingQuestion
 from assayer.methods.innoeval.tasks import judging_task
-from assayer.methods.points import PointWriter, verified_words
+from assayer.methods.points import PointWriter, get_verified_words
 from assayer.models import Absent, Assessment, PaperId, Point, Reviewer, Score
 from assayer.run.run import Run
 
@@ -72,7 +72,7 @@ async def review_idea(
     question = _question(options, pack, reviewer, dimensions, sections_read, run.cutoff)
     answer = await ask(llm, judging_task(dimensions, reviewer.model), question, run)
     papers = label_papers(item.paper_id for item in question.evidence)
-    writer = point_writer(pack, papers, [_given_quote(item) for item in pack.groundings])
+    writer = point_writer(pack, papers, [_build_given_quote(item) for item in pack.groundings])
     reviews = []
     for dimension in dimensions:
         whole = answer.of(dimension)
@@ -94,7 +94,7 @@ async def review_idea(
     return reviews
 
 
-def failed_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
+def build_failed_review(reviewer: Reviewer, error: AssayerError) -> BoardReview:
     """Return a record of a failed review, which has no score and is excluded from all means."""
     return BoardReview(reviewer=reviewer, score=Absent(reason=f"Not reviewed: {error.reason}."))
 
@@ -107,7 +107,7 @@ def _question(
     sections_read: Mapping[str, DimensionSections] | None,
     day: dt.date | None,
 ) -> JudgingQuestion:
-    familiar = {source.paper.id for source in visible_sources(reviewer, pack.before_cutoff)}
+    familiar = {source.paper.id for source in choose_visible_sources(reviewer, pack.before_cutoff)}
     counting = [
         source
         for source in pack.before_cutoff
@@ -116,12 +116,12 @@ def _question(
             for dimension in dimensions
         )
     ]
-    evidence = labelled_evidence(counting, options.excerpt_chars)
+    evidence = label_evidence(counting, options.excerpt_chars)
     labels = {item.paper_id: item.label for item in evidence}
     return JudgingQuestion(
         digest=digest(pack.idea.title, pack.six_tuple),
         idea=pack.text if sections_read is None else "",
-        sections=() if sections_read is None else shown_sections(pack.idea.sections, dimensions, sections_read),
+        sections=() if sections_read is None else collect_shown_sections(pack.idea.sections, dimensions, sections_read),
         evidence=evidence,
         unfamiliar=tuple(item.label for item in evidence if item.paper_id not in familiar),
         notes=tuple(
@@ -142,7 +142,7 @@ def _grounding_note(grounding: Grounding, label: str) -> GroundingNote:
         part=grounding.part,
         stance=grounding.stance,
         analysis=strip_citations(grounding.analysis),
-        quote=verified_words(grounding.quote),
+        quote=get_verified_words(grounding.quote),
     )
 
 
@@ -152,7 +152,7 @@ def point_writer(pack: EvidencePack, papers: Mapping[str, PaperId], given: Seque
     return PointWriter(papers, given, numbers_in(pack.idea.text), shown)
 
 
-def _given_quote(grounding: Grounding) -> GivenQuote:
+def _build_given_quote(grounding: Grounding) -> GivenQuote:
     return GivenQuote(
         paper=grounding.paper_id,
         side="for" if grounding.stance == "supports" else "against",

@@ -28,7 +28,7 @@ class BoardSeat(NamedTuple):
 def draw_board(pool: PersonaPool, board: int, seed: int, idea: Idea) -> tuple[BoardSeat, ...]:
     """Draw different personas for this idea. Up to half of the seats, rounded up, go to personas whose topics the idea
     names. Outsiders broaden a board, but a board made up of outsiders knows nothing about the field."""
-    drawn = sorted(pool.personas, key=lambda persona: _stable_hash("seat", seed, idea, persona.name))
+    drawn = sorted(pool.personas, key=lambda persona: _compute_stable_hash("seat", seed, idea, persona.name))
     near = [persona for persona in drawn if _names_topics_of(idea.text, persona)][: math.ceil(board / 2)]
     others = [persona for persona in drawn if persona not in near][: board - len(near)]
     return (*(BoardSeat(persona, "near") for persona in near), *(BoardSeat(persona, "open") for persona in others))
@@ -46,10 +46,11 @@ def mask_evidence(seed: int, idea: Idea, persona: Persona, sources: Sequence[Rea
 def _mask_kind(seed: int, idea: Idea, persona: Persona, kind: EvidenceKind, items: Sequence[ReadSource]) -> Masking:
     level = _familiarity_level(persona.familiarity, kind)
     expected = len(items) * (10 - level) / 10
-    chance = np.random.default_rng(_stable_hash("remainder", seed, idea, persona.name, kind)).random()
+    chance = np.random.default_rng(_compute_stable_hash("remainder", seed, idea, persona.name, kind)).random()
     count = int(expected + 1e-9) + (chance < expected % 1 - 1e-9)
     by_hash = sorted(
-        (source.paper.id for source in items), key=lambda key: _stable_hash("mask", seed, idea, persona.name, key)
+        (source.paper.id for source in items),
+        key=lambda key: _compute_stable_hash("mask", seed, idea, persona.name, key),
     )
     hidden = set(by_hash[:count])
     return Masking(
@@ -73,7 +74,7 @@ def assign_models(models: Sequence[str], seats: int, seed: int, idea: Idea) -> t
     gets the first seat."""
     if not models:
         return (None,) * seats
-    first = _stable_hash("models", seed, idea)
+    first = _compute_stable_hash("models", seed, idea)
     return tuple(models[(first + seat) % len(models)] for seat in range(seats))
 
 
@@ -99,7 +100,7 @@ def control_reviewer(model: str | None = None) -> Reviewer:
     return Reviewer(key="R1", persona=None, seat="control", model=model)
 
 
-def visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:
+def choose_visible_sources(reviewer: Reviewer, sources: Sequence[ReadSource]) -> list[ReadSource]:
     hidden: set[PaperId] = {paper for mask in reviewer.masking for paper in mask.hidden}
     return [item for item in sources if item.paper.id not in hidden]
 
@@ -118,7 +119,7 @@ def _names_topics_of(text: str, persona: Persona) -> bool:
     return sum(1 for _ in named) >= _NEAR_TOPICS
 
 
-def _stable_hash(purpose: str, seed: int, idea: Idea, *parts: str) -> int:
+def _compute_stable_hash(purpose: str, seed: int, idea: Idea, *parts: str) -> int:
     """Return a hash that is the same on all platforms and in all versions of Python and NumPy."""
     content = "\x1f".join([purpose, str(seed), idea.judged_id, *parts])
     return int.from_bytes(hashlib.sha256(content.encode()).digest()[:16])

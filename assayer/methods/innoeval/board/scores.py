@@ -45,7 +45,7 @@ def mean_of_reviewers(dimension: RubricDimension, scores: Sequence[Score | Absen
     )
 
 
-def final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> Score | Absent:
+def compute_final_score(dimensions: Sequence[RubricDimension], matrix: ScoreMatrix) -> Score | Absent:
     """Return the final score: the weighted mean over the dimensions that have a score."""
     means, weights = _dimension_means(dimensions, matrix)
     if not weights.any():

@@ -7,7 +7,7 @@ from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.options import BoardOptions
 from assayer.methods.innoeval.schemas import ShownSection
 from assayer.models import Idea, Section
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 
 _MIN_SECTIONS = 3
 """Minimum number of sections; a text with fewer has no usable structure."""
@@ -42,7 +42,7 @@ def sections_for(
     room, unread = limit, 0
     for place in chosen_places:
         text = sections[place].text
-        cut = first_words(text, room)
+        cut = keep_beginning(text, room)
         unread += len(cut) < len(text)
         if cut:
             chosen[place] = Section(title=sections[place].title, text=cut)
@@ -54,7 +54,7 @@ def sections_for(
     )
 
 
-def shown_sections(
+def collect_shown_sections(
     sections: Sequence[Section], dimensions: Sequence[RubricDimension], read: Mapping[str, DimensionSections]
 ) -> tuple[ShownSection, ...]:
     """Return all sections, each once, up to the longest part of it that is read for any dimension. A section for which
@@ -67,7 +67,7 @@ def shown_sections(
     return tuple(shown)
 
 
-def unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:
+def count_unread_characters(idea: Idea, opening: int, readings: Sequence[DimensionSections]) -> int:
     """Count the characters after the idea's first `opening` characters that no reading shows."""
     count = place = 0
     for number, section in enumerate(idea.sections):

@@ -10,7 +10,7 @@ from assayer.methods.innoeval.board.advice import write_advice
 from assayer.methods.innoeval.board.configuration import load_board_configuration
 from assayer.methods.innoeval.board.decision import decide
 from assayer.methods.innoeval.board.meta_review import MetaReviewResult, interleave_points, write_meta_review
-from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, failed_review, review_idea
+from assayer.methods.innoeval.board.review import BoardReview, ReviewsByDimension, build_failed_review, review_idea
 from assayer.methods.innoeval.board.reviewers import (
     BoardSeat,
     assign_models,
@@ -22,12 +22,17 @@ from assayer.methods.innoeval.board.reviewers import (
 )
 from assayer.methods.innoeval.board.scores import (
     agreement,
-    final_score,
+    compute_final_score,
     mean_of_reviewers,
     score_interval,
     score_matrix,
 )
-from assayer.methods.innoeval.board.sections import DimensionSections, reads_by_section, sections_for, unread_characters
+from assayer.methods.innoeval.board.sections import (
+    DimensionSections,
+    count_unread_characters,
+    reads_by_section,
+    sections_for,
+)
 from assayer.methods.innoeval.dimensions import RubricDimension
 from assayer.methods.innoeval.evidence_pack import BoardResult, EvidencePack
 from assayer.methods.innoeval.options import BoardOptions
@@ -43,7 +48,7 @@ from assayer.models import (
     Reviewer,
     Summary,
 )
-from assayer.run.concurrency import Failed, as_result, gather_pair, gather_settled
+from assayer.run.concurrency import Failed, catch_failure, gather_pair, gather_settled
 from assayer.run.run import Run
 
 _UNDECIDED = Absent(reason="not decided yet.")
@@ -63,8 +68,8 @@ class BoardSession:
         sections_by_dimension = self._sections_by_dimension(pack)
         reviews_by_dimension = await self._collect_reviews(pack, reviewers, sections_by_dimension)
         meta, advice = await gather_pair(
-            as_result(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
-            as_result(self._write_advice(pack, reviews_by_dimension)),
+            catch_failure(write_meta_review(self._llm, self._run, pack, reviews_by_dimension)),
+            catch_failure(self._write_advice(pack, reviews_by_dimension)),
         )
         self._run.keep_successes([meta], "meta-review")
         self._run.keep_successes([advice], "request for advice on revision")
@@ -115,7 +120,7 @@ class BoardSession:
         text = "The idea is long, so each dimension was judged on the sections that are relevant to it."
         if opening < len(pack.idea.text):
             text += f" Its parts and its literature search are based on its first {opening:,} characters."
-        if missed := unread_characters(pack.idea, opening, list(sections_by_dimension.values())):
+        if missed := count_unread_characters(pack.idea, opening, list(sections_by_dimension.values())):
             text += f" {missed:,} characters did not fit into any prompt and were not read."
         return (Notice(kind="long_idea", text=text),)
 
@@ -143,7 +148,9 @@ class BoardSession:
         if len(failures) == len(outcomes):
             raise failures[0].error
         rows = [
-            [failed_review(reviewer, outcome.error)] * len(self._dimensions) if isinstance(outcome, Failed) else outcome
+            [build_failed_review(reviewer, outcome.error)] * len(self._dimensions)
+            if isinstance(outcome, Failed)
+            else outcome
             for reviewer, outcome in zip(reviewers, outcomes, strict=True)
         ]
         return list(zip(self._dimensions, map(list, zip(*rows, strict=True)), strict=True))
@@ -174,18 +181,18 @@ class BoardSession:
             pool=self._pool_used(),
             reviewers=reviewers,
             dimensions=tuple(
-                _judged_dimension(dimension, (sections_by_dimension or {}).get(dimension.name))
+                _build_judged_dimension(dimension, (sections_by_dimension or {}).get(dimension.name))
                 for dimension in self._dimensions
             ),
             prompt_version=JUDGING.version,
             prompt_digest=JUDGING.digest,
             models=models,
-            score=final_score(self._dimensions, matrix),
+            score=compute_final_score(self._dimensions, matrix),
             interval=score_interval(self._dimensions, matrix),
             agreement=agreement(matrix, len(models)),
             decision=_UNDECIDED,
-            meta_review=_absent(meta) if isinstance(meta, Failed) else meta.review,
-            advice=_absent(advice) if isinstance(advice, Failed) else advice,
+            meta_review=_explain_absence(meta) if isinstance(meta, Failed) else meta.review,
+            advice=_explain_absence(advice) if isinstance(advice, Failed) else advice,
         )
         return record.model_copy(update={"decision": decide(self._calibration, record)})
 
@@ -208,7 +215,7 @@ def _part(dimension: RubricDimension, reviews: Sequence[BoardReview]) -> Part:
     )
 
 
-def _judged_dimension(dimension: RubricDimension, sections_read: DimensionSections | None) -> JudgedDimension:
+def _build_judged_dimension(dimension: RubricDimension, sections_read: DimensionSections | None) -> JudgedDimension:
     return JudgedDimension(
         name=dimension.name,
         title=dimension.title,
@@ -222,5 +229,5 @@ def _judged_dimension(dimension: RubricDimension, sections_read: DimensionSectio
     )
 
 
-def _absent(failed: Failed) -> Absent:
+def _explain_absence(failed: Failed) -> Absent:
     return Absent(reason=f"Not written: {failed.error.reason}.")

@@ -26,11 +26,11 @@ def fit_thresholds(scores: Floats, labels: OutcomeRows, classes: int) -> tuple[f
     place, found = len(values), list[float]()
     for label in range(classes - 1, 0, -1):
         place = int(cuts[label][place])
-        found.append(_between(values, place))
+        found.append(_compute_midpoint(values, place))
     return tuple(reversed(found))
 
 
-def _between(values: Floats, place: int) -> float:
+def _compute_midpoint(values: Floats, place: int) -> float:
     """Return the midpoint between two adjacent scores. Before the first score it is 0; after the last it is just above
     10, which no score reaches."""
     if place == 0:
@@ -38,7 +38,9 @@ def _between(values: Floats, place: int) -> float:
     return 10.0 + 1e-6 if place == len(values) else round(float(values[place - 1] + values[place]) / 2, 4)
 
 
-def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> OutcomeRows:
+def predict_held_out_outcomes(
+    scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator
+) -> OutcomeRows:
     """Predict each idea's outcome with thresholds fitted without its fold. Folds are stratified by outcome."""
     fold = np.empty(len(labels), np.int64)
     for label in range(classes):
@@ -52,16 +54,18 @@ def held_out_outcomes(scores: Floats, labels: OutcomeRows, classes: int, generat
     return named
 
 
-def balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
+def compute_balanced_recall(named: OutcomeRows, labels: OutcomeRows, classes: int) -> float:
     return float(np.mean([(named[labels == label] == label).mean() for label in range(classes)]))
 
 
-def shuffled_recalls(scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator) -> Floats:
+def compute_shuffled_recalls(
+    scores: Floats, labels: OutcomeRows, classes: int, generator: np.random.Generator
+) -> Floats:
     """Return the balanced recall on held-out ideas when the outcomes are shuffled: the level that uninformative scores
     reach by chance."""
     shuffles = (generator.permutation(labels) for _ in range(_SHUFFLES))
     recalls = [
-        balanced_recall(held_out_outcomes(scores, shuffled, classes, generator), shuffled, classes)
+        compute_balanced_recall(predict_held_out_outcomes(scores, shuffled, classes, generator), shuffled, classes)
         for shuffled in shuffles
     ]
     return np.array(recalls, np.float64)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from assayer.models import Codebase, Definition
-from assayer.text.cutting import first_words
+from assayer.text.cutting import keep_beginning
 from assayer.text.sentences import sentence_spans
 
 _SPAN_CHARS = 800
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 
 
-def words_of(*texts: str) -> frozenset[str]:
+def collect_words(*texts: str) -> frozenset[str]:
     """Return the texts' words of three letters or more, in lower case."""
     return frozenset(word for text in texts for word in _WORD.findall(text.casefold()))
 
@@ -29,7 +29,7 @@ def excerpt(texts: Iterable[str], about: Set[str], limit: int) -> str:
         for paragraph, text in enumerate(item for text in texts for item in _paragraphs(text))
         for span in _spans(text)
     ]
-    words = [words_of(span) for _, span in spans]
+    words = [collect_words(span) for _, span in spans]
     span_counts = Counter(word for found in words for word in found)
     rarity = {word: math.log(1 + len(spans) / count) for word, count in span_counts.items()}
     weight = [sum(rarity[word] for word in found & about) / math.sqrt(8 + len(found)) for found in words]
@@ -50,14 +50,14 @@ def _paragraphs(text: str) -> list[str]:
 
 def _spans(paragraph: str) -> list[str]:
     found = [""]
-    for sentence in _short_pieces(paragraph):
+    for sentence in _split_into_pieces(paragraph):
         if found[-1] and len(found[-1]) + len(sentence) >= _SPAN_CHARS:
             found.append("")
         found[-1] = f"{found[-1]} {sentence}".strip()
     return found
 
 
-def _short_pieces(paragraph: str) -> Iterator[str]:
+def _split_into_pieces(paragraph: str) -> Iterator[str]:
     """Yield sentences. A piece that is longer than a span is split by multilingual sentence rules, and cut if it is
     still too long."""
     for piece in _SENTENCE_END.split(paragraph):
@@ -67,7 +67,7 @@ def _short_pieces(paragraph: str) -> Iterator[str]:
         for start, end in sentence_spans(piece):
             rest = piece[start:end].strip()
             while rest:
-                part = first_words(rest, _SPAN_CHARS)
+                part = keep_beginning(rest, _SPAN_CHARS)
                 yield part
                 rest = rest[len(part) :].strip()
 
@@ -110,14 +110,16 @@ def repository_excerpt(code: Codebase, about: Set[str], limit: int) -> str:
 
 
 def _name_words(name: str) -> frozenset[str]:
-    return words_of(_CAMEL.sub(" ", name))
+    return collect_words(_CAMEL.sub(" ", name))
 
 
 def _most_related(definitions: Sequence[Definition], about: Set[str]) -> list[Definition]:
     """Return the definitions that share the most words with the idea; ties go to the definition with the most calls."""
 
     def rank(definition: Definition) -> tuple[int, int, str, int]:
-        shared = len((_name_words(definition.name) | _name_words(definition.path) | words_of(definition.doc)) & about)
+        shared = len(
+            (_name_words(definition.name) | _name_words(definition.path) | collect_words(definition.doc)) & about
+        )
         return -shared, -len(definition.calls), definition.path, definition.line
 
     return sorted(definitions, key=rank)[:_DEFINITIONS]

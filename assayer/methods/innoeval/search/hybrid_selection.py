@@ -13,7 +13,7 @@ from assayer.methods.innoeval.prompt_evidence import clean_text, evidence_item
 from assayer.methods.innoeval.schemas import EvidenceItem, EvidenceRelevance, EvidenceRelevanceQuestion
 from assayer.methods.innoeval.search.fast_search import SOURCE_KINDS, SOURCE_NOUNS, SearchCandidate
 from assayer.methods.innoeval.tasks import RELEVANCE
-from assayer.methods.scholareval.paper_evidence import own_work
+from assayer.methods.scholareval.paper_evidence import extract_own_work
 from assayer.models import PaperId
 from assayer.run.concurrency import gather_all, gather_settled
 
@@ -149,7 +149,7 @@ class HybridSelection:
     def _shown(self, candidate: SearchCandidate) -> EvidenceItem:
         paper = candidate.paper
         self._run.journal.read.add(paper.id)
-        text = clean_text(own_work(paper.abstract), paper, self._run, self._options.judged_chars)
+        text = clean_text(extract_own_work(paper.abstract), paper, self._run, self._options.judged_chars)
         return evidence_item(paper, candidate.kind, text, candidate.standing)
 
     async def _judge_batch(self, batch: tuple[EvidenceItem, ...]) -> dict[PaperId, EvidenceRelevance]:

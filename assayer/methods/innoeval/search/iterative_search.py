@@ -12,7 +12,7 @@ from assayer.llm import ask
 from assayer.methods.innoeval.dimensions import EvidenceKind
 from assayer.methods.innoeval.extraction import IdeaPart
 from assayer.methods.innoeval.options import InnoEvalOptions
-from assayer.methods.innoeval.prompt_evidence import labelled_parts
+from assayer.methods.innoeval.prompt_evidence import label_parts
 from assayer.methods.innoeval.schemas import (
     RefinementQuestion,
     SearchQueriesQuestion,
@@ -102,7 +102,7 @@ class IterativeSearch:
 
     async def _queries_for(self, parts: Sequence[IdeaPart]) -> list[SourceQuery]:
         """Ask the model for the initial queries. Raises LlmError or BudgetExhausted if the request fails."""
-        labelled = labelled_parts(parts)
+        labelled = label_parts(parts)
         question = SearchQueriesQuestion(digest=self._digest, parts=labelled, kinds=self._sources.kinds)
         answer = await ask(self._llm, queries_task(question.kinds), question, self._run)
         names = {part.label: part.name for part in labelled}
@@ -151,12 +151,12 @@ class IterativeSearch:
         earlier = tuple(query for query in self._results_by_query if query not in now)
         refined = await gather_settled(batches, lambda batch: self._refine_batch(batch, limit, earlier))
         answered = self._run.keep_successes(refined, "query to be refined", [len(batch) for batch in batches])
-        asked = {(query.kind, _sorted_words(query.text)) for query in self._results_by_query}
+        asked = {(query.kind, _build_query_key(query.text)) for query in self._results_by_query}
         fresh = {
-            (query.kind, _sorted_words(query.text)): query
+            (query.kind, _build_query_key(query.text)): query
             for answer in answered
             for query in answer
-            if (query.kind, _sorted_words(query.text)) not in asked
+            if (query.kind, _build_query_key(query.text)) not in asked
         }
         return list(fresh.values())
 
@@ -202,7 +202,7 @@ def _parts_in_turn(queries: Sequence[SourceQuery]) -> list[SourceQuery]:
     return [query for _, query in sorted(zip(ranks, queries, strict=True), key=lambda item: item[0])]
 
 
-def _sorted_words(text: str) -> tuple[str, ...]:
+def _build_query_key(text: str) -> tuple[str, ...]:
     """Return a query's words as a key; queries with the same words in a different order have the same key."""
     return tuple(sorted(text.casefold().split()))
 

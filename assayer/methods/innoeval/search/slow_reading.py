@@ -134,7 +134,7 @@ class SlowReader:
             paper=paper,
             kind=chosen.candidate.kind,
             text=text,
-            places=_places(text, paper, chosen.candidate.kind),
+            places=_list_shown_places(text, paper, chosen.candidate.kind),
             score=chosen.score,
             full_text=full_text_read,
         )
@@ -144,7 +144,7 @@ class SlowReader:
         return [item for item in read if item is not None]
 
 
-def _places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:
+def _list_shown_places(text: str, paper: Paper, kind: EvidenceKind) -> tuple[ShownPlace, ...]:
     if kind != "literature":
         return (ShownPlace(start=0, name=SOURCE_NOUNS[kind]),)
     abstract = sanitise(paper.abstract)[0].strip()
