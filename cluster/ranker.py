@@ -65,7 +65,7 @@ class Ranker:
         if run_request.blind:
             wanted = await asyncio.to_thread(_mask_ideas, wanted)
         # In a thread, because 200,000 known comparisons would block the event loop for seconds.
-        request = await asyncio.to_thread(self._ranking, wanted, options)
+        request = await asyncio.to_thread(self._ranking_inputs, wanted, options)
         run = await self._begin(request, progress, run_request)
         baselines = None
         if wanted.labelled:
@@ -79,8 +79,8 @@ class Ranker:
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
         """Compare two ideas, masked if the request is blind. If the judge would see the same text twice, the result is
-        a tie with the reason, without an LLM request. If one of two orders fails, the result is based on the other.
-        Raises the errors of `rank`; if all orders fail, raises the first error."""
+        a tie with the reason, without an LLM request. If one of the two orders fails, the result is based on the
+        remaining order. Raises the errors of `rank`; if all orders fail, raises the first error."""
         require_llm(self.settings, "A comparison")
         options = self._options(run_request)
         if run_request.blind:
@@ -143,8 +143,8 @@ class Ranker:
         own = self.settings.ranking
         return await run_request.start_run("rk", request, self.llm, self.clock, progress, own)
 
-    def _ranking(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
-        """Return everything that determines the ranking."""
+    def _ranking_inputs(self, wanted: RankingInputs, options: RankingSettings) -> ResultInputs:
+        """Return all inputs that affect the ranking."""
         return self._request(
             options,
             ideas=[idea.id for idea in wanted.ideas],

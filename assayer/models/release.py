@@ -35,7 +35,7 @@ class ReleaseMinima(Frozen):
 
 
 class MeasuredMinimum(Frozen):
-    """Required minimum, with the value measured in the report."""
+    """Required minimum, and the value that the report reached."""
 
     name: MinimumName
     measured: float | FitLevel | Absent

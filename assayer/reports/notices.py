@@ -111,8 +111,8 @@ def _unread_text(idea: Idea, run: Run) -> Iterator[Notice]:
 def _coverage_notice(
     fit: CorpusFit | Absent, beyond: Sequence[str], near: Mapping[PaperId, str], on_subject: str
 ) -> Iterator[Notice]:
-    """Yield the notice about incomplete corpus coverage. Searches in remote sources cannot replace a complete corpus:
-    they are rate-limited, cover only titles and abstracts, and return only what was queried."""
+    """Yield the notice about incomplete corpus coverage. Searching remote sources cannot replace a complete corpus: the
+    searches are rate-limited, cover only titles and abstracts, and find only what the queries match."""
     if isinstance(fit, Absent) or fit.level == "good":
         return
     extent = "covers the field of this idea only in part" if fit.level == "partial" else "does not cover the field"

@@ -45,8 +45,8 @@ def form_fields(invitation: Any) -> tuple[str, ...]:
 
 
 def draft_review(report: Report, fields: Sequence[str] = _USUAL_FORM) -> DraftReview:
-    """Return a draft review of the report's proposal. The note's forum is the OpenReview id of the proposal's
-    source; None if the source states no id."""
+    """Return a draft review of the report's proposal. The note's `forum` is the OpenReview id of the proposal's source,
+    or None if the source has none."""
     own = EvaluationReport(report)
     content = {field: {"value": text} for field in fields if (text := _text(own, field))}
     left = tuple(field for field in fields if field not in content)

@@ -49,7 +49,8 @@ def run_until_stopped(
 ) -> None:
     """Run the service with an ingress inside a cluster until it is stopped. `listening` is called once requests are
     being answered; `say` receives progress messages. The first SIGTERM or SIGINT starts a drain; the second stops the
-    service immediately. Raises ConfigurationError, and Defect if the service does not start or fails."""
+    service immediately. Raises ConfigurationError if the settings are unusable, and Defect if the service fails to
+    start or crashes."""
     with _run_application(build(config), address, say) as stopping:
         listening()
         while not stopping.wait(_LOOK_SECONDS):

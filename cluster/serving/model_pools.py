@@ -60,7 +60,7 @@ class PooledEmbedder:
 
     @classmethod
     async def open(cls, pool: PoolClient[EmbedderReplica]) -> "PooledEmbedder":
-        """Open the pool's embedder. Returns a PooledLexicalEmbedder if the model weights tokens."""
+        """Open the pool's embedder. Returns a PooledLexicalEmbedder if the model assigns weights to tokens."""
         described = await pool.ask(EmbedderReplica.describe)
         return PooledLexicalEmbedder(pool, described) if described.lexical else PooledEmbedder(pool, described)
 

@@ -45,7 +45,7 @@ class ParsedText(Frozen):
         """Return whether styles mark the headings. Otherwise headings are ordinary lines, perhaps in bold."""
         return sum(level > 0 for level, _ in self.paragraphs) >= _MAIN_HEADINGS
 
-    def plain_text(self) -> str:
+    def to_markdown(self) -> str:
         """Return the text as Markdown, with headings and bold lines marked."""
         return "\n\n".join(
             f"{'#' * level} {text}" if level > 0 else f"**{text}**" if level < 0 else text
@@ -110,5 +110,5 @@ class ParsedText(Frozen):
         if self.has_styled_headings() or document.references or self.reference_lines:
             idea = idea_of_document(document, source)
         else:
-            idea = parse_idea(self.plain_text(), source, self.title or None, known=document)
+            idea = parse_idea(self.to_markdown(), source, self.title or None, known=document)
         return idea.model_copy(update={"flags": (*idea.flags, *build_hidden_flags(self.hidden))})

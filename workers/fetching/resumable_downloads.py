@@ -222,7 +222,8 @@ class ResumableDownloader(GuardedClient):
         raise SourceRefused(f"{loggable_url(url)} redirected more than {self._fetching.redirects} times.")
 
     def _checked_url(self, text: str) -> URL:
-        """Return the checked URL, which must use HTTPS unless its host is in a network that the operator allows."""
+        """Validate the URL and return it. It must use HTTPS, unless its host is on a network that the operator
+        allows."""
         url = self._policy.check_url(text)
         if url.scheme != "https" and not self._policy.is_allowed_network(url.raw_host or ""):
             raise AddressRefused(f"{loggable_url(url)} does not use HTTPS.", "Use a URL that begins with https://.")

@@ -162,7 +162,7 @@ class RemoteLiterature:
 
         sources = [source for source in self._sources if isinstance(source, ReportsRetractions)] if papers else []
         answers = await gather_all(
-            self._request_within(
+            self._request_with_budget(
                 SourceBudget(1, self._settings.retraction_seconds, self._run.clock),
                 source,
                 "retractions",
@@ -217,13 +217,13 @@ class RemoteLiterature:
         return found
 
     async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
-        """Return the source's results; empty if it does not respond."""
-        return await self._request_within(self._budgets[source.name], source, operation, call) or []
+        """Return the source's results; empty if the source fails or does not respond in time."""
+        return await self._request_with_budget(self._budgets[source.name], source, operation, call) or []
 
-    async def _request_within(
+    async def _request_with_budget(
         self, budget: SourceBudget, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]
     ) -> list[Found] | None:
-        """Return the source's results, or None if it does not respond."""
+        """Return the source's results, or None if the source fails or does not respond within the budget's time."""
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():

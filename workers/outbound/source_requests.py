@@ -98,7 +98,8 @@ async def fetch_parsed(
     """Fetch a response and return the result of `parse`. If it is malformed, fetch it once more, bypassing the cache.
 
     The second response replaces the first in the shared cache, so that the malformed one is not served for the whole
-    cache lifetime. Raises SourceError, in particular SourceMalformed if the second response is malformed too."""
+    cache lifetime. Raises SourceMalformed if the second response is malformed too, or another SourceError if a request
+    fails."""
     try:
         return parse(await remote.fetch(request, context))
     except SourceMalformed:

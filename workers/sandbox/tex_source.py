@@ -118,8 +118,8 @@ def _join(files: Mapping[str, str], name: str, missing: list[str], depth: int) -
 
 
 def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str = ".tex") -> str | None:
-    """Return the name of an included file, which is relative to the top folder or to the folder of `origin`; None if it
-    is missing."""
+    """Resolve an included file's name, first against the top folder and then against the folder of `origin`. Returns
+    None if there is no such file."""
     for folder in ("", posixpath.dirname(origin)):
         path = posixpath.normpath(posixpath.join(folder, wanted))
         for candidate in (path, f"{path}{suffix}"):

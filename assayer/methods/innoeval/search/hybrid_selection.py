@@ -69,7 +69,7 @@ class HybridSelection:
         for kind in SOURCE_KINDS:
             of_kind = [candidate for candidate in candidates if candidate.kind == kind]
             ranked = sorted(
-                (self._rank(item) for item in of_kind if self.is_relevant(item.paper.id)),
+                (self._score_candidate(item) for item in of_kind if self.is_relevant(item.paper.id)),
                 key=lambda item: (-item.score, item.candidate.paper.id),
             )
             chosen += ranked[:limit]
@@ -100,8 +100,8 @@ class HybridSelection:
             f"{1 - options.alpha:g} × judged relevance and quality."
         )
 
-    def _rank(self, candidate: SearchCandidate) -> RankedCandidate:
-        """Score a candidate. If its quality was not judged, relevance alone is the judge's score."""
+    def _score_candidate(self, candidate: SearchCandidate) -> RankedCandidate:
+        """Score a candidate. If the judge did not rate its quality, only its relevance rating is used."""
         paper, options = candidate.paper.id, self._options
         verdict = self._relevance_by_paper[paper]
         quality = verdict.relevance if verdict.quality is None else verdict.quality
