@@ -54,7 +54,7 @@ class Evaluator:
 
     @property
     def in_hand(self) -> int:
-        """Number of jobs running here, excluding overnight jobs, which a drain returns to the queue immediately."""
+        """Number of jobs running here, without overnight jobs: a drain returns those to the queue immediately."""
         return self.worker.in_hand
 
     async def drain(self, seconds: float) -> None:

@@ -226,7 +226,7 @@ async def check_batch(
 
 def _limits(embedder: str, cosine: float | None, share: float | None) -> PlagiarismLimits:
     """Return the requested thresholds or, by default, those fitted for the packaged embedding model. Raises InputError
-    for other embedding models, which have no fitted thresholds."""
+    for other embedding models, because no thresholds were fitted for them."""
     known = LIMITS_BY_EMBEDDER.get(embedder)
     if known is None and cosine is None:
         raise InputError(

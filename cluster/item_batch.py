@@ -113,7 +113,7 @@ async def do_items(
 
 
 def _root_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first error in the (possibly nested) group, which caused the cancellation of the other tasks."""
+    """Return the first error in the (possibly nested) group: the error that caused the other tasks' cancellation."""
     first = errors.exceptions[0]
     return _root_error(first) if isinstance(first, BaseExceptionGroup) else first
 

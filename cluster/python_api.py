@@ -119,7 +119,7 @@ async def rank_async(
 
 
 def _blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return a blocking function with the same parameters and docstring, which returns when the work is done."""
+    """Return a blocking function with the same parameters and docstring. It returns when the work is done."""
 
     @wraps(function)
     def run(*args: P.args, **named: P.kwargs) -> T:

@@ -79,8 +79,8 @@ class Ranker:
         self, ideas: tuple[Idea, Idea], both_orders: bool, progress: Progress, run_request: RunRequest = LOCAL_REQUEST
     ) -> ComparisonResult:
         """Compare two ideas, masked if the request is blind. If the judge would see the same text twice, the result is
-        a tie with the reason, without an LLM request. If one of two orders fails, the result is based on the other.
-        Raises the errors of `rank`; if all orders fail, raises the first error."""
+        a tie with the reason, without an LLM request. If one of the two orders fails, the result is based on the
+        remaining order. Raises the errors of `rank`; if all orders fail, raises the first error."""
         require_llm(self.settings, "A comparison")
         options = self._options(run_request)
         if run_request.blind:

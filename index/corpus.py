@@ -145,7 +145,7 @@ class Corpus(CorpusQueries):
         passages = await self._embedder.embed(fit_passages(text), "query")
         filters = Filters(window=window)
         papers = await self.count_passing(filters)
-        value = await self._nearness(passages, filters) if papers and len(passages) else 0.0
+        value = await self._measure_nearness(passages, filters) if papers and len(passages) else 0.0
         return judge_fit(value, self._info.fit, papers, window)
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class Corpus(CorpusQueries):
         if self._finish is not None:
             self._finish()
 
-    async def _nearness(self, passages: Vectors, filters: Filters) -> float:
+    async def _measure_nearness(self, passages: Vectors, filters: Filters) -> float:
         neighbours = self._info.fit.neighbours if self._info.fit else 1
         nearest = await self.nearest(passages, neighbours, filters)
         return mean_nearness(passages, lambda *_: nearest, neighbours)

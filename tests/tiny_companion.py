@@ -204,5 +204,5 @@ def usual_contexts(plan: CompanionTraining, clock: Clock) -> list[tuple[int, ...
     tokenizer, seen = companion_tokenizer(), list[tuple[int, ...]]()
     template = PolicyTemplate(tokenizer, frozenset([tokenizer.eos_token_id]))
     rollouts = CompanionRollouts(plan, tiny_literature(), clock)
-    asyncio.run(rollouts.walked(tiny_ideas(plan), template, chance(tokenizer, 0, seen)))
+    asyncio.run(rollouts.walk(tiny_ideas(plan), template, chance(tokenizer, 0, seen)))
     return seen

@@ -155,7 +155,7 @@ def _places_person_at(text: str, start: int, end: int, ends: Container[int], uni
 
 
 def _article_start(text: str, start: int) -> int:
-    """Return where to start masking, which includes a preceding article. An article that was left in the text would
+    """Return where to start masking, so that a preceding article is masked too. An article left in the text would
     reveal something about the name, because only some institutions have one."""
     return start - 4 if text[max(0, start - 4) : start].lower() == "the " else start
 

@@ -98,7 +98,7 @@ def _fold(name: str) -> str:
 
 
 class _Known(NamedTuple):
-    """Casefolded names of the people in a text, and the text's lower-case words, which are not names."""
+    """Casefolded names of the people in a text, and the text's lower-case words. The latter are not names."""
 
     families: frozenset[str]
     givens: frozenset[str]

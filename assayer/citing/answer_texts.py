@@ -107,7 +107,8 @@ def _shapes(model: type[BaseModel]) -> dict[str, _Shape]:
 
 
 def _parse_annotation(annotation: Any, metadata: tuple[object, ...], role: TextRole) -> _Shape:
-    """Return the shape described by an annotation. The innermost role applies."""
+    """Return the structure of texts that a type annotation describes. If text roles are nested, the innermost one
+    applies."""
     for item in metadata:
         parts = item.metadata if isinstance(item, FieldInfo) else [item]
         role = next((part for part in parts if isinstance(part, TextRole)), role)

@@ -105,7 +105,7 @@ class KnownNumbers(NamedTuple):
     papers: Mapping[PaperId, Set[Decimal]]
     """Numbers in each paper's text as shown, and the paper's year."""
 
-    def missing_from(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
+    def find_missing(self, claim: str, cited: Iterable[PaperId]) -> tuple[str, ...]:
         """Return the claim's numbers, as written, that occur neither in the idea nor in a cited paper. Empty if the
         claim cites no paper that was shown. Numbers written as words are ignored, because they seldom state
         measurements."""

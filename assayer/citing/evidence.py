@@ -129,7 +129,7 @@ def point(
         text=text,
         citations=citations,
         downgraded="not_found" in states and "verified" not in states,
-        numbers_not_found=numbers.missing_from(text, cited) if numbers else (),
+        numbers_not_found=numbers.find_missing(text, cited) if numbers else (),
     )
 
 

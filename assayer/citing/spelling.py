@@ -157,7 +157,7 @@ def _is_plain(text: str) -> bool:
 
 
 def unify_forms(text: str) -> str:
-    """Apply the first stage of normalisation, which leaves ellipses and line ends recognisable."""
+    """Apply the first stage of normalisation. Ellipses and line ends remain recognisable."""
     if _is_plain(text):
         return text.lower().replace("`", "'")
     for pattern, rewrite in _UNIFYING:

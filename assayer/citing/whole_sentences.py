@@ -22,8 +22,8 @@ _sentence_spans = lru_cache(maxsize=256)(sentence_spans)  # many quotes come fro
 
 
 def find_quoted_sentences(source: str, spans: Sequence[SourceSpan]) -> list[SourceSpan]:
-    """Return the paragraph's sentences that contain the spans, in order; adjacent sentences form one span. From a very
-    long sentence, only the text around the quote is returned."""
+    """Return the paragraph's sentences that contain the spans, in order; adjacent sentences form one span. A very long
+    sentence is cut to the text around its span."""
     whole: list[SourceSpan] = []
     for span in spans:
         start, end = _sentence(source, span)

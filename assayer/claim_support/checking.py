@@ -54,7 +54,7 @@ class CheckedClaims:
 
     outcomes: Mapping[_QuotedClaim, FoundSupport]
 
-    def written_into(self, value: ValueT) -> ValueT:
+    def write_into(self, value: ValueT) -> ValueT:
         """Return a copy of the value that has the outcome at every citation with a verified quote. Further quotes are
         kept only if the outcome is based on them."""
 

@@ -35,18 +35,18 @@ def csv_ideas(
     lines: Iterator[BoundedLine],
     what: str,
     encoding: str,
-    most: int,
+    max_chars: int,
     row_name: Callable[[int], str],
     latest_cutoff: dt.date | None,
     references: str = "",
 ) -> TableIdeas:
-    """Read the header of a CSV file at once and its ideas on demand, each of at most `most` characters. `row_name`
+    """Read the header of a CSV file at once and its ideas on demand, each of at most `max_chars` characters. `row_name`
     names a row by its number; `references` is the column with the sender's ids, if it is not `id`. Raises InputError if
     no row can be an idea."""
     header = _read_header(lines, what, encoding)
 
     def rows() -> Iterator[IdeaOfRow]:
-        for number, record in enumerate(_records(lines, header, most), 1):
+        for number, record in enumerate(_records(lines, header, max_chars), 1):
             name = row_name(number)
             fields: dict[str, str] = {}
             idea: Idea | InputError
@@ -61,13 +61,13 @@ def csv_ideas(
     return TableIdeas(header.above, [], rows())
 
 
-def csv_reference_column(lines: Iterator[BoundedLine], what: str, encoding: str, most: int) -> str:
+def csv_reference_column(lines: Iterator[BoundedLine], what: str, encoding: str, max_chars: int) -> str:
     """Return the column of a CSV file with a reference for each row, or an empty string (see `reference_column`). If no
     column has such a name, only the header is read. Raises InputError as `csv_ideas` does."""
     header = _read_header(lines, what, encoding)
     rows = (
         {name.strip(): cell for name, cell in zip(header.names, record.cells, strict=False)}
-        for record in _records(lines, header, most)
+        for record in _records(lines, header, max_chars)
         if isinstance(record.cells, list) and len(record.cells) >= len(header.names)
     )
     return reference_column(header.names, rows)
@@ -109,11 +109,11 @@ def _header(line: BoundedLine, delimiters: Sequence[str], what: str, encoding: s
     return max(parsed, key=lambda item: (holds_idea(item.names), len(item.names)))
 
 
-def _records(lines: Iterator[BoundedLine], header: _Header, most: int) -> "Iterator[_Record]":
+def _records(lines: Iterator[BoundedLine], header: _Header, max_chars: int) -> "Iterator[_Record]":
     """Yield the records after the header, without blank ones."""
     # The csv module's limit applies to the whole process, and its default is shorter than an idea can be.
-    csv.field_size_limit(max(csv.field_size_limit(), most))
-    records = _Records(lines, most, header.line)
+    csv.field_size_limit(max(csv.field_size_limit(), max_chars))
+    records = _Records(lines, max_chars, header.line)
     while record := records.next(header.delimiter):
         if not isinstance(record.cells, list) or any(cell.strip() for cell in record.cells):
             yield record
@@ -129,10 +129,10 @@ class _Records:
     """Splits lines into records. After a broken record it continues with the next line, so that an unclosed quote does
     not consume the rest of the file."""
 
-    def __init__(self, source: Iterator[BoundedLine], most: int, line: int) -> None:
+    def __init__(self, source: Iterator[BoundedLine], max_chars: int, line: int) -> None:
         """Read records from the line that follows line number `line`, the header."""
         self._source = source
-        self._most = most
+        self._max_chars = max_chars
         self._again: deque[BoundedLine] = deque()
         self._taken: list[BoundedLine] = []
         self._line = line
@@ -173,9 +173,9 @@ class _Records:
         while line := self._next_line():
             self._taken.append(line)
             taken += len(line.text)
-            if not line.whole or taken > self._most:
+            if not line.whole or taken > self._max_chars:
                 raise InputError(
-                    f"The row has more than {self._most:,} characters.",
+                    f"The row has more than {self._max_chars:,} characters.",
                     "Check whether a quote is missing at the end of a cell.",
                 )
             yield line.text

@@ -74,7 +74,7 @@ def build_reading(
         stance=stance,
         text=text,
         quote=citation_of(paper, quoted) if quoted else None,
-        numbers_not_found=KnownNumbers(idea, {paper: shown.numbers}).missing_from(text, [paper]),
+        numbers_not_found=KnownNumbers(idea, {paper: shown.numbers}).find_missing(text, [paper]),
     )
 
 

@@ -7,7 +7,8 @@ from assayer_client.resources import Absent
 
 
 class NearPassage(Frozen):
-    """Paper that resembles a part of the plan, with the sentence from each that is nearest to the other's."""
+    """Paper that resembles a part of the plan, with the two sentences, one from each, that are nearest to each
+    other."""
 
     part: str
     """Heading of the part of the plan, or its first words."""

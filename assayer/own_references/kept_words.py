@@ -38,9 +38,9 @@ def keep_words(idea: Idea) -> KeptWords:
     return KeptWords(apply(text, [span for span in spans if span.cut]), found)
 
 
-def remove_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
-    """Return the words without the names, on one line. Names with fewer than `fewest` words stay, because a surname can
-    be a word in a title."""
+def remove_names(words: str, names: MaskedNames, *, min_words: int = 1) -> str:
+    """Return the words without the names, on one line. Names with fewer than `min_words` words stay, because a surname
+    can be a word in a title."""
     tokens = list(_WORD.finditer(words)) if names else []
     kept, place, number = list[str](), 0, 0
     while number < len(tokens):
@@ -48,7 +48,7 @@ def remove_names(words: str, names: MaskedNames, *, fewest: int = 1) -> str:
         length = next(
             (
                 n
-                for n in range(most, fewest - 1, -1)
+                for n in range(most, min_words - 1, -1)
                 if tuple(token[0] for token in tokens[number : number + n]) in names
             ),
             0,

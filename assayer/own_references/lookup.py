@@ -62,7 +62,7 @@ class ReferenceSearch:
         """Search words: the title, or the whole entry if the title could not be told, without the names masked in the
         idea. Empty if only an identifier remains."""
         if is_title_told(self.work) or not self.work.raw:
-            words = remove_names(self.work.title, self._masked_names, fewest=2)
+            words = remove_names(self.work.title, self._masked_names, min_words=2)
         else:
             words = remove_names(remove_identifiers(self.work.raw), self._masked_names)
         return words if len(words.split()) > 1 or count_unspaced_letters(words) >= _MIN_UNSPACED_LETTERS else ""

@@ -78,8 +78,8 @@ def _collect_identifiers(work: CitedWork) -> dict[str, str]:
 
 
 def _shares_author(work: CitedWork, paper: Paper) -> bool | None:
-    """Return whether the first author of the entry or of the record is named by the other; None if either names no
-    authors."""
+    """Return whether the entry names the record's first author, or the record the entry's; None if the entry or the
+    record names no authors."""
     if not paper.authors or _are_in_two_scripts(work, paper):
         return None
     if work.authors:

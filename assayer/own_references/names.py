@@ -44,8 +44,8 @@ def is_named_in(author: str, text: str) -> bool:
 
 
 def names_may_match(author: str, other: str) -> bool:
-    """Return whether either family name appears in the other name, the family names differ only by a misprint, or both
-    names denote the same organisation."""
+    """Return whether either family name appears in the other name, the family names differ only by a typo, or both
+    names refer to the same organisation."""
     if is_group(author) and is_group(other):
         return _is_same_group(author, other)
     if is_named_in(author, other) or is_named_in(other, author) or _is_same_group(author, other):
@@ -55,7 +55,8 @@ def names_may_match(author: str, other: str) -> bool:
 
 
 def _is_same_group(author: str, other: str) -> bool:
-    """Return whether both names denote the same organisation: one has all words of the other, or is its acronym."""
+    """Return whether both names refer to the same organisation: one name has all words of the other, or is the other's
+    acronym."""
     names = [" ".join(_GROUP_WORDS.sub(" ", name).replace(".", " ").split()) for name in (author, other)]
     ours, theirs = (frozenset(map(_key, name.split())) for name in names)
     if _key(names[0]) == _key(names[1]) or (

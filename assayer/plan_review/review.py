@@ -69,7 +69,7 @@ def _build_flaw(found: FoundFlaw, plan: str) -> PlanFlaw:
         change=strip_citations(found.change),
         certainty=found.certainty,
         quote=plan_quote(found.quote, plan),
-        numbers_not_found=KnownNumbers(frozenset(), {_PLAN: numbers_in(plan)}).missing_from(text, [_PLAN]),
+        numbers_not_found=KnownNumbers(frozenset(), {_PLAN: numbers_in(plan)}).find_missing(text, [_PLAN]),
     )
 
 

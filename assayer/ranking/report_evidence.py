@@ -34,8 +34,8 @@ def evidence_of(report: Report, max_chars: int) -> str:
 
 def require_blind_evidence(ideas: Iterable[Idea], blind: Mapping[IdeaId, bool]) -> None:
     """Check that ideas judged blind have blind reports. `blind` says, for every idea with a report, whether the report
-    was made from the masked idea. Raises InputError if one was not, because such a report may reveal who wrote the
-    idea."""
+    was made from the masked idea. Raises InputError if a report was made from the unmasked idea, because it may reveal
+    who wrote the idea."""
     seen = [idea.source for idea in ideas if not blind.get(idea.id, True)]
     if seen:
         raise InputError(

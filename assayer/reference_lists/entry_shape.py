@@ -112,7 +112,7 @@ _MIN_WORDS, _LOWER, _MAX_MARKS_PER_WORD = 12, 0.6, 0.3
 
 
 def is_prose(text: str) -> bool:
-    """Return whether a text is sentences rather than an entry, which has more capitals, numbers and punctuation."""
+    """Return whether a text is sentences rather than an entry. An entry has more capitals, numbers and punctuation."""
     words = re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)
     marks = len(re.findall(r"[^\w\s'’-]|\d+", text))
     return (
@@ -170,7 +170,7 @@ def has_year_or_link(entry: str) -> bool:
 
 
 def reads_like_entry(line: str) -> bool:
-    """Return whether a line begins with names followed by a date, which is typical of entries and rare in other
+    """Return whether a line begins with names followed by a date. This is typical of entries and rare in other
     lines."""
     text = strip_mark(line).strip()[:600]
     if _NO_AUTHOR.match(text):

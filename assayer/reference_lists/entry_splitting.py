@@ -337,6 +337,6 @@ def _run_on(piece: str) -> Iterator[str]:
 
 
 def _may_end(text: str, end: int) -> bool:
-    """Return whether an entry can end here, which it cannot after an initial, `et al.`, `&` or `COVID-19`."""
+    """Return whether an entry can end here. It cannot end after an initial, `et al.`, `&` or `COVID-19`."""
     before = text[max(0, end - 12) : end]
     return not re.search(r"(?:\b[^\W\d_]\.|\bal\.|\beds?\.|&|\bJr\.|[A-Z]-\d{1,2})$", before)

@@ -102,7 +102,7 @@ def find_untitled_list(text: str) -> ListSpan | None:
 
 
 def find_end_of_entries(listed: str) -> int:
-    """Return where the last entry of a list ends, which prose without a heading may follow."""
+    """Return where the last entry of a list ends. Prose without a heading may follow the list."""
     lines = list(_split_lines(listed))
     ahead = [" ".join(item.text[:_AHEAD] for item in lines[place : place + 8])[:_AHEAD] for place in range(len(lines))]
     for place, line in enumerate(lines):

@@ -49,7 +49,7 @@ _POSSIBLE = """
 
 
 def _reduce_to_letters(title: str) -> str:
-    """Return a title in lower case, without accents and without spaces, which PDFs may have between its letters."""
+    """Return a title in lower case, without accents and spaces. PDFs may have spaces between a title's letters."""
     return "".join(filter(str.isalnum, fold_text(title.translate(_ACCENTS))))
 
 

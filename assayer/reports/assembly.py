@@ -158,7 +158,7 @@ async def _check_claims(findings: Findings, backends: Backends, run: Run) -> tup
         return findings, findings.claims
     stated = (findings.summary, findings.parts, findings.board, findings.background)
     checked = await check_claims(backends.llm, run, stated, findings.papers)
-    summary, parts, board, background = checked.written_into(stated)
+    summary, parts, board, background = checked.write_into(stated)
     return replace(findings, summary=summary, parts=parts, board=board, background=background), checked.counts
 
 

@@ -32,8 +32,8 @@ def _link_labels(text: str, page: ReportPage) -> Markup:
 
 
 def chip(label: Any, page: ReportPage) -> Markup:
-    """Return a label as a link to its reference, or as plain text if the report lacks the reference, which happens only
-    in an invalid report."""
+    """Return a label as a link to its reference, or as plain text if the report lacks the reference. A reference is
+    missing only in an invalid report."""
     reference = page.references.get(label)
     if reference is None:
         return Markup("[{}]").format(label)

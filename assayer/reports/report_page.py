@@ -106,8 +106,8 @@ class ReportPage:
 
     @cached_property
     def passages(self) -> dict[Label, list[ShownPassage]]:
-        """Each reference's passages, each listed once; empty for an evidence report, which already quotes them on its
-        first page."""
+        """Each reference's passages, each listed once; empty for an evidence report, because its first page already
+        quotes the passages."""
         return passages_by_label(self.report)
 
     def chief_passages(self, label: Label) -> list[ShownPassage]:

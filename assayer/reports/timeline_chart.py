@@ -71,7 +71,7 @@ def chart_of(timeline: Timeline) -> TimelineChart:
 
 
 def steps(spans: Iterable[Times]) -> tuple[ConcurrencyStep, ...]:
-    """Return each time at which the number of running spans changes, with the new number, which is 0 at the end."""
+    """Return each time at which the number of running spans changes, with the new number. The last number is 0."""
     changes: dict[float, int] = {}
     for start, end in spans:
         changes[start] = changes.get(start, 0) + 1

@@ -54,15 +54,15 @@ _MULTI_BYTE_ADVANTAGE = 0.6
 _SAMPLE = 1 << 16
 
 
-def special_lines(data: bytes, most: int = _SAMPLE) -> bytes:
-    """Return the lines that contain non-ASCII bytes, up to `most` bytes. In all encodings detected here, the byte of a
-    line ending never occurs within another character."""
+def special_lines(data: bytes, max_bytes: int = _SAMPLE) -> bytes:
+    """Return the lines that contain non-ASCII bytes, up to `max_bytes` bytes. In all encodings detected here, the byte
+    of a line ending never occurs within another character."""
     lines, size = [], 0
     for line in data.split(b"\n"):
         if not line.isascii():
-            lines.append(line[:most])
+            lines.append(line[:max_bytes])
             size += len(line)
-            if size > most:
+            if size > max_bytes:
                 break
     return b"\n".join(lines)
 

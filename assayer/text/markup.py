@@ -19,10 +19,10 @@ _BLANK = re.compile(r"[^\S\n]+")
 _BREAKS = re.compile(r"\s*\n\s*")
 
 
-def strip_markup(text: str, most: int = 100_000) -> str:
-    """Remove markup from the first `most` characters, with paragraphs on separate lines and the heading `Abstract`
+def strip_markup(text: str, max_chars: int = 100_000) -> str:
+    """Remove markup from the first `max_chars` characters, with paragraphs on separate lines and the heading `Abstract`
     left out."""
-    text = _HEADING.sub("", _FORMULA.sub("", _BESIDE_MATHS.sub(" ", text[:most])), count=1)
+    text = _HEADING.sub("", _FORMULA.sub("", _BESIDE_MATHS.sub(" ", text[:max_chars])), count=1)
     text = _TAG.sub("", _BLOCK.sub("\n", text))
     text = _ESCAPED.sub(" ", html.unescape(html.unescape(text)))
     return _BREAKS.sub("\n", _BLANK.sub(" ", text)).strip()

@@ -121,8 +121,8 @@ class _Draft:
 
 
 def _invisible_kind(match: re.Match[str]) -> tuple[FlagKind, str] | None:
-    """Return the kind of invisible text and the text; None for soft hyphens, joiners in emoji and stray marks, which
-    editors and PDF tools leave behind."""
+    """Return the kind of invisible text and the text; None for soft hyphens, joiners in emoji, and stray marks left
+    behind by editors and PDF tools."""
     run, text = match[0], match.string
     if _BIDI.search(run):
         return "bidi_text", ""

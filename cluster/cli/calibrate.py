@@ -82,5 +82,5 @@ def _show(calibration: DecisionCalibration, path: Path) -> None:
 
 
 def _format_threshold(threshold: float) -> str:
-    """Format a threshold, or return `never` for one above the scale, which no score reaches."""
+    """Format a threshold, or return `never` for a threshold above the scale, because no score reaches it."""
     return "never" if threshold > 10 else f"{threshold:.2f}"

@@ -95,7 +95,7 @@ def _show_passages(passages: Sequence[Passage]) -> None:
 
 
 async def _find_naming_papers(name: str, limit: int, filters: Filters, settings: Settings) -> list[Paper]:
-    return await _open_corpus(settings).naming(name, limit, filters)
+    return await _open_corpus(settings).find_papers_naming(name, limit, filters)
 
 
 async def _search(

@@ -186,8 +186,8 @@ async def _transfers(
 
 
 def _exclusive(to: str) -> AbstractContextManager[None]:
-    """Return a lock on the destination, which works only on this machine. For a remote address, the caller must ensure
-    that only one run uses it."""
+    """Return a lock on the destination. The lock works only on this machine. For a remote address, the caller must
+    ensure that only one run uses it."""
     folder = StoragePath.parse(to).local
     if folder is None:
         return nullcontext()

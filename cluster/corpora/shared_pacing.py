@@ -29,7 +29,7 @@ arXiv hosts together."""
 @asynccontextmanager
 async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIterator[Pacer | None]:
     """Open the shared rate limit in the configured database, or in the one running in the data directory. Yields None
-    if there is neither, or if the database is unreachable, which is logged."""
+    if there is neither. If the database is unreachable, logs a warning and yields None."""
     async with AsyncExitStack() as stack:
         try:
             database = await _database(settings, stack)
@@ -48,7 +48,7 @@ async def open_shared_pacer(settings: Settings, source: SharedSource) -> AsyncIt
 
 
 async def _database(settings: Settings, stack: AsyncExitStack) -> Database | None:
-    """Open the database without creating or migrating tables, which is left to the processes that store data in it."""
+    """Open the database without creating or migrating tables: the processes that store data in it do so."""
     if settings.database.url:
         return await stack.enter_async_context(Database(settings.database))
     if postmaster.find(settings.home / "postgres" / "pgdata") is None:

@@ -159,7 +159,7 @@ class _PooledShard:
 
 class PooledCorpora:
     """Corpus versions whose shards are searched in pools. Implements `cluster.engine_components.CorpusVersions`. While
-    a new version is being opened, which may include pulling it, callers get the previous version."""
+    a new version is being opened (and first pulled, if necessary), callers get the previous version."""
 
     def __init__(
         self,

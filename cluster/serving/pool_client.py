@@ -90,8 +90,8 @@ class PoolClient(Generic[T]):
 
 
 async def _answer(response: DeploymentResponse[Any]) -> Any:
-    """Await a response. If the caller is cancelled, also cancel the remote call, which Serve does not do by itself.
-    Raises RayServeException if the remote process is stopping."""
+    """Await a response. If the caller is cancelled, also cancel the remote call, because Serve does not. Raises
+    RayServeException if the remote process is stopping."""
     try:
         return await response
     except asyncio.CancelledError:

@@ -110,7 +110,7 @@ class RecordVectors(GatheredVectors):
         self._digest = blake2b(digest_size=8)
 
     def collect(self, records: Iterable[RecordWithVector]) -> Iterator[PaperRecord]:
-        """Yield the records after storing their vectors, which the caller must have validated."""
+        """Yield the records after storing their vectors. The caller must have validated the vectors."""
         for record, vector in records:
             if vector is not None:
                 text = hash64([paper_text(record.title, record.abstract)])

@@ -169,7 +169,7 @@ def _authors(value: Any) -> list[str]:
 
 
 def _drop_unknown_day(date: str) -> str:
-    """Return the date without its month or day if these are 1, which OpenAlex also writes for an unknown month or
+    """Return the date without its month or day if these are 1, because OpenAlex also writes 1 for an unknown month or
     day."""
     if date.endswith("-01-01"):
         return date[:4]

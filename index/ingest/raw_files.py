@@ -159,7 +159,7 @@ def remove_source(folder: StoragePath) -> None:
 
 
 class SourceWriter:
-    """Writes the rows of one source, which becomes valid when the context ends without an error."""
+    """Writes the rows of one source. The source becomes valid when the context ends without an error."""
 
     def __init__(self, source: IngestSource, root: StoragePath, partitions: int) -> None:
         self._source = source

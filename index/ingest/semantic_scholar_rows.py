@@ -177,7 +177,7 @@ def _annotations(raw: Any, length: int, heading: bool) -> list[_Annotation]:
 
 
 def _offset(value: Any) -> int:
-    """Return the offset, which some releases write as text; -1 for any other value."""
+    """Return the offset as a number, also if it is written as text, as in some releases; -1 for any other value."""
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
         return int(value)
     return value if type(value) is int else -1

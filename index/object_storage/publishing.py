@@ -184,8 +184,8 @@ class CorpusPublisher:
         return len(unneeded)
 
     def _known_inventories(self, versions: Sequence[PublishedVersion]) -> list[VersionInventory] | None:
-        """Return the inventories of these versions; None if any is lost, because it is then unknown which files are
-        needed."""
+        """Return the inventories of these versions; None if any inventory is lost, because it is then unknown which
+        files are needed."""
         try:
             return self.log.inventories(versions)
         except CorpusError as error:

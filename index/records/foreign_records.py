@@ -32,7 +32,8 @@ _DATE_FORM = re.compile(r"\d{4}(?:-(?!00)\d{2}){0,2}")
 
 
 def convert_generic_record(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a record from a service without its own converter. Fields that it lacks are left out."""
+    """Convert a record from a service for which there is no dedicated converter. Fields missing from the record are
+    omitted."""
     inner = next((part for name in _WRAPPERS if isinstance(part := data.get(name), dict)), {})
     fields = {_normalise(str(name)): value for name, value in {**inner, **data}.items()}
     name = doi(next(_texts(fields, ("doi", "rel_doi")), ""))

@@ -164,7 +164,7 @@ def _record(data: dict[str, Any]) -> RecordWithVector | str:
 
 def _vector(data: dict[str, Any]) -> RecordVector | None:
     """Return the record's vector, or None if it has none. A value that is not a list of numbers becomes an empty
-    vector, which is rejected like any vector of the wrong length."""
+    vector; that is later rejected like any vector of the wrong length."""
     vector = data.get("vector")
     if vector is None:
         return None

@@ -177,8 +177,8 @@ class VersionReader:
         return tuple(sorted({day for segment in self.segments for day in segment.store.publication_days()}))
 
     def _cited_units(self, unit: int) -> Iterable[int] | None:
-        """Return the units of the papers that a paper cites, from its source's reference list or, if there is none,
-        from the works cited in its text; None if it has neither."""
+        """Return the units of the papers that a paper cites, from its source's reference list or, if the source has
+        none, from the works cited in its text; None if the paper has neither."""
         hashes = self._cited_hashes(unit)
         if hashes is not None:
             return dict.fromkeys(other for some in self._units_with_hashes(hashes) for other in some)

@@ -65,8 +65,8 @@ _IDS = RowFiles("ids.npy", "id-rows.npy")
 
 
 def record_digest(record: PaperRecord) -> int:
-    """Return a hash of the whole record, which updates use to recognise unchanged records. The year is excluded,
-    because it is part of the date."""
+    """Return a hash of the whole record. Updates use it to recognise unchanged records. The year is excluded, because
+    it is part of the date."""
     unsaid = {"year"} if record.cited_in_text else {"year", _CITED}
     return int(hash64([record.model_dump_json(exclude=unsaid)])[0])
 

@@ -126,7 +126,7 @@ class Segment:
         return np.flatnonzero(wanted[self.passage_locations[:, 0]])
 
     def _row_filter(self, filters: Filters) -> RowFilter:
-        """Return the row filter for papers. It ignores `filters.without`, which the caller must apply."""
+        """Return the row filter for papers. It ignores `filters.without`: the caller must apply that filter."""
         rows = self.store.count_until(filters.window.before)
         if filters.only_before and not len(self.hidden):
             return RowFilter(rows)

@@ -143,9 +143,9 @@ class ShardStore:
                 shard.prune_segments()
 
     def _readable_manifests(self) -> list[ShardedManifest]:
-        """Return the manifests of all versions. Returns none if one cannot be read, because it may name any version of
-        a shard. A version in another format, such as one from an unsharded corpus that was in this directory before, is
-        removed unless it is current or in use."""
+        """Return the manifests of all versions. Returns no manifests if any of them cannot be read, because that
+        manifest may name any version of a shard. A version in another format, such as one from an unsharded corpus that
+        was in this directory before, is removed unless it is current or in use."""
         found, others = [], False
         for version in self.versions.complete_versions():
             try:

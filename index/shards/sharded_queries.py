@@ -154,7 +154,7 @@ class CorpusQueries:
             for item, some in citing.items()
         }
 
-    async def naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
+    async def find_papers_naming(self, name: str, limit: int, filters: Filters) -> list[Paper]:
         """Return the newest papers that name a method or a concept, according to the base graph."""
         each = await self._call_all(VersionReader.units_naming, name, limit, filters)
         keyed = (item._replace(unit=shard_key(shard, item.unit)) for shard, units in enumerate(each) for item in units)

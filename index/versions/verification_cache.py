@@ -40,8 +40,8 @@ class _VerifiedFolder(Frozen):
 
 
 class VerificationCache:
-    """Records verified files in a folder, which only this user must be able to write. Without a folder, every file is
-    verified each time."""
+    """Records verified files in a folder. Only this user may have write access to the folder. Without a folder, every
+    file is verified each time."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder

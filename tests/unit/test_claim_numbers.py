@@ -11,7 +11,7 @@ A, B = PaperId("a"), PaperId("b")
 
 
 def missing(claim: str, text: str, idea: str = "") -> tuple[str, ...]:
-    return KnownNumbers(numbers_in(idea), {A: numbers_in(text)}).missing_from(claim, [A])
+    return KnownNumbers(numbers_in(idea), {A: numbers_in(text)}).find_missing(claim, [A])
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_number_missing_from_source_is_reported_as_written(claim: str, text: str
 
 def test_numbers_of_the_idea_and_of_every_cited_paper_are_known() -> None:
     known = KnownNumbers(numbers_in("40 raters"), {A: numbers_in("50 raters"), B: numbers_in("60 raters")})
-    assert known.missing_from("40, 50 and 60 raters", [A, B]) == ()
-    assert known.missing_from("40, 50 and 60 raters", [A]) == ("60",)
+    assert known.find_missing("40, 50 and 60 raters", [A, B]) == ()
+    assert known.find_missing("40, 50 and 60 raters", [A]) == ("60",)
 
 
 def test_claim_without_citation_is_not_checked() -> None:
-    assert KnownNumbers(frozenset(), {A: frozenset()}).missing_from("42 raters", []) == ()
+    assert KnownNumbers(frozenset(), {A: frozenset()}).find_missing("42 raters", []) == ()
 
 
 @given(st.text(alphabet="0123456789.,% kKmMoOnNeE-–/:", max_size=200))

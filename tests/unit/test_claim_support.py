@@ -62,7 +62,7 @@ async def _checked(llm: TwinLlm | NoLlm, *points: Point, run: Run | None = None)
 
 async def _support_of(llm: TwinLlm | NoLlm, point: Point) -> ClaimSupport | Absent | None:
     checked = await _checked(llm, point)
-    return checked.written_into(point).citations[0].support
+    return checked.write_into(point).citations[0].support
 
 
 @pytest.mark.parametrize("outcome", ["supports", "partly", "not", "contradicts"])
@@ -104,7 +104,7 @@ async def test_repeated_point_is_checked_once_and_marked_everywhere() -> None:
     assert isinstance(question, SupportQuestion)
     assert len(question.items) == 1
     assert checked.counts == ClaimCounts(supported=0, partly_supported=1, not_supported=0, contradicted=0, unchecked=0)
-    outcomes = [item.strengths[0].citations[0].support for item in checked.written_into(summaries)]
+    outcomes = [item.strengths[0].citations[0].support for item in checked.write_into(summaries)]
     assert outcomes[0] == outcomes[1]
     assert isinstance(outcomes[0], ClaimSupport)
 
@@ -115,14 +115,14 @@ async def test_claims_without_verified_quotes_are_not_checked() -> None:
     point = _point("A claim.", lost, _cite(B, None))
     checked = await _checked(llm, point)
     assert (llm.asked, checked.counts) == ([], None)
-    assert checked.written_into(point) == point
+    assert checked.write_into(point) == point
 
 
 async def test_failed_check_leaves_claims_unchecked_with_reason() -> None:
     error: AssayerError = MalformedAnswer("The model gave no valid answer.")
     llm, run = TwinLlm(failing={"support.claims": error}), a_run()
     checked = await _checked(llm, _point(), run=run)
-    assert checked.written_into(_point()).citations[0].support == Absent(reason=f"{error.reason}.")
+    assert checked.write_into(_point()).citations[0].support == Absent(reason=f"{error.reason}.")
     assert checked.counts
     assert checked.counts.unchecked == 1
     assert [(item.what, item.count) for item in run.journal.dropped()] == [("support check of a claim", 1)]
@@ -179,7 +179,7 @@ async def test_quotes_from_the_same_paper_are_checked_together() -> None:
 
 async def _kept(llm: TwinLlm | NoLlm) -> tuple[ClaimSupport | Absent | None, list[str]]:
     checked = await _checked(llm, _of_two_findings())
-    citation = checked.written_into(_of_two_findings()).citations[0]
+    citation = checked.write_into(_of_two_findings()).citations[0]
     assert citation.quote == HALVED
     return citation.support, [item.quote for item in citation.further]
 

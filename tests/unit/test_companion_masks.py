@@ -52,7 +52,7 @@ class Walked:
 
         rollouts = CompanionRollouts(plan, tiny_literature(), FixedClock())
         template = PolicyTemplate(TOKENIZER, frozenset([END]))
-        walked = asyncio.run(rollouts.walked([tiny_ideas(plan)[0]] * ROLLOUTS, template, generate))
+        walked = asyncio.run(rollouts.walk([tiny_ideas(plan)[0]] * ROLLOUTS, template, generate))
         self.rows = [row for item in walked for row in rows_of(item, CALLS, END)]
 
     def own(self, row: TrajectoryTokens) -> list[bool]:
@@ -67,7 +67,7 @@ class Walked:
 
 
 @pytest.fixture
-def walked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walked:
+def walk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Walked:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     return Walked(tmp_path)
 

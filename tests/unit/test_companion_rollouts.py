@@ -59,7 +59,7 @@ async def _walked(
     if literature is not None:
         backends = replace(backends, literature=literature)
     ideas = [tiny_idea for tiny_idea in tiny_ideas(plan) for _ in range(times)]
-    return await CompanionRollouts(plan, backends, FixedClock()).walked(ideas, TEMPLATE, generate)
+    return await CompanionRollouts(plan, backends, FixedClock()).walk(ideas, TEMPLATE, generate)
 
 
 @pytest.fixture

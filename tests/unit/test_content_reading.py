@@ -98,7 +98,7 @@ async def test_model_extracted_contents_replace_patterns_and_record_the_reader(t
     assert [graph.readers for graph in graphs if graph.readers] == [{"twin, corpus.contents v2": 3}]
     corpus = Corpus.open(directory, EMBEDDER)
     found = await corpus.contents([PaperId("bee-40")])
-    named = [item.id for item in await corpus.naming("hedges 40", 5, Filters())]
+    named = [item.id for item in await corpus.find_papers_naming("hedges 40", 5, Filters())]
     corpus.close()
     assert [item.name for item in found[PaperId("bee-40")].named] == ["Hedges 40"]
     assert named == ["bee-40"]

@@ -27,7 +27,7 @@ IDEA = (
     ],
 )
 def test_numbers_names_and_terms_missing_from_the_idea_are_detected(statement: str, foreign: list[str]) -> None:
-    assert IdeaWords(IDEA).foreign(statement) == foreign
+    assert IdeaWords(IDEA).find_foreign_words(statement) == foreign
 
 
 WORDS = "We do not test the networks on children."

@@ -59,9 +59,9 @@ async def test_paper_contents_include_names_sentences_and_claims(tmp_path: Path,
         await build_corpus([source], tmp_path / "corpus", EMBEDDER)
     corpus = Corpus.open(tmp_path / "corpus", EMBEDDER)
     found = await corpus.contents([PaperId("bee-20"), PaperId("bee-21"), PaperId("nobody")])
-    newest = [paper.id for paper in await corpus.naming("Graph Neural Network", 9, Filters())]
-    earlier = await corpus.naming("hedgenet", 9, Filters(without=frozenset({PaperId("bee-21")})))
-    assert await corpus.naming("of nobody", 9, Filters()) == []
+    newest = [paper.id for paper in await corpus.find_papers_naming("Graph Neural Network", 9, Filters())]
+    earlier = await corpus.find_papers_naming("hedgenet", 9, Filters(without=frozenset({PaperId("bee-21")})))
+    assert await corpus.find_papers_naming("of nobody", 9, Filters()) == []
     corpus.close()
     assert newest == ["bee-21", "bee-20"]
     assert [paper.id for paper in earlier] == ["bee-20"]
@@ -92,7 +92,7 @@ async def test_update_adds_names_of_new_papers_without_changing_other_segments(t
     assert after[0].entry == before[0].entry
     assert [entry.papers for entry in (segment.entry for segment in after)] == [31, 1]
     corpus = Corpus.open(directory, EMBEDDER)
-    assert [item.id for item in await corpus.naming("hedgenet", 9, Filters())] == ["bee-21", "bee-20"]
+    assert [item.id for item in await corpus.find_papers_naming("hedgenet", 9, Filters())] == ["bee-21", "bee-20"]
     corpus.close()
 
 

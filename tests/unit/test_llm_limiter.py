@@ -36,9 +36,9 @@ def test_limit_stays_within_its_bounds_and_pauses_never_shrink(
         epoch = max(0, limit.epoch - ago)
         before, paused, value = limit.epoch, limit.paused_until, limit.value
         if what == "answered":
-            limit.answered(epoch, now, kind, seconds, in_flight)
+            limit.record_response(epoch, now, kind, seconds, in_flight)
         else:
-            limit.turned_away(epoch, now, seconds, in_flight)
+            limit.record_turned_away(epoch, now, seconds, in_flight)
         assert limit.value <= 2 * value + start
         assert 1 <= limit.value <= maximum
         assert limit.paused_until >= paused
@@ -52,7 +52,7 @@ def test_unreached_limit_never_grows(
 ) -> None:
     limit = AdaptiveLimit(32, 512)
     for _, _, _, seconds, _, kind in events:
-        limit.answered(limit.epoch, 0.0, kind, seconds, 31)
+        limit.record_response(limit.epoch, 0.0, kind, seconds, 31)
         assert limit.value <= 32
 
 
@@ -81,9 +81,9 @@ class Endpoint:
             self.now, epoch, seconds, tokens = self.calls.pop(0)
             in_flight = len(self.calls) + 1
             if away(in_flight):
-                self.limit.turned_away(epoch, self.now, None, in_flight)
+                self.limit.record_turned_away(epoch, self.now, None, in_flight)
             else:
-                self.limit.answered(epoch, self.now, tokens.bit_length(), seconds, in_flight)
+                self.limit.record_response(epoch, self.now, tokens.bit_length(), seconds, in_flight)
 
 
 _SCATTER = _dice(2)
@@ -132,7 +132,7 @@ def test_endpoint_with_a_hard_cap_is_used_near_its_cap() -> None:
 def test_burst_of_rejections_reduces_the_limit_once() -> None:
     limit = AdaptiveLimit(128, 512)
     for _ in range(128):
-        limit.turned_away(0, 1.0, 5.0, 128)
+        limit.record_turned_away(0, 1.0, 5.0, 128)
     assert limit.value == 64
     assert limit.paused_until == 6.0
 
@@ -140,13 +140,13 @@ def test_burst_of_rejections_reduces_the_limit_once() -> None:
 def test_repeated_rejections_reduce_the_limit_to_a_single_request() -> None:
     limit = AdaptiveLimit(32, 512)
     for _ in range(100):
-        limit.turned_away(limit.epoch, 1.0, None, limit.value)
+        limit.record_turned_away(limit.epoch, 1.0, None, limit.value)
     assert limit.value == 1
 
 
 def test_single_rejection_does_not_pause_requests() -> None:
     limit = AdaptiveLimit(32, 512)
-    limit.turned_away(0, 1.0, 60.0, 32)
+    limit.record_turned_away(0, 1.0, 60.0, 32)
     assert limit.value == 32
     assert limit.paused_until == 0.0
 
@@ -154,5 +154,5 @@ def test_single_rejection_does_not_pause_requests() -> None:
 def test_back_off_starts_from_the_number_of_requests_in_flight_not_from_the_limit() -> None:
     limit = AdaptiveLimit(512, 512)
     for _ in range(60):
-        limit.turned_away(0, 1.0, None, 40)
+        limit.record_turned_away(0, 1.0, None, 40)
     assert limit.value == pytest.approx(20)

@@ -80,7 +80,7 @@ def attempted(breaker: CircuitBreaker, now: float, succeeds: bool | None) -> boo
     """Make an attempt that succeeds, fails, or ends without an outcome; return whether it was a probe."""
     with breaker.attempt(now) as probe:
         if probe is not None and succeeds is not None:
-            breaker.succeeded() if succeeds else breaker.failed(now, probe)
+            breaker.record_success() if succeeds else breaker.record_failure(now, probe)
         return probe
 
 

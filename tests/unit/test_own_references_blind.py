@@ -98,6 +98,6 @@ async def test_passages_sent_to_the_model_are_masked() -> None:
         ("Notes by Jane Roe on Small models", 2, "Notes by on Small models"),
     ],
 )
-def test_names_are_removed_as_whole_words(words: str, fewest: int, left: str) -> None:
+def test_names_are_removed_as_whole_words(words: str, min_words: int, left: str) -> None:
     names = {("Roe", "J"), ("Jane", "Roe"), ("Li", "Wei"), ("Li",), ("Small",)}
-    assert remove_names(words, names, fewest=fewest) == left
+    assert remove_names(words, names, min_words=min_words) == left

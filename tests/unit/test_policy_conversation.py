@@ -34,10 +34,10 @@ def test_rejected_answer_keeps_its_sampled_tokens(written: tuple[int, ...], put_
     call = PolicyConversation(TEMPLATE, [SYSTEM, USER])
     prompt = call.context
     assert not call.answered
-    call.wrote(WrittenTokens(written))
-    call.asked_again(COMPLAINT)
+    call.add_answer(WrittenTokens(written))
+    call.add_complaint(COMPLAINT)
     assert call.context == (*prompt, *written, *put_in)
-    call.wrote(WrittenTokens((16, END)))
+    call.add_answer(WrittenTokens((16, END)))
     tokens = call.tokens()
     assert (tokens.prompt, tokens.completion) == (prompt, (*written, *put_in, 16, END))
     assert tokens.mask == (1, 1, *[0] * len(put_in), 1, 1)

@@ -37,7 +37,7 @@ class BatchModel(Protocol[Item_contra, Prepared, Out_co]):
     def prepare(self, items: Sequence[Item_contra], /) -> Sequence[Prepared]: ...
 
     def shape(self, prepared: Prepared, /) -> int:
-        """Return a prepared item's shape, which is its padded width. Only items of the same shape share a batch."""
+        """Return a prepared item's shape, that is, its padded width. Only items of the same shape share a batch."""
         ...
 
     def size(self, prepared: Prepared, /) -> int:

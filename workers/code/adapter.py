@@ -55,7 +55,7 @@ class CodeAdapter:
         return found
 
     def _key(self, name: str, commit: Commit) -> str:
-        """Return the cache key, which contains everything on which a survey depends."""
+        """Return the cache key. It contains everything on which a survey depends."""
         read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
         return f"{name} {commit.sha} {read}"
 

@@ -144,7 +144,7 @@ class IdeaFileReader:
         return add_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
 
     async def _plain(self, path: Path) -> Idea:
-        """Read a text file, which may be the source of a TeX document."""
+        """Read a text file. The file may be the source of a TeX document."""
         data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
         text = await asyncio.to_thread(decode_text, data, str(path))
         if not looks_like_tex(text):

@@ -36,7 +36,7 @@ _ENTRY_NUMBER = re.compile(r"\[\d{1,3}\] ")
 
 
 def remove_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
-    """Remove captions in a size other than the body text's, which shows where they end."""
+    """Remove captions that are set in a different size from the body text. The change of size shows where they end."""
     left: list[PdfLine] = []
     place = 0
     while place < len(lines):

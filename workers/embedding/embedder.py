@@ -29,7 +29,7 @@ class LocalEmbedder(ABC, Generic[Row]):
     The model is loaded at first use. Raises ConfigurationError if it is missing."""
 
     def __init__(self, settings: EmbedderSettings, queries: Any, passages: Any) -> None:
-        """Create an embedder with a model for queries and one for passages, which may be the same."""
+        """Create an embedder with a model for queries and a model for passages. Both may be the same model."""
         self._settings = settings
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
         self._model = queries

@@ -49,7 +49,8 @@ _USER_IN_PATH = re.compile(r"(?<=[:/])[^/]*@")
 
 
 def loggable_url(url: URL | str) -> str:
-    """Return the URL for errors and logs, without user, query and fragment, which may contain keys and signatures."""
+    """Return the URL for errors and logs: without user, query and fragment, because these may contain keys and
+    signatures."""
     try:
         bare = URL(url).with_query(None).with_fragment(None)
         text = str(bare if bare.host is None else bare.with_user(None))
@@ -172,7 +173,7 @@ def _look_up(host: str) -> tuple[Address, ...]:
 
 
 class _CheckedResolver(AbstractResolver):
-    """Resolver for aiohttp, which connects only to the addresses returned here."""
+    """Resolver for aiohttp. Connections are made only to the addresses that it returns."""
 
     def __init__(self, resolver: HostResolver, policy: AddressPolicy) -> None:
         self._resolver = resolver

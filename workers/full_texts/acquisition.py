@@ -128,7 +128,7 @@ class FullTextAcquisition:
 
 
 async def _locate(locator: LocatesPdfs, paper: Paper, context: RequestContext) -> tuple[str, ...]:
-    """Return the locator's PDF URLs; empty if it fails, which `JournalledPdfLocator` records."""
+    """Return the locator's PDF URLs; empty if the locator fails. `JournalledPdfLocator` records the failure."""
     try:
         return await locator.pdf_urls(paper.identifiers, context)
     except LiteratureError:

@@ -175,10 +175,10 @@ def grobid_outcome(status: int, body: bytes) -> GrobidOutcome:
     return GrobidBroken(f"{status} {message}")
 
 
-async def _read(response: ClientResponse, most: int) -> bytes:
+async def _read(response: ClientResponse, max_bytes: int) -> bytes:
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
-        if len(body) >= most:
+        if len(body) >= max_bytes:
             break
-    return bytes(body[:most])
+    return bytes(body[:max_bytes])

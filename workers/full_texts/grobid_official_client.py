@@ -89,15 +89,15 @@ class _Request:
 
 
 def _shut_down(connection: "_Connection") -> None:
-    """Shut down the connection, which wakes up a thread that reads from it."""
+    """Shut down the connection. This wakes up a thread that is reading from it."""
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(SHUT_RDWR)
 
 
 class _ServerLost(Exception):
-    """Lost connection to the server. It is not an OSError, which the client would take to mean that a file cannot be
-    opened."""
+    """Lost connection to the server. It is not an OSError, because the client would take an OSError to mean that a file
+    cannot be opened."""
 
 
 _OWNERS = threading.Lock()

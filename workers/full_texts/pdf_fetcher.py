@@ -25,7 +25,7 @@ from workers.outbound.store import SharedState
 
 
 def arxiv_pacer(settings: FullTextSettings, state: SharedState) -> Pacer:
-    """Return the rate limiter for PDF downloads from arXiv, which all processes with the same state share."""
+    """Return the rate limiter for PDF downloads from arXiv. All processes with the same state share its limit."""
     limits = PaceLimits(settings.hosts.arxiv_spacing_seconds, 1, settings.download.seconds)
     return Pacer(state, f"files {settings.hosts.arxiv}", limits)
 

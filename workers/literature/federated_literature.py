@@ -111,8 +111,8 @@ class FederatedLiterature:
         )
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        """Return the papers that cite each paper. Remote sources are queried only if the corpus has none, although the
-        corpus may hold only some of the citing papers."""
+        """Return the papers that cite each paper. Remote sources are queried only if the corpus has no citing papers,
+        although it may hold only some of them."""
         own = self._local_ids(papers)
         answers = await self._corpus.citing(list(own), limit, window)
         self._journal_use("citations", len(own), sum(map(len, answers.values())))

@@ -140,7 +140,7 @@ def _abstract(papers: Sequence[Paper]) -> Paper | None:
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:
-    """Return the record with the earliest publication date, which is when the paper could first be read. See
+    """Return the record with the earliest publication date, because that is when the paper could first be read. See
     docs/adr/0007."""
     dated = [paper for paper in papers if paper.publication_date is not None]
     return min(dated, key=lambda paper: paper.publication_date or dt.date.max, default=None)

@@ -132,7 +132,7 @@ class Arxiv:
 
 
 def _arxiv_id_of(paper: Identifiers) -> str:
-    """Return the paper's arXiv id; empty if it has no valid one, because one malformed id makes a whole request
+    """Return the paper's arXiv id; empty if the paper has no valid id, because one malformed id makes a whole request
     fail."""
     name = arxiv_id(add_arxiv_id(paper).arxiv)
     return name if name.isascii() else ""

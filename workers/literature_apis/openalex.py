@@ -117,7 +117,7 @@ def _work_keys(work: OpenAlexWork) -> Iterable[_WorkKey]:
 
 
 def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
-    """Return the papers without duplicates, which occur because lists may shift while pages are being read."""
+    """Return the papers without duplicates. Duplicates occur because lists may shift while pages are being read."""
     return list({paper.id: paper for work in works if (paper := paper_of(work))}.values())
 
 
@@ -166,7 +166,7 @@ class OpenAlex:
         return papers_within(_papers(works), window)[:limit]
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
-        """Return the references in OpenAlex's order, which differs from the paper's."""
+        """Return the references in OpenAlex's order. It differs from the order in the paper."""
         key = _work_key(paper)
         work = await self._fetch_work(key, "id,referenced_works", "references", context) if key else None
         cited = (

@@ -168,8 +168,8 @@ def identifiers_of(record: SemanticScholarPaper) -> Identifiers:
 
 
 def request_id(paper: Identifiers) -> str:
-    """Return the paper's id as used in requests; empty if it has no valid one, because one malformed id makes a whole
-    batch fail."""
+    """Return the paper's id as used in requests; empty if the paper has no valid id, because one malformed id makes a
+    whole batch fail."""
     if _PAPER_ID.fullmatch(paper.s2):
         return paper.s2
     if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():

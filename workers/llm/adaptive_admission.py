@@ -94,7 +94,7 @@ class AdaptiveLimit:
     def __post_init__(self) -> None:
         self.value = self.value or self.start
 
-    def answered(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
+    def record_response(self, epoch: int, now: float, kind: Hashable, seconds: float, in_flight: int) -> None:
         """Record a response. `kind` groups requests that should take equally long; `in_flight` includes this one."""
         baseline = self._baselines.setdefault(kind, _Baseline())
         log_seconds = math.log(max(seconds, 1e-3))
@@ -107,7 +107,7 @@ class AdaptiveLimit:
         if epoch == self.epoch:
             self._judge()
 
-    def turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
+    def record_turned_away(self, epoch: int, now: float, retry_after: float | None, in_flight: int) -> None:
         """Record a request refused for lack of capacity. `retry_after` is in seconds, None if the endpoint did not
         say."""
         if epoch != self.epoch:
@@ -211,18 +211,18 @@ class AdmittedRequest:
         self._epoch = admission.limit.epoch
         self._tokens = admission.tokens.begin() if admission.tokens else 0.0
 
-    def answered(self, kind: Hashable, seconds: float, tokens: int) -> None:
+    def record_response(self, kind: Hashable, seconds: float, tokens: int) -> None:
         """Report a response. `kind` groups requests that should take equally long; `tokens` counts tokens read
         and written."""
         here = self._admission
-        here.limit.answered(self._epoch, here.monotonic(), kind, seconds, here.in_flight)
+        here.limit.record_response(self._epoch, here.monotonic(), kind, seconds, here.in_flight)
         if here.tokens:
             here.tokens.settle(self._tokens, tokens, typical=True)
 
-    def turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
+    def record_turned_away(self, retry_after: float | None, tokens: int = 0) -> None:
         """Report a refusal for lack of capacity. `tokens` is nonzero if the endpoint read tokens nevertheless."""
         here = self._admission
-        here.limit.turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
+        here.limit.record_turned_away(self._epoch, here.monotonic(), retry_after, here.in_flight)
         if here.tokens:
             here.tokens.settle(self._tokens, tokens, typical=False)
 

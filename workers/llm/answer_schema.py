@@ -141,7 +141,7 @@ def _copy_schema(
     node: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], keywords: Set[str]
 ) -> dict[str, Any]:
     """Copy a schema with only these keywords, replacing references by their definitions. `inside` names the definitions
-    that enclose the node, which are not copied into themselves."""
+    that enclose the node; these are not copied into themselves."""
     if "$ref" in node:
         name = str(node["$ref"]).rpartition("/")[2]
         if name in inside or _is_recursive(name, definitions):

@@ -149,7 +149,7 @@ def parse_completion(body: bytes) -> Completion:
 
 
 def _streamed(body: bytes) -> Completion:
-    """Join the events of a stream, which some endpoints send even if none was requested."""
+    """Join the events of a stream. Some endpoints send a stream even if none was requested."""
     events = []
     for line in body.splitlines():
         data = line.removeprefix(b"data:").strip()
@@ -183,7 +183,7 @@ def error_in(body: object) -> Mapping[str, Any] | None:
 
 def read_without_answer(body: bytes) -> ReadTokens | None:
     """Return the tokens that may be billed for a response that is not a chat completion. Return None if the body
-    contains only an `error`, which, like an error status, means that the request was not served."""
+    contains only an `error`: like an error status, that means that the request was not served."""
     try:
         parsed = _Failure.model_validate_json(body)
     except ValidationError:
@@ -299,7 +299,7 @@ class ChatRequest(NamedTuple):
 
 
 class WaitedFor(NamedTuple):
-    """Reference to an entry in the batch book, which keeps the result until it is settled."""
+    """Reference to an entry in the batch book. The book keeps the result until it is settled."""
 
     key: str
     price_share: float | None

@@ -117,8 +117,9 @@ class FittedQuestion(NamedTuple, Generic[In]):
 def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: int) -> FittedQuestion[In]:
     """Cut a question so that it and its answer fit a context window.
 
-    First the last entries in the task's `cuts`, which are the least relevant, are removed, then the end of the idea.
-    The result may still be too long. The answer is limited to `max_tokens` tokens and to the task's own limit."""
+    First, entries are removed from the end of the task's `cuts`, where the least relevant ones are; then the end of the
+    idea is cut. The result may still be too long. The answer is limited to `max_tokens` tokens and to the task's own
+    limit."""
     messages, max_tokens = task.messages(data), min(max_tokens, task.max_tokens)
     if window is None:
         return FittedQuestion(data, messages, max_tokens)

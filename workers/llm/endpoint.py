@@ -117,13 +117,13 @@ class LlmEndpoint:
                         # A request is not retried after a longer wait, so such a wait should not pause others either.
                         bearable = (failure.retry_after or 0.0) <= self._settings.retry_after_max_seconds
                         read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
-                        admitted.turned_away(failure.retry_after if bearable else None, read)
+                        admitted.record_turned_away(failure.retry_after if bearable else None, read)
                     raise
                 finally:
                     LIMIT.set(self.admission.most)
                 read, written = request.usage(completion)
                 kind = (request.model, request.task, read.bit_length(), written.bit_length())
-                admitted.answered(kind, self._clock.monotonic() - sent_at, read + written)
+                admitted.record_response(kind, self._clock.monotonic() - sent_at, read + written)
         return ChatResult(completion)
 
     async def transfer(
@@ -134,7 +134,7 @@ class LlmEndpoint:
         body: bytes | aiohttp.FormData | None = None,
         most_bytes: int | None = None,
     ) -> bytes:
-        """Send a request other than a chat completion, and return the response body, which may have at most
+        """Send a request other than a chat completion, and return the response body. The body may have at most
         `most_bytes` bytes (default: `MAX_BYTES`).
 
         Raises TransientLlmFailure or PermanentLlmFailure if there is no usable response."""
@@ -272,8 +272,8 @@ class LlmEndpoint:
         return response
 
     def _address_of(self, path: str) -> URL:
-        """Return the URL for a path, which is appended to the base URL. Both the path's own query and the base URL's
-        query are kept."""
+        """Append a path to the base URL, and return the result. Both the path's own query and the base URL's query are
+        kept."""
         bare, _, query = path.partition("?")
         address = self._url.with_path(self._url.path.rstrip("/") + bare, keep_query=True)
         return address.extend_query(query) if query else address

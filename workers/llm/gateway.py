@@ -60,7 +60,7 @@ class LlmGateway:
         transport: LlmTransport | None = None,
         batches: "BatchTier | None" = None,
     ) -> None:
-        """Create a gateway, which closes its transport. Without `transport`, it creates one from the settings. Without
+        """Create a gateway. It closes its transport. Without `transport`, it creates one from the settings. Without
         `batches`, even calls that could wait go to the live endpoint."""
         self._settings = settings
         self._clock = clock

@@ -28,7 +28,7 @@ _IDLE_SECONDS = 5.0
 
 
 class ShareHolder(NamedTuple):
-    """A process's state, which the other processes can see."""
+    """A process's state, as visible to the other processes."""
 
     until: float
     """When its lease ends."""
@@ -74,7 +74,7 @@ class ProcessShare:
         self._task: asyncio.Task[None] | None = None
 
     def require(self) -> None:
-        """Raise ComponentUnavailable if the share is no longer being renewed, which would be a bug."""
+        """Raise ComponentUnavailable if the share is no longer being renewed. That would be a bug."""
         if self._task is not None and self._task.done():
             raise ComponentUnavailable(
                 "This process no longer renews its share of the LLM request limit.", "Please report this."

@@ -55,7 +55,7 @@ class Provider(Frozen):
 
 @cache
 def providers() -> Mapping[str, Provider]:
-    """Return all providers, keyed by name, which is the prefix of a model's name."""
+    """Return all providers, keyed by name. A provider's name is the prefix in the names of its models."""
     text = files("workers.llm").joinpath("providers.toml").read_text("utf-8")
     return TypeAdapter(dict[str, Provider]).validate_python(tomllib.loads(text))
 

@@ -169,8 +169,8 @@ def _die_with_parent(parent: int) -> Callable[[], None]:
 
 
 def _wait_until_loaded(process: "subprocess.Popen[bytes]", log: Path, file: Path) -> str:
-    """Wait until the server reports that it is listening, which it does after loading the model; return its address.
-    Raises LlmUnavailable if it does not start."""
+    """Wait until the server has loaded the model and reports that it is listening; return its address. Raises
+    LlmUnavailable if it does not start."""
     deadline = time.monotonic() + _LOAD_SECONDS
     while time.monotonic() < deadline:
         listening = _LISTENING.search(log.read_bytes())

@@ -122,7 +122,7 @@ class ClaimKeeper:
                 return None
             if found != "elsewhere":
                 return found
-            await self._unclaimed(key)
+            await self._wait_until_unclaimed(key)
 
     async def release(self, key: str, claimant: str) -> None:
         """Release a claim after its work has failed. If it cannot be released, it expires."""
@@ -148,7 +148,7 @@ class ClaimKeeper:
                 except AssayerError as error:  # at worst a request is sent twice
                     _LOG.warning("claims on requests could not be renewed: %s", error)
 
-    async def _unclaimed(self, key: str) -> None:
+    async def _wait_until_unclaimed(self, key: str) -> None:
         """Wait until no claimant holds the key, but no longer than a claim lasts, in case the poll does not return.
         Raises the poll's errors, such as StorageError if the store is unreachable."""
         self._start()

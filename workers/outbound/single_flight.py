@@ -64,7 +64,7 @@ class InFlight(Generic[AnyWaiter]):
 
     def fail(self, error: Exception | None) -> None:
         """Fail the first waiter with the error and the others with copies of it, because raising an error adds a
-        traceback to it. If the error is None, cancel them all instead."""
+        traceback to it. If the error is None, cancel all waiters instead."""
         for number, waiter in enumerate(self):
             if error is None:
                 waiter.result.cancel()

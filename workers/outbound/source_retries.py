@@ -166,10 +166,10 @@ class CircuitBreaker:
         finally:
             self._probing = self._probing and not probe
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         self.failures, self._opened_at = 0, None
 
-    def failed(self, now: float, probe: bool) -> None:
+    def record_failure(self, now: float, probe: bool) -> None:
         self.failures += 1
         if probe or (self._opened_at is None and self.failures >= self._threshold):
             self._opened_at = now
@@ -263,13 +263,13 @@ class SourceClient:
                 response = await self._http.send(http)
             except HttpFailure as failure:
                 if failure.kind == "too_large":
-                    self._succeeded()
+                    self._record_success()
                     raise SourceRefused(
                         f"The response from {self._name} is larger than {request.max_bytes:,} bytes.",
                         "Request fewer records at once.",
                     ) from None
                 REQUESTS.labels("source", self._source, "none").inc()
-                self._failed(probe)
+                self._record_failure(probe)
                 # Not chained, because the causes quote the URL, which can contain the key.
                 raise _Transient(str(failure)) from None
             REQUESTS.labels("source", self._source, str(response.status)).inc()
@@ -284,27 +284,27 @@ class SourceClient:
         if kind in {"rate_limited", "transient"} and asked is not None:
             turn.pause(min(asked, self.settings.retry_after_max_seconds))
         if kind == "rate_limited":
-            self._succeeded()
+            self._record_success()
             if asked is None:
                 turn.pause(self._backoff(state))
             raise _RateLimited(self._quoted(response))
         if kind == "transient":
-            self._failed(probe)
+            self._record_failure(probe)
             raise _Transient(self._quoted(response))
         if kind == "redirect":
             return  # the target of the redirect decides
-        self._succeeded()
+        self._record_success()
         if kind == "refused":
             raise self._refusal(response)
 
-    def _succeeded(self) -> None:
+    def _record_success(self) -> None:
         """Record that the source responds, whatever the response was."""
-        self._breaker.succeeded()
+        self._breaker.record_success()
         BREAKER_OPEN.labels("source", self._source).set(0)
 
-    def _failed(self, probe: bool) -> None:
+    def _record_failure(self, probe: bool) -> None:
         now = self._clock.monotonic()
-        self._breaker.failed(now, probe)
+        self._breaker.record_failure(now, probe)
         if self._breaker.remaining(now):
             _LOG.warning("%s keeps failing: no requests for %g s", self._name, self.settings.breaker_seconds)
             BREAKER_OPEN.labels("source", self._source).set(1)

@@ -32,7 +32,7 @@ class AnswerStore(Claims, Protocol):
         """Write the ledger row and the answer, if any, and release the claimant's claim, all in one transaction.
 
         An answer that is already stored is kept, so that all callers get the same one, unless its value equals that of
-        `instead_of`, which was found unusable."""
+        `instead_of`, an answer that was found unusable."""
         ...
 
 
@@ -85,8 +85,8 @@ class ResponseCache(Claims, Protocol):
         lifetime."""
         ...
 
-    async def purge(self, most: int) -> int:
-        """Delete expired responses and claims, at most `most` of each; return the number of deleted responses."""
+    async def purge(self, limit: int) -> int:
+        """Delete expired responses and claims, at most `limit` of each; return the number of deleted responses."""
         ...
 
 
@@ -110,12 +110,12 @@ class InMemoryResponseCache(InMemoryClaims):
         self._responses[key] = (response, response.fetched_at + lifetime)
         self._claims.pop(key, None)
 
-    async def purge(self, most: int) -> int:
+    async def purge(self, limit: int) -> int:
         now = self._clock.now()
-        stale = [key for key, (_, until) in self._responses.items() if until <= now][:most]
+        stale = [key for key, (_, until) in self._responses.items() if until <= now][:limit]
         for key in stale:
             del self._responses[key]
-        self.purge_claims(most)
+        self.purge_claims(limit)
         return len(stale)
 
 

@@ -57,7 +57,7 @@ class CompanionGroups:
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         template = PolicyTemplate(trainer.processing_class, frozenset(trainer.eos_token_ids))
         ideas = [self._ideas[int(prompt)] for prompt in prompts[:: self._calls]]
-        walked = self._runner.run(self._rollouts.walked(ideas, template, _sampling(trainer)))
+        walked = self._runner.run(self._rollouts.walk(ideas, template, _sampling(trainer)))
         self._write(trainer.state.global_step + 1, walked)
         rows = [row for item in walked for row in rows_of(item, self._calls, min(template.ends))]
         rewards = [item.reward for item in walked for _ in range(self._calls)]

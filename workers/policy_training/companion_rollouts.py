@@ -42,7 +42,7 @@ class CompanionRollouts:
         """Create the rollouts. All backends except the language model are used."""
         self._plan, self._backends, self._clock = plan, backends, clock
 
-    async def walked(
+    async def walk(
         self, ideas: Sequence[RatedIdea], template: PolicyTemplate, generate: Generate
     ) -> list[CompanionRollout]:
         """Run one rollout per entry in `ideas`, which may contain an idea several times. A failed rollout has the

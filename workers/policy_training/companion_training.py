@@ -36,8 +36,8 @@ def train_companion(
 
 
 def read_companion_ideas(plan: CompanionTraining) -> list[RatedIdea]:
-    """Read a plan's rated ideas. Raises InputError if a line is invalid, which the error names, or if there are too few
-    ideas for a step."""
+    """Read a plan's rated ideas. Raises InputError if a line is invalid (the error names the line), or if there are too
+    few ideas for a step."""
     ideas = read_rated_ideas(plan.data, plan.dimensions)
     if len(ideas) < plan.grpo.questions:
         raise InputError(

@@ -77,17 +77,17 @@ class PolicyConversation:
 
     @property
     def context(self) -> tuple[int, ...]:
-        """Return all tokens so far, which are the context for sampling the next answer."""
+        """Return all tokens so far. They are the context for sampling the next answer."""
         return tuple(token for segment in self._segments for token in segment.ids)
 
     @property
     def answered(self) -> bool:
         return any(segment.generated for segment in self._segments)
 
-    def wrote(self, tokens: WrittenTokens) -> None:
+    def add_answer(self, tokens: WrittenTokens) -> None:
         self._segments.append(TrajectorySegment(tokens.ids, True, tokens.logprobs))
 
-    def asked_again(self, complaint: ChatMessage) -> None:
+    def add_complaint(self, complaint: ChatMessage) -> None:
         ended_by = self._segments[-1].ids[-1]
         inserted = self._template.after_answer(self._messages, complaint, ended_by)
         self._segments.append(TrajectorySegment(inserted, False))

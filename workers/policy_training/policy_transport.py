@@ -27,7 +27,8 @@ class _Waiting(NamedTuple):
 
 class GenerationWaves:
     """Samples for all rollouts together, in batches. Sampling starts when every active rollout is waiting for an
-    answer, so that batches do not depend on timing. It blocks the event loop, which then has no other work."""
+    answer, so that batches do not depend on timing. Sampling blocks the event loop, but the loop has no other work at
+    that time."""
 
     def __init__(self, generate: Generate, rollouts: Sequence[str], at_once: int) -> None:
         """Create the sampler. `at_once` is the maximum number of contexts per batch."""
@@ -92,7 +93,7 @@ class PolicyTransport:
         requester.sent(0.0)
         written = await self._waves.written(requester.run, context)
         kept = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
-        call.wrote(kept)
+        call.add_answer(kept)
         ended = kept.ids[-1] in self._template.ends
         text = self._template.text(kept.ids)
         answer = Completion(text, "", "stop" if ended else "length", len(context), len(kept.ids))
@@ -102,7 +103,7 @@ class PolicyTransport:
         calls = self._calls.setdefault(run, {})
         key = (request.task, request.messages, request.sample)
         if request.repair_attempt:
-            calls[key].asked_again(request.repair_messages[-1])
+            calls[key].add_complaint(request.repair_messages[-1])
         else:
             calls[key] = PolicyConversation(self._template, self._asked(request))
         return calls[key]

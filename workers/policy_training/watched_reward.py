@@ -19,22 +19,22 @@ score."""
 class SilentSteps:
     """Counts consecutive steps without any reward, in which nothing is learned."""
 
-    def __init__(self, most: int, what: str, hint: str) -> None:
-        self._most, self._what, self._hint, self._silent = most, what, hint, 0
+    def __init__(self, max_silent: int, what: str, hint: str) -> None:
+        self._max_silent, self._what, self._hint, self._silent = max_silent, what, hint, 0
 
     def note(self, rewarded: bool) -> None:
         """Record whether a step had a reward. Raises ComponentUnavailable after the maximum number of consecutive steps
         without one."""
         self._silent = 0 if rewarded else self._silent + 1
-        if self._silent >= self._most:
+        if self._silent >= self._max_silent:
             raise ComponentUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 
 
-def watch_reward(reward: TrlReward, most_steps_unjudged: int) -> TrlReward:
-    """Wrap a reward function to raise ComponentUnavailable after `most_steps_unjudged` consecutive steps without any
+def watch_reward(reward: TrlReward, max_unjudged_steps: int) -> TrlReward:
+    """Wrap a reward function to raise ComponentUnavailable after `max_unjudged_steps` consecutive steps without any
     verdict, and to log the completions' lengths."""
     silent = SilentSteps(
-        most_steps_unjudged,
+        max_unjudged_steps,
         "The judge reached no verdict",
         "The service's log gives the reason. Run the command again to resume from the last checkpoint.",
     )

@@ -24,8 +24,8 @@ class QueryTextPair(NamedTuple):
     text: str
 
 
-def choose_pair_shapes(device: str, widest: int) -> BatchShapes:
-    return BatchShapes(_WIDTH_STEP, widest, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
+def choose_pair_shapes(device: str, max_width: int) -> BatchShapes:
+    return BatchShapes(_WIDTH_STEP, max_width, _GPU_TOKENS if device == "cuda" else _CPU_TOKENS)
 
 
 class CrossEncoder(PaddedModel):
@@ -76,8 +76,8 @@ class CrossEncoder(PaddedModel):
                 f"{self._name!r} is not a reranking model: it has {model.config.num_labels} outputs instead of one.",
                 "Choose a cross-encoder such as BAAI/bge-reranker-v2-m3, or unset ASSAYER_RERANKER__MODEL.",
             )
-        widest = min(self._settings.max_tokens, tokenizer.model_max_length)
-        self._passes = choose_pair_shapes(device, widest)
+        max_width = min(self._settings.max_tokens, tokenizer.model_max_length)
+        self._passes = choose_pair_shapes(device, max_width)
         self._tokenizer = tokenizer
         self._model = _compute_head_in_float32(model.to(device).eval())
 

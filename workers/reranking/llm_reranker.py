@@ -112,7 +112,7 @@ class LlmRerankingModel(PaddedModel):
 
     def _yes_logits(self, model: Any, ends: Any) -> Any:
         """Compute the logit of the token "Yes" at the last position. The library would compute the logits of all
-        256,000 tokens at all positions, which take 33 GB for 128 pairs."""
+        256,000 tokens at all positions: 33 GB for 128 pairs."""
         return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:

@@ -37,7 +37,7 @@ class OfficePackage:
         self._check(most_bytes)
 
     def _check(self, most_bytes: int) -> None:
-        """Check the sizes stated in the archive, which also limit what zipfile decompresses."""
+        """Check the sizes stated in the archive. These sizes also limit what zipfile decompresses."""
         entries = self._entries.values()
         if len(self._archive.infolist()) > _MAX_PARTS or sum(entry.file_size for entry in entries) > most_bytes:
             raise Refused("too_much_unpacked")
@@ -96,8 +96,8 @@ def _is_macro_part(name: str) -> bool:
 
 
 def get_local_name(element: etree._Element) -> str:
-    """Return the element's name without its namespace, which differs between a format's transitional and strict
-    forms."""
+    """Return the element's name without its namespace, because a format's transitional and strict forms have different
+    namespaces."""
     return etree.QName(element).localname
 
 

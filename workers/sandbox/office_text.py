@@ -228,7 +228,7 @@ class OfficeParagraphs:
 
 
 def _split_lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the lines, each with whether all its letters are bold. Blank lines are not bold."""
+    """Return (line, is_bold) pairs. A line is bold if all its letters are; blank lines are not bold."""
     lines: list[list[tuple[str, bool]]] = [[]]
     for text, bold in pieces:
         if text == "\n":

@@ -14,11 +14,11 @@ _RGB = 2
 """PNG colour type for red, green and blue."""
 
 
-def page_pictures(data: bytes, first: int, most: int, **_: object) -> tuple[int, list[str]]:
-    """Return the document's number of pages, and at most `most` of them, from page `first` on, as Base64 PNGs. Scripts
-    in the document are not run. Raises Refused if it cannot be read."""
+def page_pictures(data: bytes, first: int, max_pages: int, **_: object) -> tuple[int, list[str]]:
+    """Return the document's number of pages, and at most `max_pages` of them, from page `first` on, as Base64 PNGs.
+    Scripts in the document are not run. Raises Refused if it cannot be read."""
     document = open_document(data)
-    numbers = range(first - 1, min(len(document), first - 1 + most))
+    numbers = range(first - 1, min(len(document), first - 1 + max_pages))
     return len(document), [base64.b64encode(_png(document[number])).decode() for number in numbers]
 
 

@@ -33,5 +33,6 @@ def parse_page(page: bytes, charset: str = "") -> lxml.html.HtmlElement:
 
 
 def _clean(text: str | None) -> str | None:
-    """Return the text without characters that are not allowed in XML, which character references can produce."""
+    """Return the text without characters that are not allowed in XML. Character references can produce such
+    characters."""
     return _NO_XML.sub("", text) if text and _NO_XML.search(text) else text

@@ -51,8 +51,8 @@ def _format_dotted_name(node: ast.expr) -> str:
 
 
 def read_definitions(sources: Mapping[str, str]) -> tuple[list[FoundDefinition], list[str]]:
-    """Return the definitions in the files, which are passed by path, and the paths of files that are not valid
-    Python."""
+    """Return the definitions in the files, and the paths of files that are not valid Python. The files' contents are
+    keyed by path."""
     warnings.simplefilter("ignore")
     definitions: list[FoundDefinition] = []
     unparsed: list[str] = []

@@ -86,7 +86,8 @@ def _replacement_of(item: Any) -> str:
 
 
 def _decode(raw: bytes) -> str:
-    """Decode a PDF string by its byte order mark or, without one, as Latin-1, which is nearly PDF's own encoding."""
+    """Decode a PDF string by its byte order mark or, if there is no mark, as Latin-1, because PDF's own encoding is
+    nearly the same."""
     if raw.startswith(b"\xfe\xff"):
         return raw[2:].decode("utf-16-be", "replace")
     return raw[3:].decode("utf-8", "replace") if raw.startswith(b"\xef\xbb\xbf") else raw.decode("latin-1")

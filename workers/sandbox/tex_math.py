@@ -142,7 +142,7 @@ def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str
 
 
 def _take_next(following: Iterator[Any], depth: int) -> str:
-    """Take the formula's next item, which is the argument of a macro without braces, and return it as text."""
+    """Take the formula's next item as text. It is the argument of a macro that has no braces."""
     item = next(following, "")
     while isinstance(item, str) and item.isspace():
         item = next(following, "")

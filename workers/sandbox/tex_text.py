@@ -145,7 +145,7 @@ class _TexReader:
             self.text.add(signs.get(characters, characters))
 
     def _space_after(self, node: Any, following: Sequence[Any]) -> None:
-        """Add the space after a macro that prints a word, which TeX drops and `\\\\xspace` would restore."""
+        """Add the space after a macro that prints a word. TeX drops this space, and `\\\\xspace` would restore."""
         if not node.macro_post_space or _arguments(node) or symbol_of(node.macroname) is not None:
             return
         if following and isinstance(following[0], latexwalker.LatexCharsNode) and following[0].chars[:1].isalnum():

@@ -99,7 +99,7 @@ class Debate:
         size = len(self._seats)
         for start in range(0, len(self.ballots), size):
             number = start // size + 1
-            settled = self._settled_in(number, self.ballots[start : start + size])
+            settled = self._find_outcome(number, self.ballots[start : start + size])
             if settled is not None:
                 return settled
         return None
@@ -108,7 +108,7 @@ class Debate:
     def _seats(self) -> tuple[Seat, ...]:
         return tuple(seat for group in self.composition.groups for seat in group)
 
-    def _settled_in(self, number: int, ballots: Sequence[Ballot]) -> DebateOutcome | None:
+    def _find_outcome(self, number: int, ballots: Sequence[Ballot]) -> DebateOutcome | None:
         if "halt" in ballots:
             return DebateOutcome("no_match", number, "halted")
         cast = [(seat, ballot) for seat, ballot in zip(self._seats, ballots, strict=False) if seat.role != "moderator"]

@@ -160,7 +160,7 @@ class GraphJudge:
 
     def _is_same_idea(self, idea: Idea, words: set[tuple[str, ...]], row: int, nearest: float) -> bool:
         """Return whether a row in the graph is the evaluated idea. A copied text has at least one nearly identical
-        viewpoint. If there is none, only the titles are compared, which takes a hundredth of the time."""
+        viewpoint. If no viewpoint is, only the titles are compared; this takes a hundredth of the time."""
         known = self.contents.ideas[row]
         if known.id == idea.id:
             return True

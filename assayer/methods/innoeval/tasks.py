@@ -97,8 +97,8 @@ GROUNDING = Task[GroundingQuestion, Groundings](
 
 
 def refinement_task(limit: int) -> Task[RefinementQuestion, Refinement]:
-    """Return the refinement task for at most `limit` queries, which the answer schema enforces. All variants share one
-    task name."""
+    """Return the refinement task for at most `limit` queries. The answer schema enforces the limit. All variants share
+    one task name."""
     return Task(
         "innoeval.refinement",
         _PROMPTS,

@@ -62,7 +62,7 @@ _MAX_IN_SUMMARY = 3
 
 async def ask_plan_scores(context: EvaluationContext[ReviewOptions]) -> PlanScores | None:
     """Ask a reader model for the scores, showing it only the plan and none of the panel's points. Returns None for a
-    brief review. Also returns None if there is no answer, which the journal records."""
+    brief review. If there is no answer, records that in the journal and returns None."""
     if context.options.brief:
         return None
     outcome = await catch_failure(context.ask(tasks.SCORES, PlanScoringQuestion(idea=context.text)))
@@ -86,7 +86,7 @@ def replace_scores(answer: EditedReview, plan: PlanScores, passages: Passages) -
 
 
 def _from_plan(edited: EditedScore, plan: PlanScore) -> EditedScore:
-    """Combine the plan reader's score with the editor's reason, which the review states as a finding. If the plan
+    """Combine the plan reader's score with the editor's reason; the review states that reason as a finding. If the plan
     reader gave no score, its own reason is used."""
     limited_by = edited.limited_by if plan.score is not None else plan.limited_by
     return edited.model_copy(update={"limited_by": limited_by, "cites": [], "score": plan.score})

@@ -44,8 +44,8 @@ def round_robin(rankings: Sequence[Sequence[Item]], limit: int) -> list[Item]:
 async def rerank(reranker: Reranker | None, query: str, papers: Sequence[Paper], journal: Journal) -> list[PaperId]:
     """Sort papers by how well their title and abstract answer the query.
 
-    The order stays as it is if there is no reranker, or if it fails, which the journal records. Raises errors that
-    would affect every other query too."""
+    The order stays as it is if there is no reranker, or if the reranker fails; the journal records the failure. Raises
+    errors that would affect every other query too."""
     order = [paper.id for paper in papers]
     if reranker is None or not papers:
         return order

@@ -179,7 +179,7 @@ class ContributionModule:
     def _keep_answers(
         self, outcomes: Sequence[Out | Failed], noun: str, sizes: Sequence[int] | None = None
     ) -> list[Out]:
-        """Return the successful answers. The journal records the errors, which are also kept as a reason not to judge
+        """Return the successful answers. Errors are recorded in the journal, and kept as a reason not to judge
         novelty."""
         self._search_errors += [outcome.error for outcome in outcomes if isinstance(outcome, Failed)]
         return self._run.keep_successes(outcomes, noun, sizes)

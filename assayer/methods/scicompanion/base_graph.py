@@ -83,8 +83,7 @@ def _add_claim(graph: StateGraph, paper: PaperId, claim: str, step: int) -> Stat
 
 
 def _derivations(graph: StateGraph, contents: Mapping[PaperId, PaperContents]) -> Iterator[NewEdge]:
-    """Yield an edge for every paper that cites another paper and says that it builds on something which the other
-    introduces."""
+    """Yield an edge for every paper that cites another paper and says that it builds on something introduced there."""
     cites = {(edge.source, edge.target) for edge in graph.edges.values() if edge.kind == "cites"}
     for name in _collect_names(contents):
         for paper, named in name.papers.items():

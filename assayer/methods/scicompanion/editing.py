@@ -32,7 +32,7 @@ async def apply_edits(
 ) -> Edited:
     """Apply additions, revisions and deletions. After the first `max_edits`, further additions and revisions are
     refused. If an edge is both deleted and added again, with another quote for example, it is deleted first. Quotes are
-    checked against `papers`, which were shown for this answer."""
+    checked against `papers`, the papers that were shown for this answer."""
     same = await _match_nodes(graph, answer.nodes, embedder, same_meaning)
     editing = _Editing(graph, {paper.label: paper for paper in papers}, max_edits, step)
     for number, node in enumerate(answer.nodes):

@@ -161,7 +161,7 @@ def recommended_references(
 
 def _find_linked_papers(graph: StateGraph) -> set[PaperId]:
     """Return the papers linked to the idea, directly or through one other node. Edges from records do not count;
-    neither do edges from the corpus graph, which were found by patterns."""
+    neither do edges from the corpus graph, because they were found by patterns."""
     stated = [edge for edge in graph.edges.values() if edge.basis != "record" and edge.statement != BY_CORPUS]
     near = {IDEA_NODE}
     near |= {end for item in stated if IDEA_NODE in (item.source, item.target) for end in (item.source, item.target)}

@@ -41,7 +41,7 @@ class RewardWeights(Frozen):
 
 class GraphStructure(NamedTuple):
     """Measures of a graph's structure, each from 0 to 1. Proposed edges are all edges except those from records and
-    from the corpus graph, which exist regardless of the policy."""
+    from the corpus graph. The excepted edges exist regardless of the policy."""
 
     informativeness: float
     """Share of the proposed edges whose quote occurs in its paper."""

@@ -111,7 +111,8 @@ def verify(
 
 
 def _read(file: Path) -> "tuple[AuditExport | None, list[AuditEntry]]":
-    """Return the header, which states for whom the log was exported, or None if it has none, and the entries."""
+    """Return the file's header and its entries. The header states for whom the log was exported; it is None if the file
+    has none."""
     from orchestrator.access.audit_chain import AuditExport
 
     lines = [*_read_lines(file)]

@@ -66,8 +66,8 @@ def _watch_one(client: "Client", text: str) -> bool:
 
 
 def _watch_job(identifier: str, look: "Callable[[], JobResource]", events: Iterable["Event"]) -> bool:
-    """Show a job's progress until it ends; return whether it succeeded. The last of `events` is the outcome, even if
-    the job had already ended."""
+    """Show a job's progress until it ends; return whether it succeeded. The last event is always the outcome, even if
+    the job had ended before watching began."""
     title = shortened(look().title, _MAX_TITLE_CHARS)
     with progress_bars(SpinnerColumn(), TextColumn("{task.description}")) as progress:
         whole = progress.add_task(escape(title), total=None)

@@ -157,8 +157,8 @@ class BatchTier:
 
 
 def request_key(request: ChatRequest) -> str:
-    """Return the SHA-256 digest of a request's whole content, which identifies its answer. A repair attempt counts as a
-    different request."""
+    """Return the SHA-256 digest of a request's whole content. The digest identifies the request's answer. A repair
+    attempt counts as a different request."""
     return hashlib.sha256(json.dumps(request).encode()).hexdigest()
 
 

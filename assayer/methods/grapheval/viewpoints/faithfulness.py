@@ -78,7 +78,7 @@ class IdeaWords:
         """The idea's letters and digits only, so that `time-series` matches `time series`."""
         return re.sub(r"[\W_]+", "", self._text.casefold())
 
-    def foreign(self, statement: str) -> list[str]:
+    def find_foreign_words(self, statement: str) -> list[str]:
         """Return a statement's numbers, names and terms that do not occur in the idea, in order."""
         numbers = [item for item in _NUMBER.findall(statement) if _normalise_number(item) not in self._numbers]
         terms = [item for item in _TERM.findall(statement) if not self._has_term(item)]
@@ -119,7 +119,7 @@ def unfaithfulness_reason(viewpoint: Viewpoint, idea: IdeaWords) -> str:
     """Return why a viewpoint is not faithful to the idea, or an empty string if it is."""
     if not idea.has(viewpoint.words):
         return "its words do not stand in the idea"
-    if foreign := idea.foreign(viewpoint.text):
+    if foreign := idea.find_foreign_words(viewpoint.text):
         return f"{', '.join(foreign)} stands nowhere in the idea"
     other, words = idea.count_foreign(viewpoint.text)
     if other >= MIN_FOREIGN and other > MAX_FOREIGN_SHARE * words:

@@ -155,7 +155,7 @@ class FastSearch:
 
     def admits(self, record: Paper, side: CutoffSide) -> bool:
         """Return whether a page, repository or data set may be used; if not, the journal records why. Check again after
-        reading, which can reveal a different date."""
+        reading, because the content can reveal a different date."""
         if not admits(self.window(side), record.publication_date):
             self._run.journal.record_dropped(_noun(record), "on the other side of the cutoff, or undated")
             return False

@@ -165,13 +165,13 @@ class IterativeSearch:
     ) -> list[SourceQuery]:
         """Ask the model for queries that replace or complement earlier ones of the same kind for the same part. Raises
         the same errors as `_queries_for`."""
-        tried = {item.label: item for item in map(self._tried, count(1), queries)}
+        tried = {item.label: item for item in map(self._describe_tried_query, count(1), queries)}
         question = RefinementQuestion(digest=self._digest, tried=tuple(tried.values()), earlier=earlier, limit=limit)
         answer = await ask(self._llm, refinement_task(limit), question, self._run)
         refined = [(tried[query.tried], strip_citations(query.query)) for query in answer.queries]
         return [SourceQuery(origin.part, origin.kind, text) for origin, text in refined if text][:limit]
 
-    def _tried(self, number: int, query: SourceQuery) -> TriedQuery:
+    def _describe_tried_query(self, number: int, query: SourceQuery) -> TriedQuery:
         """Return a query with its results, as shown to the model that refines it."""
         found = self._results_by_query[query]
         best = sorted(found, key=lambda item: (-self._selection.relevance(item), item))[:_SHOWN_TITLES]

@@ -28,7 +28,7 @@ class SlowReader:
 
     async def read(self, candidates: Sequence[RankedCandidate], side: CutoffSide) -> tuple[ReadSource, ...]:
         """Read the candidates, keeping their order within each kind. If a paper's full text cannot be read, its
-        abstract is used. A page or repository that cannot be read is left out, which the journal records."""
+        abstract is used. A page or repository that cannot be read is left out, and the journal records the omission."""
         by_kind = {
             kind: [candidate for candidate in candidates if candidate.candidate.kind == kind] for kind in SOURCE_KINDS
         }
@@ -124,7 +124,7 @@ class SlowReader:
         return self._read_source(chosen, paper, paper.abstract or paper.title, full_text_read=False)
 
     def _read_source(self, chosen: RankedCandidate, paper: Paper, text: str, full_text_read: bool) -> ReadSource | None:
-        """Return the source with sanitised text, or None if it has none, which the journal records."""
+        """Return the source with sanitised text. If it has no text, record that in the journal and return None."""
         text = clean_text(text, paper, self._run, self._options.evidence_chars)
         if not text:
             self._run.journal.record_dropped(f"{SOURCE_NOUNS[chosen.candidate.kind]} to be read", "it has no text")
