@@ -91,7 +91,7 @@ async def test_passages_sent_to_the_model_are_masked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "fewest", "left"),
+    ("words", "min_words", "left"),
     [
         ("Roe, J., Li Wei: Quoting machines", 1, "Quoting machines"),
         ("Small models of Oliver and Li", 2, "Small models of Oliver and Li"),
