@@ -13,7 +13,7 @@ EXAMPLES: Mapping[str, str] = {
     "references": "references idea.md --limit 20 --format bibtex",
     "brief": "brief out/idea.json --out briefs",
     "export": "export out --format huggingface --out dataset",
-    "paper": "paper 10.18653/v1/N19-1423 --format markdown",
+    "paper": "paper 1706.03762 --format markdown",
     "curate": "curate papers.jsonl --out questions.jsonl",
     "propose": "propose questions.jsonl --candidates 20 --best comparisons",
     "calibrate innoeval": (

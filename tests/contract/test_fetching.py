@@ -102,7 +102,7 @@ async def test_disk_write_failure_is_not_blamed_on_the_host(
         ("redirect?to=http://me:pw@127.0.0.1/", AddressRefused, "contains a user name"),
         ("redirect?to=http://[", AddressRefused, "redirected to an invalid URL"),
         ("nowhere", DownloadFailed, "redirected without giving a target URL"),
-        ("endless", DownloadRefused, "more than 3 MB"),
+        ("endless", DownloadRefused, "larger than 3 MB"),
         ("five-gigabytes", DownloadRefused, "is 5,000.0 MB in size; the limit is 3 MB"),
         ("cut-short", DownloadFailed, "the body was cut off"),
         ("bomb", DownloadRefused, "larger than 3 MB after decompression"),
