@@ -122,6 +122,8 @@ def written(_: schemathesis.SerializationContext, value: object) -> bytes:
     return value.encode() if isinstance(value, str) else json.dumps(value).encode()
 
 
+# The service runs in a thread of this process and may draw from `random` while Hypothesis watches it.
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 @schema.parametrize()
 @settings(
     max_examples=_EXAMPLES,
