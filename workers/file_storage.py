@@ -73,15 +73,15 @@ class FileStorage:
         if not self._local:
             self._files.pipe_file(path, data)
             return
-        place = Path(path)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = place.with_name(f".{place.name}.{secrets.token_hex(6)}")
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part = target.with_name(f".{target.name}.{secrets.token_hex(6)}")
         try:
             with part.open("xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            part.replace(place)
+            part.replace(target)
         finally:
             part.unlink(missing_ok=True)
 
@@ -91,7 +91,7 @@ class FileStorage:
 
     def _names(self, path: str) -> list[str]:
         try:
-            found: list[Any] = self._files.ls(path, detail=False)
+            paths: list[Any] = self._files.ls(path, detail=False)
         except FileNotFoundError:
             return []
-        return sorted(str(item).rsplit("/", 1)[-1] for item in found)
+        return sorted(str(item).rsplit("/", 1)[-1] for item in paths)

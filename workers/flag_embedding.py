@@ -77,7 +77,7 @@ def _removed(*_: object, **__: object) -> None:
     raise NotImplementedError(f"{_REMOVED} is not part of the installed transformers.")
 
 
-def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
+def load_model(name: str, setting: str, create: Callable[[], Any]) -> Any:
     """Call `make`, which loads the model `name`, without log output, and return its result. Raises ConfigurationError,
     which names the `setting` to check, if the model cannot be loaded."""
     log = logging.getLogger("FlagEmbedding")
@@ -86,7 +86,7 @@ def load_model(name: str, setting: str, make: Callable[[], Any]) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # it passes arguments that transformers renamed
-            return make()
+            return create()
     except (OSError, ValueError, RuntimeError, KeyError, AttributeError, ImportError) as error:
         raise ConfigurationError(
             f"The model {name!r} could not be loaded with FlagEmbedding: {get_first_line(error)}",

@@ -113,21 +113,21 @@ class BatchQueue(Generic[Item, Prepared, Out]):
 
     def take_unprepared(self, limit: int) -> list[_PendingItem[Item, Out]]:
         """Take at most `limit` items to prepare now; `add_prepared` returns them to the queue."""
-        taken: list[_PendingItem[Item, Out]] = []
-        others = sum(not item.pending.urgent for item in self._prepared)
+        items: list[_PendingItem[Item, Out]] = []
+        prepared_not_urgent = sum(not item.pending.urgent for item in self._prepared)
         for urgent in (self._urgent_first, not self._urgent_first):
-            arrived = self._arrived[urgent]
-            room = limit if urgent else min(limit, self._most_held - others)
-            while arrived and len(taken) < room:
-                pending = arrived.popleft()
+            queue = self._arrived[urgent]
+            max_items = limit if urgent else min(limit, self._most_held - prepared_not_urgent)
+            while queue and len(items) < max_items:
+                pending = queue.popleft()
                 if pending.dequeued:
                     continue
                 pending.dequeued = True
                 if pending.wanted:
-                    taken.append(pending)
+                    items.append(pending)
                 else:
                     self.forget(pending)
-        return taken
+        return items
 
     def add_prepared(self, pending: _PendingItem[Item, Out], shape: int, prepared: Prepared) -> None:
         self._prepared.append(_PreparedItem(pending, shape, prepared))
@@ -154,14 +154,14 @@ class BatchQueue(Generic[Item, Prepared, Out]):
 
         lead = min(self._prepared, key=order)
         self._count(lead.pending.urgent)
-        taken, free = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
+        batch_items, free = dict[int, _PreparedItem[Item, Prepared, Out]](), capacity(lead.shape)
         for item in sorted((item for item in self._prepared if item.shape == lead.shape), key=order):
-            if (needed := size(item.prepared)) <= free:
-                taken[id(item)] = item
-                free -= needed
+            if (item_size := size(item.prepared)) <= free:
+                batch_items[id(item)] = item
+                free -= item_size
                 self.forget(item.pending)
-        self._prepared = [item for item in self._prepared if id(item) not in taken]
-        return _Batch(lead.shape, list(taken.values()))
+        self._prepared = [item for item in self._prepared if id(item) not in batch_items]
+        return _Batch(lead.shape, list(batch_items.values()))
 
     @property
     def _urgent_first(self) -> bool:
@@ -220,8 +220,8 @@ class MicroBatcher(Generic[Item, Prepared, Out]):
                 self._queue.forget(item)
                 _fail(item, error)
             return
-        for item, made in zip(unprepared, prepared, strict=True):
-            self._queue.add_prepared(item, self._model.shape(made), made)
+        for item, prepared_item in zip(unprepared, prepared, strict=True):
+            self._queue.add_prepared(item, self._model.shape(prepared_item), prepared_item)
 
     async def _compute(self, batch: _Batch[Item, Prepared, Out]) -> None:
         try:

@@ -62,11 +62,11 @@ def tokenized_texts(encoded: Any) -> list[TokenizedText]:
 
 def pad_batch(some: Sequence[TokenizedText], rows: int, width: int, padding: int) -> dict[str, NDArray[np.int64]]:
     """Return a batch padded to `width` columns, and to the full number of rows by repeating the first row."""
-    filled = [*some, *[some[0]] * (rows - len(some))]
+    all_rows = [*some, *[some[0]] * (rows - len(some))]
     features = {}
     for key in some[0].inputs:
         values = np.full((rows, width), padding if key == "input_ids" else 0, np.int64)
-        for row, item in enumerate(filled):
+        for row, item in enumerate(all_rows):
             values[row, : item.length] = item.inputs[key]
         features[key] = values
     return features

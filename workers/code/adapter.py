@@ -34,8 +34,8 @@ class CodeAdapter:
 
     async def read(self, repositories: Sequence[str], window: Window) -> Mapping[str, Codebase | Absent]:
         distinct = list(dict.fromkeys(repositories))
-        read = await gather_all(self._read_or_absent(name, window) for name in distinct)
-        return dict(zip(distinct, read, strict=True))
+        codebases = await gather_all(self._read_or_absent(name, window) for name in distinct)
+        return dict(zip(distinct, codebases, strict=True))
 
     async def _read_or_absent(self, name: str, window: Window) -> Codebase | Absent:
         try:
@@ -48,16 +48,16 @@ class CodeAdapter:
         if commit is None:
             return Absent(reason="the repository does not exist or is empty")
         key = self._key(name, commit)
-        found = await self._cache.get(key)
-        if found is None:
-            found = await self._survey_or_absent(name, commit)
-            await self._cache.put(key, found)
-        return found
+        cached = await self._cache.get(key)
+        if cached is None:
+            cached = await self._survey_or_absent(name, commit)
+            await self._cache.put(key, cached)
+        return cached
 
     def _key(self, name: str, commit: Commit) -> str:
         """Return the cache key. It contains everything on which a survey depends."""
-        read = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
-        return f"{name} {commit.sha} {read}"
+        reading_settings = self._settings.model_dump_json(include={"paths", "file_bytes", "sources"})
+        return f"{name} {commit.sha} {reading_settings}"
 
     async def _survey_or_absent(self, name: str, commit: Commit) -> Codebase | Absent:
         """Return a repository's survey, or why it cannot be read."""

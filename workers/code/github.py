@@ -76,10 +76,10 @@ class GitHub:
         """Search name, description and README for repositories created in the window, best first. Undated repositories
         are kept and marked."""
         found: dict[str, Repository] = {}
-        words = self._query(query, window)
+        search_terms = self._query(query, window)
         for page in range(1, -(-limit // _PAGE) + 1):
             size = min(limit, _PAGE)
-            params = (("q", words), ("per_page", str(size)), ("page", str(page)))
+            params = (("q", search_terms), ("per_page", str(size)), ("page", str(page)))
             request = SourceRequest(self.name, "code", "search/repositories", params)
             answer = await fetch_json(self._remote, request, context, _Found)
             items = answer.items if answer else ()
@@ -91,8 +91,8 @@ class GitHub:
         return list(found.values())[:limit]
 
     def _query(self, query: str, window: Window) -> str:
-        words = " ".join(_NOT_WORDS.sub(" ", query).split())[:_QUERY]
-        parts = [words, "in:name,description,readme"]
+        search_terms = " ".join(_NOT_WORDS.sub(" ", query).split())[:_QUERY]
+        parts = [search_terms, "in:name,description,readme"]
         if window != OPEN:
             parts.append(f"created:{window.after or '*'}..{window.before or '*'}")
         return " ".join(parts)

@@ -77,9 +77,9 @@ def _codebase(name: str, commit: Commit, files: _RepositoryFiles) -> Codebase:
     readme, flags = sanitise(files.readme)
     clean: list[SourceFile] = []
     for path, text in files.sources.items():
-        cleaned, more = sanitise(text)
+        cleaned, more_flags = sanitise(text)
         clean.append(SourceFile(path=clean_text(path), text=cleaned))
-        flags += more
+        flags += more_flags
     return Codebase(
         name=name,
         commit=commit.sha,

@@ -70,16 +70,16 @@ class Kaggle:
         return list(found.values())[:limit]
 
 
-def _dataset(found: _Found) -> Dataset:
-    texts = (one_line(found.subtitle), clean_prose(strip_markup(found.description)))
+def _dataset(record: _Found) -> Dataset:
+    texts = (one_line(record.subtitle), clean_prose(strip_markup(record.description)))
     return Dataset(
-        key=f"kaggle:{one_line(found.ref)}",
-        title=one_line(found.title) or one_line(found.ref),
-        url=web_link(found.url) or f"https://www.kaggle.com/datasets/{one_line(found.ref)}",
+        key=f"kaggle:{one_line(record.ref)}",
+        title=one_line(record.title) or one_line(record.ref),
+        url=web_link(record.url) or f"https://www.kaggle.com/datasets/{one_line(record.ref)}",
         description="\n\n".join(filter(None, texts)),
-        creators=tuple(filter(None, (one_line(found.owner),))),
+        creators=tuple(filter(None, (one_line(record.owner),))),
         publisher="Kaggle",
-        licence=one_line(found.licence),
-        downloads=found.downloads,
-        published=parse_date(found.changed),
+        licence=one_line(record.licence),
+        downloads=record.downloads,
+        published=parse_date(record.changed),
     )

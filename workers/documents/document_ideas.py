@@ -54,9 +54,9 @@ async def read_document_idea(
     recognised, from the suffix of `source`, the document's name. Raises Unreadable, or InputError for a text that is
     not an idea."""
     limits = limits or DocumentLimits()
-    ending = PurePath(source).suffix.lower()
-    kind = kind or document_kind(document) or KINDS.get(ending, "pdf")
-    is_misnamed = KINDS.get(ending, kind) != kind
+    suffix = PurePath(source).suffix.lower()
+    kind = kind or document_kind(document) or KINDS.get(suffix, "pdf")
+    is_misnamed = KINDS.get(suffix, kind) != kind
     try:
         if kind == "pdf":
             idea = await read_pdf_idea(document, source, limits.pdf, bibliography)
@@ -65,10 +65,12 @@ async def read_document_idea(
     except InputError as error:
         if not is_misnamed:
             raise
-        message = f"The name {source} ends in {ending}, but the file is {_NAMES[kind]}. {error.message}"
+        message = f"The name {source} ends in {suffix}, but the file is {_NAMES[kind]}. {error.message}"
         raise InputError(message, error.hint) from error
-    misnamed = LeftOut(part=f"the suffix {ending} of the name", why=f"the file is {_NAMES[kind]} and was read as such")
-    return add_left_out(idea, [misnamed] if is_misnamed else [])
+    suffix_note = LeftOut(
+        part=f"the suffix {suffix} of the name", why=f"the file is {_NAMES[kind]} and was read as such"
+    )
+    return add_left_out(idea, [suffix_note] if is_misnamed else [])
 
 
 def document_kind(document: bytes) -> DocumentKind | Literal["pdf"] | None:
@@ -103,12 +105,14 @@ async def read_pdf_idea(
 ) -> Idea:
     """Read an idea from a PDF. Raises Unreadable, or InputError for a text that is not an idea."""
     parsed = await extract_pdf(pdf, limits, source)
-    lost = f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
+    unreadable_note = (
+        f" ({parsed.unreadable_pages} of {parsed.pages} pages unreadable)" if parsed.unreadable_pages else ""
+    )
     if parsed.unlooked_pages:
-        lost += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
+        unreadable_note += f" ({parsed.unlooked_pages} of {parsed.pages} pages not searched for covered text)"
     left_out = tuple(
-        LeftOut(part=f"{pages} of {parsed.pages} pages", why=why)
-        for pages, why in (
+        LeftOut(part=f"{pages} of {parsed.pages} pages", why=reason)
+        for pages, reason in (
             (parsed.unreadable_pages, "they could not be read"),
             (parsed.unlooked_pages, "they were read, but not searched for covered text"),
         )
@@ -127,7 +131,7 @@ async def read_pdf_idea(
         notes=parsed.notes,
         left_out=left_out,
     )
-    idea = idea_of_document(document, f"{source}{lost}")
+    idea = idea_of_document(document, f"{source}{unreadable_note}")
     hidden = build_hidden_flags((f"page {item.page}, {item.why}", item.text) for item in parsed.hidden)
     idea = idea.model_copy(update={"flags": (*idea.flags, *hidden)})
     references = await bibliography.references(pdf, source) if bibliography else ()

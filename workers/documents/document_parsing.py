@@ -22,7 +22,7 @@ _ANSWER = TypeAdapter[ParsedText | ParsedTable](Annotated[ParsedText | ParsedTab
 def _describe_cause(cause: str, limits: ParserLimits) -> tuple[str, str]:
     """Return what is wrong with a document, as words that follow its name, and what the user can do about it."""
     megabytes = limits.memory_bytes // 1_000_000
-    words = {
+    descriptions = {
         "encrypted": ("is encrypted", "Save it without a password."),
         "no_pages": ("has no pages", "Export it again."),
         "damaged": ("is damaged or incomplete", "Export or download it again."),
@@ -50,7 +50,7 @@ def _describe_cause(cause: str, limits: ParserLimits) -> tuple[str, str]:
         "not_installed": ("is an Excel table, and the library that reads Excel tables is not installed",
                           "Install it with: pip install 'assayer-research[tables]', or save the table as CSV."),
     }  # fmt: skip
-    return words.get(cause, ("could not be parsed", _AGAIN))
+    return descriptions.get(cause, ("could not be parsed", _AGAIN))
 
 
 async def parse_document(

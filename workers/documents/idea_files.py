@@ -140,16 +140,16 @@ class IdeaFileReader:
     async def _tex(self, path: Path, beside: Sequence[str]) -> Idea:
         data = await asyncio.to_thread(pack_document, path, self._limits.office.file_bytes)
         idea = await self._parsed(path, data, "tex")
-        why = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
-        return add_left_out(idea, [LeftOut(part=f"the file {name}", why=why) for name in beside])
+        reason = f"it belongs to the TeX document {path.name}, or is a TeX file that the document does not include"
+        return add_left_out(idea, [LeftOut(part=f"the file {name}", why=reason) for name in beside])
 
     async def _plain(self, path: Path) -> Idea:
         """Read a text file. The file may be the source of a TeX document."""
         data = await asyncio.to_thread(_bytes, path, self._limits.text_bytes)
         text = await asyncio.to_thread(decode_text, data, str(path))
         if not looks_like_tex(text):
-            known = await asyncio.to_thread(_read_with_bibliography, text, path)
-            return await asyncio.to_thread(parse_idea, text, str(path), known=known)
+            idea_text = await asyncio.to_thread(_read_with_bibliography, text, path)
+            return await asyncio.to_thread(parse_idea, text, str(path), known=idea_text)
         return await self._parsed(path, data, "tex")
 
     def _notebook(self, path: Path) -> Idea:
@@ -159,12 +159,15 @@ class IdeaFileReader:
         if not isinstance(cells, list):
             raise InputError(f"{path} is not a Jupyter notebook of version 4.", "Open it in Jupyter and save it again.")
         texts = [_source(cell) for cell in cells if isinstance(cell, dict) and cell.get("cell_type") == "markdown"]
-        others = len(cells) - len(texts)
+        other_cells = len(cells) - len(texts)
         left_out = [
-            LeftOut(part=f"{others} cell{'s' * (others != 1)} with code or output", why="only cells with text are read")
+            LeftOut(
+                part=f"{other_cells} cell{'s' * (other_cells != 1)} with code or output",
+                why="only cells with text are read",
+            )
         ]
         idea = parse_idea("\n\n".join(texts), str(path))
-        return add_left_out(idea, left_out if others else [])
+        return add_left_out(idea, left_out if other_cells else [])
 
     async def _table(self, path: Path) -> Outcome:
         data = await asyncio.to_thread(_bytes, path, self._limits.office.file_bytes)
@@ -217,14 +220,14 @@ class IdeaFileReader:
 
     def _csv(self, path: Path) -> Outcome:
         """Read a CSV file, one idea per row."""
-        name, most = str(path), self._limits.text_bytes
+        name, max_bytes = str(path), self._limits.text_bytes
         with _open_file(path, self._limits.jsonl_bytes) as file:
             encoding = encoding_of(file, name)
-            with closing(bounded_lines(file, encoding, most, _count_nothing)) as lines:
-                references = csv_reference_column(lines, name, encoding, most)
+            with closing(bounded_lines(file, encoding, max_bytes, _count_nothing)) as lines:
+                references = csv_reference_column(lines, name, encoding, max_bytes)
             file.seek(0)
-            with closing(bounded_lines(file, encoding, most, _count_nothing)) as lines:
-                table = csv_ideas(lines, name, encoding, most, lambda n: f"{path}:{n}", self._latest, references)
+            with closing(bounded_lines(file, encoding, max_bytes, _count_nothing)) as lines:
+                table = csv_ideas(lines, name, encoding, max_bytes, lambda n: f"{path}:{n}", self._latest, references)
                 return _outcome(path, table)
 
     def _record(self, record: object, source: str) -> Idea | RejectedInput:
@@ -244,10 +247,10 @@ def _read_with_bibliography(text: str, path: Path) -> Document:
     """Read the bibliography files named in a text's front matter, and return the works that the text cites. Only files
     in the text's folder are read."""
     fields, _ = split_front_matter(text)
-    named = next((field.value for field in fields if field.name == "bibliography"), "")
+    file_name = next((field.value for field in fields if field.name == "bibliography"), "")
     works: list[CitedWork] = []
     left_out: list[LeftOut] = []
-    for name in filter(None, (part.strip() for part in named.split(";"))):
+    for name in filter(None, (part.strip() for part in file_name.split(";"))):
         try:
             file = _find_beside(path, name)
             read = read_bibliography(decode_text(_bytes(file, _MAX_BIBLIOGRAPHY_BYTES), name), name)
@@ -286,10 +289,12 @@ def _outcome(path: Path, table: TableIdeas) -> Outcome:
     """Return the ideas and rejected rows of a table; each idea records the lines above the header as left out. Raises
     InputError if the table has no rows."""
     outcome: Outcome = [RejectedInput(source=str(path), message=notice) for notice in table.notices]
-    above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
+    lines_above = [LeftOut(part=f"the line {line!r}", why="above the header of the table") for line in table.above]
     for number, _, idea in table.rows:
         outcome.append(
-            add_left_out(idea, above) if isinstance(idea, Idea) else _build_rejected_input(f"{path}:{number}", idea)
+            add_left_out(idea, lines_above)
+            if isinstance(idea, Idea)
+            else _build_rejected_input(f"{path}:{number}", idea)
         )
     if not outcome:
         raise InputError(f"{path} has a header but no rows.", "Put one proposal in each row.")

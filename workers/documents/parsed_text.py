@@ -54,12 +54,14 @@ class ParsedText(Frozen):
 
     def _with_notes(self) -> list[tuple[int, str]]:
         """Return the paragraphs with each note after the paragraph that refers to it; all other notes come last."""
-        left = dict(self.notes)
+        unplaced_notes = dict(self.notes)
         paragraphs: list[tuple[int, str]] = []
         for level, text in self.paragraphs:
             paragraphs.append((level, text))
-            paragraphs += [(0, f"[^{mark}]: {left.pop(mark)}") for mark in list(left) if f"[^{mark}]" in text]
-        return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in left.items()]
+            paragraphs += [
+                (0, f"[^{mark}]: {unplaced_notes.pop(mark)}") for mark in list(unplaced_notes) if f"[^{mark}]" in text
+            ]
+        return paragraphs + [(0, f"[^{mark}]: {text}") for mark, text in unplaced_notes.items()]
 
     def _parted_title(self) -> tuple[str, tuple[tuple[int, str], ...]]:
         """Return the title and the other paragraphs. Unless a style marks the title, the first heading is the title if

@@ -37,31 +37,31 @@ _ENTRY_NUMBER = re.compile(r"\[\d{1,3}\] ")
 
 def remove_captions(lines: Sequence[PdfLine], body: TextStyle) -> list[PdfLine]:
     """Remove captions that are set in a different size from the body text. The change of size shows where they end."""
-    left: list[PdfLine] = []
+    remaining: list[PdfLine] = []
     place = 0
     while place < len(lines):
         length = _caption_length(lines, place, body)
-        left += () if length else lines[place : place + 1]
+        remaining += () if length else lines[place : place + 1]
         place += length or 1
-    return left
+    return remaining
 
 
 def _caption_length(lines: Sequence[PdfLine], place: int, body: TextStyle) -> int:
     """Return the number of lines of the caption at `place`; 0 if there is none. A caption ends where the size changes;
     a table caption also ends with a sentence."""
-    first = lines[place]
-    match = _CAPTION.match(first.text)
-    if match is None or abs(first.style.size - body.size) < 0.4:
+    first_line = lines[place]
+    match = _CAPTION.match(first_line.text)
+    if match is None or abs(first_line.style.size - body.size) < 0.4:
         return 0
     if match["mark"] != ":" and match["text"] and not match["text"].isupper():
         return 0
-    most = _MAX_LINES if match["figure"] else _MAX_TABLE_LINES
-    for length, line in enumerate(lines[place + 1 : place + most], 1):
-        ended = not match["figure"] and lines[place + length - 1].text.endswith(".")
-        changed = line.page != first.page or abs(line.style.size - first.style.size) >= 0.4
-        if ended or changed or _CAPTION.match(line.text) or _ENTRY_NUMBER.match(line.text):
+    max_length = _MAX_LINES if match["figure"] else _MAX_TABLE_LINES
+    for length, line in enumerate(lines[place + 1 : place + max_length], 1):
+        is_complete = not match["figure"] and lines[place + length - 1].text.endswith(".")
+        has_new_style = line.page != first_line.page or abs(line.style.size - first_line.style.size) >= 0.4
+        if is_complete or has_new_style or _CAPTION.match(line.text) or _ENTRY_NUMBER.match(line.text):
             return length
-    return min(most, len(lines) - place)
+    return min(max_length, len(lines) - place)
 
 
 FRONT_MATTER = "Front matter"
@@ -145,12 +145,12 @@ def _heading(line: PdfLine, body: TextStyle) -> _Heading | None:
     if sum(map(str.isalpha, text)) < max(3, 0.6 * len(text.replace(" ", ""))) or not title[:1].isupper():
         return None
     larger = style.size >= 1.08 * body.size
-    other = style.font != body.font and style.size >= 0.9 * body.size
-    stands_out = larger or ((style.bold or style.italic or title.isupper()) and other)
+    has_other_font = style.font != body.font and style.size >= 0.9 * body.size
+    stands_out = larger or ((style.bold or style.italic or title.isupper()) and has_other_font)
     usual = is_known_title(title) or is_back_title(title)
     if usual or stands_out:
         return _Heading(number, title, style)
-    return _Heading("", title, style, weak=True) if other and len(words) <= 8 else None
+    return _Heading("", title, style, weak=True) if has_other_font and len(words) <= 8 else None
 
 
 def _main_style(headings: Iterable[_Heading]) -> TextStyle | None:
@@ -205,21 +205,29 @@ def _mark_headings(lines: Sequence[PdfLine], body: TextStyle, title: str) -> Ite
 
 
 def _add_list_headings(
-    marked: Sequence[tuple[PdfLine, _Heading | None]],
+    lines_with_headings: Sequence[tuple[PdfLine, _Heading | None]],
 ) -> Sequence[tuple[PdfLine, _Heading | None]]:
     """Return the lines, with headings added around a reference list if no printed one is recognised."""
-    if any(heading and list_title(heading.title) == "certain" for _, heading in marked):
-        return marked
-    pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in marked]
-    listed = find_untitled_list("".join(pieces))
-    if listed is None:
-        return marked
+    if any(heading and list_title(heading.title) == "certain" for _, heading in lines_with_headings):
+        return lines_with_headings
+    pieces = [f"\n{line.text}\n\n" if heading else f"{line.text}\n" for line, heading in lines_with_headings]
+    list_span = find_untitled_list("".join(pieces))
+    if list_span is None:
+        return lines_with_headings
     ends = list(accumulate(map(len, pieces)))
-    first, last = (bisect_right(ends, offset) for offset in (listed.start, listed.end - 1))
-    style = marked[first][0].style
-    around = [(PdfLine(marked[first][0].page, style, True, ""), _Heading("", name, style, added=True)) for name in
-              (LIST, WHOLE_TEXT)]  # fmt: skip
-    return [*marked[:first], around[0], *marked[first : last + 1], around[1], *marked[last + 1 :]]
+    first, last = (bisect_right(ends, offset) for offset in (list_span.start, list_span.end - 1))
+    style = lines_with_headings[first][0].style
+    page = lines_with_headings[first][0].page
+    added_headings = [
+        (PdfLine(page, style, True, ""), _Heading("", name, style, added=True)) for name in (LIST, WHOLE_TEXT)
+    ]
+    return [
+        *lines_with_headings[:first],
+        added_headings[0],
+        *lines_with_headings[first : last + 1],
+        added_headings[1],
+        *lines_with_headings[last + 1 :],
+    ]
 
 
 def _continues_heading(first: _Heading, first_line: PdfLine, second: _Heading, line: PdfLine) -> bool:
@@ -241,10 +249,10 @@ _INDENT = "  "
 def _find_list_lines(lines: Sequence[PdfLine | str]) -> str:
     """Return the lines of a reference list. Those set in from a left edge on their page continue an entry and begin
     with spaces, or the others do if entries begin set in; an edge is the left of at least two lines of the list."""
-    printed = [line for line in lines if isinstance(line, PdfLine)]
-    lefts = sorted(line.left for line in printed)
+    text_lines = [line for line in lines if isinstance(line, PdfLine)]
+    lefts = sorted(line.left for line in text_lines)
     edges: dict[int, set[float]] = {}
-    for line in printed:
+    for line in text_lines:
         if bisect_right(lefts, line.left + _SAME_EDGE) - bisect_left(lefts, line.left - _SAME_EDGE) > 1:
             edges.setdefault(line.page, set()).add(line.left)
 
@@ -252,8 +260,10 @@ def _find_list_lines(lines: Sequence[PdfLine | str]) -> str:
         on_page = edges.get(line.page, {line.left})
         return line.left not in on_page or any(_MIN_INDENT <= line.left - edge <= _MAX_INDENT for edge in on_page)
 
-    inside = [line for line in printed if is_inside(line)]
-    begins_inside = inside[:1] == printed[:1] and _begin_share(inside) > _begin_share(set(printed).difference(inside))
+    list_lines = [line for line in text_lines if is_inside(line)]
+    begins_inside = list_lines[:1] == text_lines[:1] and _begin_share(list_lines) > _begin_share(
+        set(text_lines).difference(list_lines)
+    )
     pieces = [
         f"\n{line}\n" if isinstance(line, str) else f"{_INDENT * (is_inside(line) != begins_inside)}{line.text}"
         for line in lines
@@ -282,33 +292,35 @@ def _paragraphs(lines: Sequence[PdfLine | str]) -> str:
 def detect_layout(lines: Sequence[PdfLine], metadata_title: str = "") -> PdfLayout:
     """Split the lines into sections, one per main heading. Subheadings stay in the text, each on a separate line."""
     lines = remove_line_numbers(lines)
-    printed, lines = lines, remove_running_lines(lines)
+    all_lines, lines = lines, remove_running_lines(lines)
     if not lines:
         return PdfLayout("", ())
-    rotated = sum(not line.style.upright for line in printed)
-    kept = frozenset(map(id, lines))
-    heads = dict.fromkeys(build_running_key(line) for line in printed if id(line) not in kept and _has_word(line.text))
-    body = _body_style(lines)
-    described = remove_captions(lines, body)
-    captions = sum(_CAPTION.match(line.text) is not None for line in lines) - sum(
-        _CAPTION.match(line.text) is not None for line in described
+    rotated = sum(not line.style.upright for line in all_lines)
+    kept_ids = frozenset(map(id, lines))
+    heads = dict.fromkeys(
+        build_running_key(line) for line in all_lines if id(line) not in kept_ids and _has_word(line.text)
     )
-    lines, notes = part_notes(described, body.size)
+    body = _body_style(lines)
+    lines_without_captions = remove_captions(lines, body)
+    captions = sum(_CAPTION.match(line.text) is not None for line in lines) - sum(
+        _CAPTION.match(line.text) is not None for line in lines_without_captions
+    )
+    lines, notes = part_notes(lines_without_captions, body.size)
     title = _title(lines, body, metadata_title)
-    marked = list(_mark_headings(lines, body, title))
-    headings = [heading for _, heading in marked if heading]
-    marked = list(_add_list_headings(marked))
-    numbered = sum(bool(heading.number) for heading in headings) >= 3
+    lines_with_headings = list(_mark_headings(lines, body, title))
+    headings = [heading for _, heading in lines_with_headings if heading]
+    lines_with_headings = list(_add_list_headings(lines_with_headings))
+    has_numbered_headings = sum(bool(heading.number) for heading in headings) >= 3
     main = _main_style(headings)
     sections: list[tuple[str, list[PdfLine | str]]] = [(FRONT_MATTER, [])]
-    above = ""
-    for line, heading in marked:
+    title_above = ""
+    for line, heading in lines_with_headings:
         if line.text and line.text in title and line.style.size > body.size:
             continue
         # In a reference list, titles and journals can look like headings.
-        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading, above))
-        above = line.text
-        if heading and not in_entry and _is_main(heading, numbered, main):
+        in_entry = list_title(sections[-1][0]) == "certain" and not (heading and _follows_list(heading, title_above))
+        title_above = line.text
+        if heading and not in_entry and _is_main(heading, has_numbered_headings, main):
             sections.append((heading.title, []))
         else:
             sections[-1][1].append(line.text if heading and not in_entry else line)

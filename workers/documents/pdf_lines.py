@@ -59,12 +59,12 @@ def remove_line_numbers(lines: Sequence[PdfLine]) -> Sequence[PdfLine]:
     if len(rising) < max(_MIN_NUMBERED, len(lines) / 4 / step):
         return lines
     texts = [line.text[rising[place].end() :] if place in rising else line.text for place, line in enumerate(lines)]
-    for place, following in pairwise(sorted(rising)):
-        first, last = (int(rising[item]["number"]) for item in (place, following))
+    for place, next_place in pairwise(sorted(rising)):
+        first, last = (int(rising[item]["number"]) for item in (place, next_place))
         for number in range(first + step, min(last, first + _MAX_STEP * step), step):  # in a word that was joined
-            for inside in range(place, min(following, place + 2 * step)):
-                texts[inside] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[inside], count=1)
-                texts[inside] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[inside], count=1)
+            for unnumbered in range(place, min(next_place, place + 2 * step)):
+                texts[unnumbered] = re.sub(rf"(?<=[^\W\d_]){number} (?=[^\W\d_A-Z])", "", texts[unnumbered], count=1)
+                texts[unnumbered] = re.sub(rf"(?<=[a-z]){number} (?=[A-Z])", "-", texts[unnumbered], count=1)
     return [line._replace(text=text) for line, text in zip(lines, texts, strict=True) if text]
 
 
@@ -74,10 +74,10 @@ def _keep_rising(marks: Sequence[tuple[int, re.Match[str]]], steps: Collection[i
     return {place: mark for pair in pairs for place, mark in pair}
 
 
-def _has_numbered_pages(lines: Sequence[PdfLine], numbered: Iterable[int]) -> bool:
+def _has_numbered_pages(lines: Sequence[PdfLine], numbered_lines: Iterable[int]) -> bool:
     """Return whether most lines of many pages have a number; pages with figures or appendices may have none."""
     all_lines = Counter(line.page for line in lines)
-    with_number = Counter(lines[place].page for place in numbered)
+    with_number = Counter(lines[place].page for place in numbered_lines)
     pages = sum(with_number[page] >= _NUMBERED_LINES * count for page, count in all_lines.items())
     return pages >= max(_MIN_NUMBERED_PAGES, _NUMBERED_PAGES * len(all_lines))
 
@@ -97,26 +97,28 @@ def _edge(page: Sequence[PdfLine]) -> set[str]:
     return {*_keys((*page[:_EDGE], *page[-_EDGE:]))}
 
 
-def _remove_running(pages: Sequence[Sequence[PdfLine]], counted: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
+def _remove_running(pages: Sequence[Sequence[PdfLine]], counted_pages: Sequence[Sequence[PdfLine]]) -> list[PdfLine]:
     """Remove page numbers, rotated text, and lines that recur at the edges of a third of the `counted` pages."""
-    seen = Counter(key for page in counted for key in _edge(page))
-    running = {key for key, count in seen.items() if count >= max(3, len(counted) // 3)} | _find_numbered_heads(pages)
+    occurrences = Counter(key for page in counted_pages for key in _edge(page))
+    running_lines = {
+        key for key, count in occurrences.items() if count >= max(3, len(counted_pages) // 3)
+    } | _find_numbered_heads(pages)
     return [
         line
         for page, edge in ((page, _edge(page)) for page in pages)
         for line in page
         if line.style.upright
         and not (line.text.isdecimal() and len(line.text) <= _MAX_NUMBER_DIGITS)
-        and (build_running_key(line) not in running or build_running_key(line) not in edge)
+        and (build_running_key(line) not in running_lines or build_running_key(line) not in edge)
     ]
 
 
 def _find_numbered_heads(pages: Sequence[Sequence[PdfLine]]) -> set[str]:
     """Return the keys of the heads of chapters: words beside a page number, on pages that it numbers."""
-    beside: dict[tuple[str, int], set[str]] = defaultdict(set)
+    heads_by_page: dict[tuple[str, int], set[str]] = defaultdict(set)
     for page in pages:
         for line in (*page[:1], *page[-1:]):
             if match := _NUMBERED_HEAD.fullmatch(line.text):
                 words, number = match["after"] or match["before"], int(match["left"] or match["right"])
-                beside[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
-    return {item.partition(" ")[2] for found in beside.values() if len(found) >= _MIN_HEADS for item in found}
+                heads_by_page[words, number - line.page].add(f"{line.page} {build_running_key(line)}")
+    return {item.partition(" ")[2] for found in heads_by_page.values() if len(found) >= _MIN_HEADS for item in found}

@@ -37,28 +37,28 @@ def part_notes(lines: Sequence[L], body_size: float) -> tuple[list[L], list[Note
     """Return the lines without footnotes, with each mark written as `[^mark]`, and the footnotes. From the title of a
     reference list on, nothing counts as a footnote."""
     end = next((place for place, line in enumerate(lines) if list_title(line.text) == "certain"), len(lines))
-    kept: list[L] = []
+    text_lines: list[L] = []
     notes: list[Note] = []
     for _, page in groupby(lines[:end], lambda line: line.page):
-        kept += _separate_notes(list(page), body_size, notes)
-    return [*kept, *lines[end:]], notes
+        text_lines += _separate_notes(list(page), body_size, notes)
+    return [*text_lines, *lines[end:]], notes
 
 
 def _separate_notes(page: list[L], body_size: float, notes: list[Note]) -> Iterator[L]:
     """Yield the lines of a page that are not notes, and add its notes to `notes`."""
     place = 0
     while place < len(page):
-        run = _run_at(page, place, body_size)
-        found = list(_notes_in(run))
-        if found and _mark(page, place, [number for number, _ in found], len(notes)):
+        note_lines = _find_note_lines(page, place, body_size)
+        found = list(_split_into_notes(note_lines))
+        if found and _mark_note_numbers(page, place, [number for number, _ in found], len(notes)):
             notes += [Note(mark=str(len(notes) + shift), text=text) for shift, (_, text) in enumerate(found, 1)]
-            del page[place : place + len(run)]
+            del page[place : place + len(note_lines)]
         else:
             place += 1
     yield from page
 
 
-def _run_at(page: Sequence[L], place: int, body_size: float) -> list[L]:
+def _find_note_lines(page: Sequence[L], place: int, body_size: float) -> list[L]:
     """Return the lines in smaller type from `place` on; empty unless the first begins with a number."""
     size = page[place].style.size
     if size > _SMALLER * body_size or not _START.match(page[place].text):
@@ -67,7 +67,7 @@ def _run_at(page: Sequence[L], place: int, body_size: float) -> list[L]:
     return list(islice(alike, _MAX_LINES))
 
 
-def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
+def _split_into_notes(run: Sequence[L]) -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of the notes in consecutive lines; note numbers increase by one."""
     number, texts = 0, list[str]()
     for line in run:
@@ -82,14 +82,14 @@ def _notes_in(run: Sequence[L]) -> Iterator[tuple[int, str]]:
         yield number, " ".join(texts)
 
 
-def _mark(page: list[L], end: int, numbers: Sequence[int], before: int) -> bool:
+def _mark_note_numbers(page: list[L], end: int, numbers: Sequence[int], before: int) -> bool:
     """Replace the note numbers above line `end` by marks; if a number is missing, return False and change nothing."""
     marked, line, column = dict[int, str](), 0, 0
     for shift, number in enumerate(numbers, 1):
-        printed = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")
+        printed_number = re.compile(rf"(?:(?<=[^\W\d_A-Z]{{3}})|(?<=[.,;:)\]”\"’»?!])){number}(?![\d]|[.,]\d)")
         while line < end:
             text = marked.get(line, page[line].text)
-            if match := printed.search(text, column):
+            if match := printed_number.search(text, column):
                 mark = f"[^{before + shift}]"
                 marked[line] = text[: match.start()] + mark + text[match.end() :]
                 column = match.start() + len(mark)

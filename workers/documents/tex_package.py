@@ -94,18 +94,18 @@ def _document_files(main: Path, most_bytes: int) -> dict[str, bytes]:
     """Return the files of a document by name. Raises InputError."""
     folder = main.parent.resolve()
     files: dict[str, bytes] = {}
-    waiting = [main.name]
+    unread_names = [main.name]
     total = 0
-    while waiting and len(files) < _MAX_FILES:
-        name = waiting.pop(0)
+    while unread_names and len(files) < _MAX_FILES:
+        name = unread_names.pop(0)
         if name in files:
             continue
         files[name] = _content(folder / name)
         total += len(files[name])
         if total > most_bytes:
             raise InputError(f"{main} and its files have more than {most_bytes / 1e6:g} MB.", "Shorten it.")
-        waiting += _find_included_files(files[name], name, folder)
-        waiting += _list_of(main, folder) if name == main.name else []
+        unread_names += _find_included_files(files[name], name, folder)
+        unread_names += _find_bibliography(main, folder) if name == main.name else []
     return files
 
 
@@ -116,7 +116,7 @@ def _content(file: Path) -> bytes:
         raise InputError(f"{file} cannot be read: {error.strerror}.") from error
 
 
-def _list_of(main: Path, folder: Path) -> list[str]:
+def _find_bibliography(main: Path, folder: Path) -> list[str]:
     """Return the name of the `.bbl` file that BibTeX generated for the document; empty if there is none."""
     name = f"{main.stem}.bbl"
     return [name] if _is_inside(folder / name, folder) else []
@@ -128,16 +128,16 @@ def _find_included_files(source: bytes, name: str, folder: Path) -> Iterator[str
         braced, bare, first, second = (
             part.decode("utf-8", "replace").strip() if part else "" for part in match.groups()
         )
-        for wanted in [f"{first}/{second}"] if first or second else (braced or bare).split(","):
-            found = _find(wanted.strip(), (folder / name).parent, folder) if wanted.strip() else None
-            if found is not None:
-                yield found
+        for file_name in [f"{first}/{second}"] if first or second else (braced or bare).split(","):
+            path = _find(file_name.strip(), (folder / name).parent, folder) if file_name.strip() else None
+            if path is not None:
+                yield path
 
 
-def _find(wanted: str, beside: Path, folder: Path) -> str | None:
-    for base in (folder, beside):
+def _find(file_name: str, including_folder: Path, folder: Path) -> str | None:
+    for base in (folder, including_folder):
         for suffix in _SUFFIXES:
-            path = base / f"{wanted}{suffix}"
+            path = base / f"{file_name}{suffix}"
             if path.suffix.lower() in _READ and _is_inside(path, folder):
                 return path.resolve().relative_to(folder).as_posix()
     return None

@@ -77,16 +77,19 @@ class BertEncoder:
         ids, kinds = (
             _concatenate([text.inputs[name] for text in texts], filler) for name in ("input_ids", "token_type_ids")
         )
-        places = _concatenate([np.arange(length) for length in lengths], filler)
-        tokens = self._encode(ids, kinds, places, [*lengths, filler])
-        means = [own.sum(dim=0, dtype=torch.float32) / len(own) for own in tokens.split([*lengths, filler])[:-1]]
+        positions = _concatenate([np.arange(length) for length in lengths], filler)
+        tokens = self._encode(ids, kinds, positions, [*lengths, filler])
+        means = [
+            text_tokens.sum(dim=0, dtype=torch.float32) / len(text_tokens)
+            for text_tokens in tokens.split([*lengths, filler])[:-1]
+        ]
         return functional.normalize(torch.stack(means).to(tokens.dtype), p=2, dim=1)
 
-    def _encode(self, ids: Tensor, kinds: Tensor, places: Tensor, lengths: Sequence[int]) -> Tensor:
-        words = functional.embedding(ids, self._weights["embeddings.word_embeddings.weight"])
+    def _encode(self, ids: Tensor, kinds: Tensor, positions: Tensor, lengths: Sequence[int]) -> Tensor:
+        word_embeddings = functional.embedding(ids, self._weights["embeddings.word_embeddings.weight"])
         kind = functional.embedding(kinds, self._weights["embeddings.token_type_embeddings.weight"])
-        place = functional.embedding(places, self._weights["embeddings.position_embeddings.weight"])
-        hidden = self._norm("embeddings", words + kind + place)
+        position_embeddings = functional.embedding(positions, self._weights["embeddings.position_embeddings.weight"])
+        hidden = self._norm("embeddings", word_embeddings + kind + position_embeddings)
         for number in range(self._layers):
             layer = f"encoder.layer.{number}"
             hidden = self._norm(f"{layer}.attention.output", self._attention(layer, hidden, lengths) + hidden)

@@ -54,34 +54,36 @@ class BottleneckAdapter(torch.nn.Module):  # type: ignore[misc]  # mypy does not
 def apply_adapter(model: Any, adapter: str) -> None:
     """Insert an adapter into a BERT model. `adapter` is a folder, or a name on the hub. Raises ConfigurationError if
     the adapter is of an unsupported kind or was made for another model, and OSError if it does not exist."""
-    saved = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
-    config = saved.get("config")
+    adapter_config = json.loads(Path(str(cached_file(adapter, "adapter_config.json"))).read_bytes())
+    config = adapter_config.get("config")
     if not isinstance(config, dict) or any(config.get(key, usual) != usual for key, usual in _KIND.items()):
         raise _build_unreadable_error(adapter, "it is not a plain bottleneck after each layer")
     if config.get("non_linearity") not in ACT2FN:
         raise _build_unreadable_error(adapter, f"its activation {config.get('non_linearity')!r} is not supported")
     weights = torch.load(str(cached_file(adapter, "pytorch_adapter.bin")), map_location="cpu", weights_only=True)
-    found = _group_by_layer(adapter, weights)
+    weights_by_layer = _group_by_layer(adapter, weights)
     layers = list(model.encoder.layer)
-    if saved.get("hidden_size") != model.config.hidden_size or sorted(found) != list(range(len(layers))):
+    if adapter_config.get("hidden_size") != model.config.hidden_size or sorted(weights_by_layer) != list(
+        range(len(layers))
+    ):
         raise _build_unreadable_error(adapter, f"it does not fit this model of {len(layers)} layers")
     for number, layer in enumerate(layers):
         norm = layer.output.LayerNorm
-        down, up = _linear(found[number], "down.0"), _linear(found[number], "up")
+        down, up = _linear(weights_by_layer[number], "down.0"), _linear(weights_by_layer[number], "up")
         bottleneck = BottleneckAdapter(norm, down, ACT2FN[config["non_linearity"]], up)
         layer.output.LayerNorm = bottleneck.to(norm.weight.device, norm.weight.dtype).eval()
 
 
 def _group_by_layer(adapter: str, weights: Weights) -> dict[int, Weights]:
-    found: dict[int, Weights] = defaultdict(dict)
+    weights_by_layer: dict[int, Weights] = defaultdict(dict)
     for name, tensor in weights.items():
         match = _WEIGHT.fullmatch(name)
         if match is None:
             raise _build_unreadable_error(adapter, f"it has unexpected weights, {name}")
-        found[int(match[1])][match[2]] = tensor
-    if any(len(some) < 4 for some in found.values()):
+        weights_by_layer[int(match[1])][match[2]] = tensor
+    if any(len(layer_weights) < 4 for layer_weights in weights_by_layer.values()):
         raise _build_unreadable_error(adapter, "weights are missing")
-    return found
+    return weights_by_layer
 
 
 def _linear(weights: Weights, part: str) -> torch.nn.Linear:
@@ -91,7 +93,7 @@ def _linear(weights: Weights, part: str) -> torch.nn.Linear:
     return linear
 
 
-def _build_unreadable_error(adapter: str, why: str) -> ConfigurationError:
+def _build_unreadable_error(adapter: str, reason: str) -> ConfigurationError:
     return ConfigurationError(
-        f"The adapter {adapter!r} cannot be used: {why}.", "Use the adapters that were published with the model."
+        f"The adapter {adapter!r} cannot be used: {reason}.", "Use the adapters that were published with the model."
     )

@@ -52,8 +52,8 @@ class LocalEmbedder(ABC, Generic[Row]):
         """Return the vectors' dimensions. If the model's folder does not state them, block until the model is
         loaded."""
         if self._dimensions is None:
-            stated = self._model.stated_dimensions()
-            self._dimensions = stated or self._thread.submit(self._model.dimensions).result()
+            stated_dimensions = self._model.stated_dimensions()
+            self._dimensions = stated_dimensions or self._thread.submit(self._model.dimensions).result()
         return self._dimensions
 
     @abstractmethod

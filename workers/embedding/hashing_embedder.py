@@ -39,5 +39,5 @@ class HashingEmbedder:
                 vectors[row, (digest >> 1) % self._dimensions] += sign * (1 + log(count))
             if not vectors[row].any():
                 vectors[row, 0] = 1.0
-        normed: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        return normed
+        unit_vectors: Vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit_vectors

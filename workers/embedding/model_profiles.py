@@ -57,6 +57,6 @@ _ADAPTERS = {"specter2": AdapterNames("specter2_base", "specter2_adhoc_query", "
 
 def adapters_of(model: str) -> AdapterNames | None:
     """Return a model's adapters, or None if it has none."""
-    place, slash, name = model.rstrip("/").rpartition("/")
+    folder, slash, name = model.rstrip("/").rpartition("/")
     parts = _ADAPTERS.get(name)
-    return parts and AdapterNames(*(f"{place}{slash}{part}" for part in parts))
+    return parts and AdapterNames(*(f"{folder}{slash}{part}" for part in parts))

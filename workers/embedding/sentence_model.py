@@ -53,9 +53,9 @@ class SentenceModel(PaddedModel):
 
     def stated_dimensions(self) -> int | None:
         """Return the dimensions stated in the model's folder, without loading the model; None if there is no folder."""
-        pooling = self._folder() / "1_Pooling" / "config.json"
-        if pooling.is_file():
-            config = json.loads(pooling.read_bytes())
+        pooling_config = self._folder() / "1_Pooling" / "config.json"
+        if pooling_config.is_file():
+            config = json.loads(pooling_config.read_bytes())
             if size := config.get("word_embedding_dimension") or config.get("embedding_dimension"):
                 return int(size)
         return None
@@ -90,11 +90,11 @@ class SentenceModel(PaddedModel):
             if torch.get_num_threads() != threads:
                 torch.set_num_threads(threads)
         with torch.inference_mode():
-            vectors = self._encoder.encode(some) if self._encoder else self._padded(shape, some)
+            vectors = self._encoder.encode(some) if self._encoder else self._encode_padded(shape, some)
             rows = vectors.float().cpu().numpy()
         return list(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
-    def _padded(self, shape: int, some: Sequence[TokenizedText]) -> Any:
+    def _encode_padded(self, shape: int, some: Sequence[TokenizedText]) -> Any:
         """Return the vectors that sentence-transformers computes for a padded batch."""
         import torch
 
@@ -172,13 +172,13 @@ class SentenceModel(PaddedModel):
                 model[0].auto_model, self._adapters.query if self._kind == "query" else self._adapters.passage
             )
 
-    def _prompts(self, own: dict[str, str | None]) -> dict[str, str]:
+    def _prompts(self, model_prompts: dict[str, str | None]) -> dict[str, str]:
         """Return the prefixes for queries and passages. `own` are the prompts in the model's configuration."""
-        wanted = {
-            "query": (self._profile.query_prefix, own.get("query")),
-            "passage": (self._profile.passage_prefix, own.get("passage"), own.get("document")),
+        candidates = {
+            "query": (self._profile.query_prefix, model_prompts.get("query")),
+            "passage": (self._profile.passage_prefix, model_prompts.get("passage"), model_prompts.get("document")),
         }
-        return {kind: next((item for item in some if item is not None), "") for kind, some in wanted.items()}
+        return {kind: next((item for item in prompts if item is not None), "") for kind, prompts in candidates.items()}
 
 
 def _get_dimensions(model: Any) -> int:

@@ -51,8 +51,8 @@ class EmbedderSettings(Frozen):
 
     @property
     def profile(self) -> EmbeddingProfile:
-        chosen = {field: value for field, value in self._overrides._asdict().items() if value is not None}
-        return profile_of(self.model)._replace(**chosen)
+        overrides = {field: value for field, value in self._overrides._asdict().items() if value is not None}
+        return profile_of(self.model)._replace(**overrides)
 
     @property
     def name(self) -> str:
@@ -61,7 +61,9 @@ class EmbedderSettings(Frozen):
         labels = ("pooling", "query", "passage", "tokens")
         values = zip(labels, self._overrides, profile_of(self.model), strict=True)
         return self.model + "".join(
-            f" {label}={mine!r}" for label, mine, usual in values if mine is not None and mine != usual
+            f" {label}={own_value!r}"
+            for label, own_value, usual in values
+            if own_value is not None and own_value != usual
         )
 
     @property

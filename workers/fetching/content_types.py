@@ -34,32 +34,37 @@ _XML = re.compile(rb"\s*<(?:\?xml|[a-z!])", re.IGNORECASE)
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a]")
 
 
-def _describe_kinds(wanted: Collection[ContentKind]) -> str:
-    return " or ".join(_NAMES[kind] for kind in sorted(wanted))
+def _describe_kinds(kinds: Collection[ContentKind]) -> str:
+    return " or ".join(_NAMES[kind] for kind in sorted(kinds))
 
 
-def check_declared_type(content_type: str, wanted: Collection[ContentKind], where: str) -> None:
+def check_declared_type(content_type: str, accepted_kinds: Collection[ContentKind], url: str) -> None:
     """Raise DownloadRefused if the type declared by the server is not a wanted type."""
-    if not any(content_type in _TYPES[kind] for kind in wanted):
-        raise DownloadRefused(f"{where} is served as {content_type[:80]!r}, not as {_describe_kinds(wanted)}.")
+    if not any(content_type in _TYPES[kind] for kind in accepted_kinds):
+        raise DownloadRefused(f"{url} is served as {content_type[:80]!r}, not as {_describe_kinds(accepted_kinds)}.")
 
 
-def check_first_bytes(start: bytes, content_type: str, wanted: Collection[ContentKind], where: str) -> ContentKind:
+def check_first_bytes(
+    start: bytes, content_type: str, accepted_kinds: Collection[ContentKind], url: str
+) -> ContentKind:
     """Return the body's type, detected from its first bytes and, if these are ambiguous, the declared type. Raises
     DownloadRefused if the type is unknown or not wanted."""
     kind = "gzip" if start.startswith(b"\x1f\x8b") else _sniff(start, content_type)
     if kind is None:
-        raise DownloadRefused(f"{where} is not {_describe_kinds(wanted)}: its file signature (first bytes) is unknown.")
-    if kind not in wanted:
         raise DownloadRefused(
-            f"{where} is {_NAMES[kind]}, not {_describe_kinds(wanted)}.", "It may be an error page or a sign-in page."
+            f"{url} is not {_describe_kinds(accepted_kinds)}: its file signature (first bytes) is unknown."
+        )
+    if kind not in accepted_kinds:
+        raise DownloadRefused(
+            f"{url} is {_NAMES[kind]}, not {_describe_kinds(accepted_kinds)}.",
+            "It may be an error page or a sign-in page.",
         )
     return kind
 
 
 def _sniff(start: bytes, content_type: str) -> ContentKind | None:
-    page, mark = _HTML.search(start), start.find(b"%PDF-")
-    if mark >= 0 and not (page and page.start() < mark):
+    page, pdf_offset = _HTML.search(start), start.find(b"%PDF-")
+    if pdf_offset >= 0 and not (page and page.start() < pdf_offset):
         return "pdf"
     if not start.strip():
         return "text" if content_type in _TYPES["text"] else None
@@ -67,7 +72,7 @@ def _sniff(start: bytes, content_type: str) -> ContentKind | None:
         return None
     if page or content_type in _TYPES["html"]:
         return "html"
-    declared: tuple[ContentKind, ...] = ("text", "json")
-    if kind := next((kind for kind in declared if content_type in _TYPES[kind]), None):
+    declared_kinds: tuple[ContentKind, ...] = ("text", "json")
+    if kind := next((kind for kind in declared_kinds if content_type in _TYPES[kind]), None):
         return kind
     return "xml" if _XML.match(start) else "text"

@@ -82,7 +82,7 @@ class Downloader(GuardedClient):
         self._robots = Robots(self._read_robots, settings.user_agent, settings.robots_hours, clock)
 
     async def to_file(
-        self, url: str, path: Path, wanted: Collection[ContentKind], limits: DownloadLimits | None = None
+        self, url: str, path: Path, accepted_kinds: Collection[ContentKind], limits: DownloadLimits | None = None
     ) -> Download:
         """Download the body into a new file, which is deleted on failure. Raises the base class FullTextError if the
         disk fails."""
@@ -95,7 +95,7 @@ class Downloader(GuardedClient):
                 await asyncio.to_thread(_write_all, file, bytes(buffer))
                 buffer.clear()
 
-        request = _DownloadRequest(wanted, limits or DownloadLimits(), write, robots=False)
+        request = _DownloadRequest(accepted_kinds, limits or DownloadLimits(), write, robots=False)
         try:
             download = _require_delivered(await self._download(url, request), url)
             await asyncio.to_thread(_write_all, file, bytes(buffer))
@@ -107,7 +107,12 @@ class Downloader(GuardedClient):
         return download
 
     async def read(
-        self, url: str, wanted: Collection[ContentKind], limits: DownloadLimits | None = None, *, robots: bool = False
+        self,
+        url: str,
+        accepted_kinds: Collection[ContentKind],
+        limits: DownloadLimits | None = None,
+        *,
+        robots: bool = False,
     ) -> tuple[Download, bytes]:
         """Download the body into memory; meant for small limits. With `robots`, pages that robots.txt disallows are
         refused."""
@@ -116,7 +121,7 @@ class Downloader(GuardedClient):
         async def write(piece: bytes) -> None:
             body.extend(piece)
 
-        request = _DownloadRequest(wanted, limits or DownloadLimits(), write, robots)
+        request = _DownloadRequest(accepted_kinds, limits or DownloadLimits(), write, robots)
         return _require_delivered(await self._download(url, request), url), bytes(body)
 
     async def _read_robots(self, url: URL) -> str | None:
@@ -146,21 +151,21 @@ class Downloader(GuardedClient):
         return answer
 
     async def _follow_redirects(self, text: str, request: _DownloadRequest) -> Download | int:
-        url, left = self._policy.check_url(text), request.limits.seconds
+        url, seconds_left = self._policy.check_url(text), request.limits.seconds
         for _ in range(self._settings.redirects + 1):
             if request.robots:
                 await self._robots.check_allowed(url)
             async with self._host_slots.slot(url.host or ""), self._connections:
                 started = self._clock.monotonic()
                 try:
-                    async with asyncio.timeout(left):
+                    async with asyncio.timeout(seconds_left):
                         answer = await self._request(url, request)
                 except TimeoutError:
                     raise DownloadRefused(
                         f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
                         f"{request.limits.seconds:g} s."
                     ) from None
-                left -= self._clock.monotonic() - started
+                seconds_left -= self._clock.monotonic() - started
             if not isinstance(answer, URL):
                 return answer
             url = self._policy.check_url(str(answer))
@@ -192,10 +197,10 @@ class Downloader(GuardedClient):
 
 def _write_all(file: FileIO, data: bytes) -> None:
     """Write all data, in several calls if needed, because an unbuffered file may accept only part of it at once."""
-    rest = memoryview(data)
+    unwritten = memoryview(data)
     try:
-        while rest:
-            rest = rest[file.write(rest) :]
+        while unwritten:
+            unwritten = unwritten[file.write(unwritten) :]
     except OSError as error:
         raise FullTextError(
             f"A download could not be written to disk: {error.strerror}.", "Check that the disk is not full."

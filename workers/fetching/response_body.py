@@ -17,9 +17,9 @@ class ThroughputMonitor:
     """Detects bodies that arrive too slowly. The rate is measured in consecutive windows, so that a fast start does not
     make up for a later slow one."""
 
-    def __init__(self, started: float, slowest: float, patience: float) -> None:
-        self._least = slowest * patience
-        self._patience = patience
+    def __init__(self, started: float, min_bytes_per_second: float, grace_seconds: float) -> None:
+        self._least = min_bytes_per_second * grace_seconds
+        self._patience = grace_seconds
         self._since = started
         self._received = 0
 
@@ -48,47 +48,47 @@ class ReceivedBody(NamedTuple):
 
 async def receive_body(
     response: ClientResponse,
-    where: str,
-    wanted: Collection[ContentKind],
+    url: str,
+    accepted_kinds: Collection[ContentKind],
     limits: DownloadLimits,
     write: WritePiece,
     clock: Clock,
 ) -> ReceivedBody:
     """Pass the decompressed body to `write`. Raises DownloadRefused if it is not acceptable, and ClientError if it ends
     prematurely."""
-    _check_headers(response, where, wanted, limits)
+    _check_headers(response, url, accepted_kinds, limits)
     start, size, digest = b"", 0, hashlib.sha256()
     kind: ContentKind | None = None
     throughput = ThroughputMonitor(clock.monotonic(), limits.slowest, limits.patience)
-    while piece := await _read_next_piece(response, where, limits):
+    while piece := await _read_next_piece(response, url, limits):
         size += len(piece)
         if size > limits.bytes:
-            raise DownloadRefused(f"{where} is larger than {limits.bytes / 1e6:g} MB after decompression.")
+            raise DownloadRefused(f"{url} is larger than {limits.bytes / 1e6:g} MB after decompression.")
         if throughput.is_too_slow(clock.monotonic(), len(piece)):
-            raise _too_slow(where, limits)
+            raise _too_slow(url, limits)
         digest.update(piece)
         if kind is None:
             start += piece
             if len(start) < SNIFFED_BYTES:
                 continue
-            piece, kind = start, check_first_bytes(start[:SNIFFED_BYTES], _declared_type(response), wanted, where)
+            piece, kind = start, check_first_bytes(start[:SNIFFED_BYTES], _declared_type(response), accepted_kinds, url)
         await write(piece)
     if kind is None:
-        kind = check_first_bytes(start, _declared_type(response), wanted, where)
+        kind = check_first_bytes(start, _declared_type(response), accepted_kinds, url)
         await write(start)
     return ReceivedBody(kind, size, digest.hexdigest())
 
 
 def _check_headers(
-    response: ClientResponse, where: str, wanted: Collection[ContentKind], limits: DownloadLimits
+    response: ClientResponse, url: str, accepted_kinds: Collection[ContentKind], limits: DownloadLimits
 ) -> None:
     length = response.content_length
     if length is not None and length > limits.bytes:
-        raise DownloadRefused(f"{where} is {length / 1e6:,.1f} MB in size; the limit is {limits.bytes / 1e6:g} MB.")
+        raise DownloadRefused(f"{url} is {length / 1e6:,.1f} MB in size; the limit is {limits.bytes / 1e6:g} MB.")
     encoding = response.headers.get("Content-Encoding", "").strip().lower()
     if encoding not in _CONTENT_ENCODINGS:
-        raise DownloadRefused(f"{where} has the content encoding {encoding[:40]!r}, which is not supported.")
-    check_declared_type(_declared_type(response), wanted, where)
+        raise DownloadRefused(f"{url} has the content encoding {encoding[:40]!r}, which is not supported.")
+    check_declared_type(_declared_type(response), accepted_kinds, url)
 
 
 def _declared_type(response: ClientResponse) -> str:
@@ -97,13 +97,13 @@ def _declared_type(response: ClientResponse) -> str:
     return response.content_type if response.headers.get("Content-Type", "").strip() else ""
 
 
-async def _read_next_piece(response: ClientResponse, where: str, limits: DownloadLimits) -> bytes:
+async def _read_next_piece(response: ClientResponse, url: str, limits: DownloadLimits) -> bytes:
     try:
         async with asyncio.timeout(limits.patience):
             return await response.content.read(_PIECE)
     except TimeoutError:
-        raise _too_slow(where, limits) from None
+        raise _too_slow(url, limits) from None
 
 
-def _too_slow(where: str, limits: DownloadLimits) -> DownloadRefused:
-    return DownloadRefused(f"{where} sent less than {limits.slowest:,.0f} bytes per second over {limits.patience:g} s.")
+def _too_slow(url: str, limits: DownloadLimits) -> DownloadRefused:
+    return DownloadRefused(f"{url} sent less than {limits.slowest:,.0f} bytes per second over {limits.patience:g} s.")

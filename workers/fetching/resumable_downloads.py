@@ -84,23 +84,23 @@ class ResumableDownloader(GuardedClient):
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
         try:
             async with asyncio.timeout(self._settings.file_seconds):
-                saved = await self._download_resuming(url, path)
+                outcome = await self._download_resuming(url, path)
         except TimeoutError:
             raise SourceUnavailable(
                 f"The download of {loggable_url(url)} was stopped: it exceeded the limit of "
                 f"{self._settings.file_seconds:g} s.",
                 "Run the command again; the download continues where it stopped.",
             ) from None
-        if saved == "whole" and size is not None:
+        if outcome == "whole" and size is not None:
             await asyncio.to_thread(_check_size, url, path, size)
-        return saved
+        return outcome
 
     async def _download_resuming(self, url: str, path: Path) -> Literal["whole", "refused"]:
         while True:
             with suppress(_PartReceived):
                 return await self._with_retries(url, partial(self._download_part, url, path))
 
-    async def _with_retries(self, url: str, once: Callable[[], Awaitable[_Result]]) -> _Result:
+    async def _with_retries(self, url: str, attempt: Callable[[], Awaitable[_Result]]) -> _Result:
         retrying = AsyncRetrying(
             retry=retry_if_exception_type(_TransientFailure),
             wait=self._wait,
@@ -110,7 +110,7 @@ class ResumableDownloader(GuardedClient):
             reraise=True,
         )
         try:
-            return await retrying(once)
+            return await retrying(attempt)
         except _TransientFailure as failure:
             raise SourceUnavailable(
                 f"{loggable_url(url)} {failure.problem}, {self._settings.attempts} times in a row.",
@@ -135,8 +135,8 @@ class ResumableDownloader(GuardedClient):
         settings = self._settings
         pause = min(settings.backoff_initial * 2.0 ** (state.attempt_number - 1), settings.backoff_max)
         failure = state.outcome.exception() if state.outcome else None
-        asked = failure.retry_after if isinstance(failure, _TransientFailure) else None
-        return pause if asked is None else min(max(asked, pause), settings.retry_after_max)
+        requested_seconds = failure.retry_after if isinstance(failure, _TransientFailure) else None
+        return pause if requested_seconds is None else min(max(requested_seconds, pause), settings.retry_after_max)
 
     async def _read(self, url: str, key: str) -> bytes:
         limit = self._settings.answer_bytes
@@ -164,17 +164,19 @@ class ResumableDownloader(GuardedClient):
 
     async def _download_part(self, url: str, path: Path) -> Literal["whole", "refused"]:
         tag_file = path.with_name(path.name + ".etag")
-        there, tag = await asyncio.to_thread(_find_partial_download, path, tag_file)
-        headers = {"Range": f"bytes={there}-", "If-Range": tag} if there else {}
+        bytes_present, tag = await asyncio.to_thread(_find_partial_download, path, tag_file)
+        headers = {"Range": f"bytes={bytes_present}-", "If-Range": tag} if bytes_present else {}
         grown = False
         try:
             async with self._open_response(url, headers) as response:
-                if response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and there:
-                    return await _check_complete(response, there, path, tag_file)
+                if response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and bytes_present:
+                    return await _check_complete(response, bytes_present, path, tag_file)
                 if response.status in _EXPIRED:
                     return "refused"
                 _check_status(response, url, self._clock.now())
-                follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(response, there, tag)
+                follows = response.status == HTTPStatus.PARTIAL_CONTENT and _continues_part(
+                    response, bytes_present, tag
+                )
                 if not follows:  # delete the old part first: the new tag would appear to belong to it
                     await asyncio.to_thread(path.unlink, missing_ok=True)
                 if response.status == HTTPStatus.PARTIAL_CONTENT and not follows:
@@ -209,9 +211,9 @@ class ResumableDownloader(GuardedClient):
     ) -> AsyncIterator[ClientResponse]:
         """Yield the response after following redirects, each of which is checked. The key is sent only to the first
         host."""
-        target = first = self._checked_url(url)
+        target = first_url = self._checked_url(url)
         for _ in range(self._fetching.redirects + 1):
-            shows = {"x-api-key": key} if key and target.origin() == first.origin() else {}
+            shows = {"x-api-key": key} if key and target.origin() == first_url.origin() else {}
             async with asyncio.timeout(self._settings.answer_seconds):
                 response = await self._session.get(target, allow_redirects=False, headers={**headers, **shows})
             async with response:
@@ -239,10 +241,10 @@ def _check_status(response: ClientResponse, url: str, now: dt.datetime) -> None:
 
 
 def _check_size(url: str, path: Path, size: int) -> None:
-    there = path.stat().st_size
-    if there != size:
+    bytes_present = path.stat().st_size
+    if bytes_present != size:
         path.unlink()
-        raise SourceRefused(f"{loggable_url(url)} has {there:,} bytes instead of the expected {size:,}.")
+        raise SourceRefused(f"{loggable_url(url)} has {bytes_present:,} bytes instead of the expected {size:,}.")
 
 
 def _find_partial_download(path: Path, tag_file: Path) -> tuple[int, str]:
@@ -259,16 +261,16 @@ def _is_strong_etag(tag: str) -> bool:
     return bool(tag) and not tag.startswith("W/")
 
 
-def _continues_part(response: ClientResponse, there: int, tag: str) -> bool:
+def _continues_part(response: ClientResponse, bytes_present: int, tag: str) -> bool:
     begins = response.headers.get("Content-Range", "").partition("-")[0]
-    return begins == f"bytes {there}" and response.headers.get("ETag", tag) == tag
+    return begins == f"bytes {bytes_present}" and response.headers.get("ETag", tag) == tag
 
 
-async def _check_complete(response: ClientResponse, there: int, path: Path, tag_file: Path) -> Literal["whole"]:
+async def _check_complete(response: ClientResponse, bytes_present: int, path: Path, tag_file: Path) -> Literal["whole"]:
     """Handle a 416 response to a range request. If the file on disk is complete, return; otherwise, delete it and raise
     _TransientFailure."""
     total = response.headers.get("Content-Range", "").rpartition("/")[2]
-    if total == str(there):
+    if total == str(bytes_present):
         await asyncio.to_thread(tag_file.unlink)
         return "whole"
     await asyncio.to_thread(path.unlink)

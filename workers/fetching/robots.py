@@ -69,14 +69,14 @@ class Robots:
         """Raise DownloadRefused if robots.txt disallows the page, AddressRefused if the host is not allowed."""
         origin = url.origin()
         async with self._reading.slot(str(origin)):
-            known = self._known.get(origin)
-            if known is None or known.until <= self._clock.monotonic():
-                known = await self._read_rules(origin)
-        if known.rules is None:
+            cached_rules = self._known.get(origin)
+            if cached_rules is None or cached_rules.until <= self._clock.monotonic():
+                cached_rules = await self._read_rules(origin)
+        if cached_rules.rules is None:
             raise DownloadRefused(
                 f"{loggable_url(url)} was not fetched because its host's robots.txt could not be read."
             )
-        if not known.rules.can_fetch(str(url), self._agent):
+        if not cached_rules.rules.can_fetch(str(url), self._agent):
             raise DownloadRefused(f"{loggable_url(url)} was not fetched because its host's robots.txt disallows it.")
 
     async def _read_rules(self, origin: URL) -> _Rules:
@@ -88,9 +88,9 @@ class Robots:
             rules = Protego.parse(text or "")
         # Rules that could not be read are requested again soon, because the host may only have been slow.
         seconds = self._seconds if rules is not None else min(self._seconds, 600.0)
-        known = _Rules(rules, self._clock.monotonic() + seconds)
-        self._known[origin] = known
+        cached_rules = _Rules(rules, self._clock.monotonic() + seconds)
+        self._known[origin] = cached_rules
         self._known.move_to_end(origin)
         while len(self._known) > _MAX_HOSTS:
             self._known.popitem(last=False)
-        return known
+        return cached_rules

@@ -103,22 +103,24 @@ class AddressPolicy:
         literal = _parse_literal(host)
         return literal is not None and any(literal in item for item in self._allow if item.version == literal.version)
 
-    def check_address(self, address: Address, port: int, where: str) -> None:
+    def check_address(self, address: Address, port: int, url: str) -> None:
         """Raise AddressRefused unless connections to the address are allowed. `where` is the subject of the error
         message, such as the URL."""
-        meant = _embedded_ipv4(address)
+        ipv4_target = _embedded_ipv4(address)
         if any(
-            item.version == network.version and item in network for item in (address, meant) for network in self._allow
+            item.version == network.version and item in network
+            for item in (address, ipv4_target)
+            for network in self._allow
         ):
             return
-        if not _is_public(meant):
+        if not _is_public(ipv4_target):
             raise AddressRefused(
-                f"{where} resolves to {address}, which is not a public address.",
+                f"{url} resolves to {address}, which is not a public address.",
                 "To allow it, add its network to ASSAYER_FETCHING__ALLOW.",
             )
         if port not in self._ports:
             raise AddressRefused(
-                f"{where} uses port {port}, which is not allowed.",
+                f"{url} uses port {port}, which is not allowed.",
                 "To allow it, add it to ASSAYER_FETCHING__PORTS.",
             )
 
@@ -168,8 +170,8 @@ class SystemHostResolver:
 
 
 def _look_up(host: str) -> tuple[Address, ...]:
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-    return tuple(dict.fromkeys(ip_address(place[0]) for *_, place in found))
+    address_infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return tuple(dict.fromkeys(ip_address(socket_address[0]) for *_, socket_address in address_infos))
 
 
 class _CheckedResolver(AbstractResolver):
@@ -209,14 +211,14 @@ def guarded_connector(policy: AddressPolicy, resolver: HostResolver) -> TCPConne
     opens the socket."""
 
     def open_socket(info: tuple[int, int, int, str, tuple[object, ...]]) -> socket.socket:
-        family, kind, protocol, _, place = info
+        family, kind, protocol, _, socket_address = info
         try:
-            policy.check_address(ip_address(str(place[0])), int(str(place[1])), "A host")
+            policy.check_address(ip_address(str(socket_address[0])), int(str(socket_address[1])), "A host")
         except ValueError:
-            raise AddressRefused(f"A host resolves to {place[0]!r}, which is not an IP address.") from None
-        opened = socket.socket(family, kind, protocol)
-        opened.setblocking(False)
-        return opened
+            raise AddressRefused(f"A host resolves to {socket_address[0]!r}, which is not an IP address.") from None
+        new_socket = socket.socket(family, kind, protocol)
+        new_socket.setblocking(False)
+        return new_socket
 
     return TCPConnector(
         resolver=_CheckedResolver(resolver, policy),

@@ -92,19 +92,21 @@ class FullTextAcquisition:
         """Fetch a paper's full text. Locators are queried only if no known location works, because their rate limits
         are low."""
         hosts = self._settings.hosts
-        tried = list_known_pdf_locations(paper, hosts, window)[: self._settings.copies]
-        undated = bool(list_known_pdf_locations(paper, hosts)) and not tried
+        candidates = list_known_pdf_locations(paper, hosts, window)[: self._settings.copies]
+        has_only_later_versions = bool(list_known_pdf_locations(paper, hosts)) and not candidates
         attempts: list[AcquisitionAttempt] = []
-        text = await self._first_readable(paper, tried, attempts)
+        text = await self._first_readable(paper, candidates, attempts)
         for locator in locators:
             if text is not None or not paper.identifiers.doi:
                 break
             urls = await _locate(locator, paper, context)
-            more = additional_pdf_locations(urls, tried, hosts, window)[: self._settings.copies]
-            undated = undated or (bool(additional_pdf_locations(urls, tried, hosts)) and not more)
-            text = await self._first_readable(paper, more, attempts)
-            tried += more
-        given_up = NO_DATED_COPY if undated and not attempts else ""
+            more_candidates = additional_pdf_locations(urls, candidates, hosts, window)[: self._settings.copies]
+            has_only_later_versions = has_only_later_versions or (
+                bool(additional_pdf_locations(urls, candidates, hosts)) and not more_candidates
+            )
+            text = await self._first_readable(paper, more_candidates, attempts)
+            candidates += more_candidates
+        given_up = NO_DATED_COPY if has_only_later_versions and not attempts else ""
         return AcquisitionResult(text, tuple(attempts), given_up)
 
     async def _first_readable(
@@ -150,7 +152,7 @@ def is_same_paper(paper: Paper, text: ParsedPaper) -> bool:
     start of the document. Titles of fewer than three long words always match."""
     if text.title and fuzz.token_sort_ratio(paper.title.casefold(), text.title.casefold()) >= 80:
         return True
-    words = set(_WORD.findall(paper.title.casefold()))
+    title_words = set(_WORD.findall(paper.title.casefold()))
     beginning = " ".join([text.title, *(section.text[:_BEGINNING] for section in text.sections[:2])]).casefold()
-    found = words & set(_WORD.findall(beginning))
-    return len(words) < 3 or len(found) >= 0.6 * len(words)
+    common_words = title_words & set(_WORD.findall(beginning))
+    return len(title_words) < 3 or len(common_words) >= 0.6 * len(title_words)

@@ -119,8 +119,8 @@ class FullTextArchive:
         return await self.tei(sha256, max(names, key=build_version_key).removesuffix(_TEI)) if names else None
 
     async def add_paper(self, sha256: str, name: str, paper: ParsedPaper) -> None:
-        packed = gzip.compress(paper.model_dump_json().encode(), 6)
-        await self._storage.write(f"{_name_reading_folder(sha256)}/{name}{_PAPER}", packed)
+        compressed = gzip.compress(paper.model_dump_json().encode(), 6)
+        await self._storage.write(f"{_name_reading_folder(sha256)}/{name}{_PAPER}", compressed)
 
     async def add_tei(self, sha256: str, name: str, tei: bytes) -> None:
         await self._storage.write(f"{_name_reading_folder(sha256)}/{name}{_TEI}", gzip.compress(tei, 6))

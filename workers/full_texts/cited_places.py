@@ -38,19 +38,19 @@ def read_citing_paper(tei: bytes, source: str = "The TEI") -> CitingPaper:
     """Parse TEI as `parse_tei` does, and find the citations in its text. Raises Unreadable if it cannot be parsed."""
     root = read_tei(tei.replace(_OPEN.encode(), b"").replace(_CLOSE.encode(), b""), source)
     works = works_by_entry(root)
-    _mark(root, {name: number for number, name in enumerate(works)})
-    marked = paper_of_tei(root, source)
-    at: list[list[CitedPlace]] = [[] for _ in works]
+    _mark_citations(root, {name: number for number, name in enumerate(works)})
+    paper_with_marks = paper_of_tei(root, source)
+    places_by_work: list[list[CitedPlace]] = [[] for _ in works]
     sections = []
-    for number, section in enumerate(marked.sections):
-        text = _strip_marks(section.text, number, at)
+    for number, section in enumerate(paper_with_marks.sections):
+        text = _strip_marks(section.text, number, places_by_work)
         sections.append(section.model_copy(update={"text": text}))
-    paper = marked.model_copy(update={"sections": tuple(sections)})
-    cited = zip(works.values(), map(tuple, at), strict=True)
+    paper = paper_with_marks.model_copy(update={"sections": tuple(sections)})
+    cited = zip(works.values(), map(tuple, places_by_work), strict=True)
     return CitingPaper(paper, tuple(WorkCited(work, places) for work, places in cited))
 
 
-def _mark(root: etree._Element, numbers: dict[str, int]) -> None:
+def _mark_citations(root: etree._Element, numbers: dict[str, int]) -> None:
     for reference in root.iter(f"{_TEI}ref"):
         if reference.get("type") == "bibr":
             names = (name.removeprefix("#") for name in reference.get("target", "").split())
@@ -58,12 +58,12 @@ def _mark(root: etree._Element, numbers: dict[str, int]) -> None:
             reference.text = f"{marks}{reference.text or ''}"
 
 
-def _strip_marks(text: str, section: int, at: list[list[CitedPlace]]) -> str:
+def _strip_marks(text: str, section: int, places_by_work: list[list[CitedPlace]]) -> str:
     """Return the text without marks, and add the positions of the marks to the cited works."""
     pieces = _MARK.split(text)
-    written, length = pieces[:1], len(pieces[0])
+    kept_pieces, length = pieces[:1], len(pieces[0])
     for number, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-        at[int(number)].append(CitedPlace(section, length))
-        written.append(piece)
+        places_by_work[int(number)].append(CitedPlace(section, length))
+        kept_pieces.append(piece)
         length += len(piece)
-    return "".join(written)
+    return "".join(kept_pieces)

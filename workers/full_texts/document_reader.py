@@ -40,22 +40,22 @@ class CachingDocumentReader:
 
         If GROBID cannot read the document or is unreachable, the embedded parser reads it. The result names its parser.
         Raises FullTextError if neither can read it."""
-        stored = await self._archive.parsed_names(sha256)
+        parsed_names = await self._archive.parsed_names(sha256)
         if self._grobid is not None:
-            paper = await self._by_grobid(self._grobid, sha256, source, seconds, stored)
+            paper = await self._by_grobid(self._grobid, sha256, source, seconds, parsed_names)
             if paper is not None:
                 return paper
-        return await self._by_embedded_parser(sha256, source, stored)
+        return await self._by_embedded_parser(sha256, source, parsed_names)
 
     async def _by_grobid(
-        self, grobid: GrobidPool, sha256: str, source: str, seconds: float, stored: list[str]
+        self, grobid: GrobidPool, sha256: str, source: str, seconds: float, parsed_names: list[str]
     ) -> ParsedPaper | None:
         """Return the document as parsed by GROBID; None if GROBID cannot read it now or at all."""
         version = await grobid.version()
         if version is None:
-            return await self._latest(sha256, stored)
+            return await self._latest(sha256, parsed_names)
         name = f"{grobid_reading_name(version)}-{TEI_PARSER_VERSION}"
-        paper = await self._archive.paper(sha256, name) if name in stored else None
+        paper = await self._archive.paper(sha256, name) if name in parsed_names else None
         if paper is not None:
             return paper
         if await self._archive.failure(sha256, name) is not None:
@@ -97,14 +97,14 @@ class CachingDocumentReader:
             return paper
         return await asyncio.to_thread(keep_visible_text, paper, pages)
 
-    async def _latest(self, sha256: str, stored: list[str]) -> ParsedPaper | None:
+    async def _latest(self, sha256: str, parsed_names: list[str]) -> ParsedPaper | None:
         """Return the stored paper from the latest GROBID version; None if there is none."""
-        names = [name for name in stored if name.startswith("grobid-")]
+        names = [name for name in parsed_names if name.startswith("grobid-")]
         return await self._archive.paper(sha256, max(names, key=build_version_key)) if names else None
 
-    async def _by_embedded_parser(self, sha256: str, source: str, stored: list[str]) -> ParsedPaper:
+    async def _by_embedded_parser(self, sha256: str, source: str, parsed_names: list[str]) -> ParsedPaper:
         name = _name("pypdfium2", self._embedded.version)
-        paper = await self._archive.paper(sha256, name) if name in stored else None
+        paper = await self._archive.paper(sha256, name) if name in parsed_names else None
         if paper is not None:
             return paper
         failure = await self._archive.failure(sha256, name)

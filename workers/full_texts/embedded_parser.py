@@ -47,8 +47,8 @@ class EmbeddedParser:
 
 def _paper(parsed: ParsedPdf, version: str) -> ParsedPaper:
     sections = tuple(insert_notes(Document(sections=parsed.sections, notes=parsed.notes)))
-    listed = "\n\n".join(section.text for section in sections if part_of(section.title) == "references")
-    references = parse_references(listed)
+    references_text = "\n\n".join(section.text for section in sections if part_of(section.title) == "references")
+    references = parse_references(references_text)
     return ParsedPaper(
         parser="pypdfium2",
         version=version,

@@ -87,8 +87,8 @@ async def send_document(
     request = asyncio.create_task(transport.post(url, pdf))
     try:
         while True:
-            left = max(0.0, deadline - loop.time())
-            done, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, left))
+            seconds_left = max(0.0, deadline - loop.time())
+            done, _ = await asyncio.wait({request}, timeout=min(settings.look_seconds, seconds_left))
             if done:
                 return request.result()
             if loop.time() >= deadline:

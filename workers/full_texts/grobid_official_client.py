@@ -139,11 +139,11 @@ class _Client(GrobidClient):
 
     def __init__(self, url: str, settings: GrobidSettings) -> None:
         super().__init__(grobid_server=url, check_server=False)
-        place = urlsplit(url)
-        kind = _SecurePool if place.scheme == "https" else _Pool
+        url_parts = urlsplit(url)
+        kind = _SecurePool if url_parts.scheme == "https" else _Pool
         self._pool = kind(
-            place.hostname or "",
-            place.port,
+            url_parts.hostname or "",
+            url_parts.port,
             maxsize=settings.slots,
             timeout=Timeout(connect=settings.alive_seconds, read=settings.document_seconds),
             retries=False,
@@ -193,17 +193,17 @@ class _Client(GrobidClient):
                 preload_content=False, redirect=False, retries=False,
             )  # fmt: skip
             with response:
-                most = limit_body(response.status)
+                max_bytes = limit_body(response.status)
                 body = bytearray()
                 for piece in response.stream(_PIECE, decode_content=True):
                     body += piece
-                    if len(body) >= most:
+                    if len(body) >= max_bytes:
                         response.close()
                         break
                 _current.request.is_answered()
         except (HTTPError, OSError) as error:
             raise _ServerLost(f"{type(error).__name__}: {error}") from None
-        return SimpleNamespace(text=bytes(body[:most])), response.status
+        return SimpleNamespace(text=bytes(body[:max_bytes])), response.status
 
     def _handle_server_busy_retry(self, file_path: str, retry_func: Callable[..., Any], *_: Any, **__: Any) -> Any:
         """Return status 503 without retrying, because the pool decides which server gets the document next."""

@@ -242,12 +242,12 @@ class GrobidPool:
         self._gate.admit()
         return outcome
 
-    def _remove_server(self, url: str, why: str) -> None:
+    def _remove_server(self, url: str, reason: str) -> None:
         """Take a server out of the pool until a liveness check succeeds."""
         if not self._balancer.mark_down(url):
             return
         GROBID_UP.labels(url).set(0)
-        _LOG.warning("GROBID server %s is removed from the pool: %s", url, why)
+        _LOG.warning("GROBID server %s is removed from the pool: %s", url, reason)
         if not self._balancer.any_up:
             self._out_since = asyncio.get_running_loop().time()
         task = asyncio.create_task(self._recover(url))
@@ -272,12 +272,12 @@ def _transport(settings: GrobidSettings, session: ClientSession) -> GrobidTransp
     but not installed."""
     if settings.client == "aiohttp":
         return AiohttpGrobidTransport(session)
-    handled = logging.NullHandler()
-    logging.root.addHandler(handled)  # without a root handler, importing the client would configure logging
+    null_handler = logging.NullHandler()
+    logging.root.addHandler(null_handler)  # without a root handler, importing the client would configure logging
     try:
         from workers.full_texts.grobid_official_client import OfficialGrobidTransport
     finally:
-        logging.root.removeHandler(handled)
+        logging.root.removeHandler(null_handler)
     return OfficialGrobidTransport(settings)
 
 
@@ -289,6 +289,6 @@ def _tei(outcome: GrobidTei | GrobidEmpty | GrobidRefused, source: str) -> bytes
     raise Unreadable(f"GROBID could not process {source}: {outcome.detail}.", "", outcome.cause)
 
 
-def _too_many_failures(source: str, times: int, last: GrobidBroken) -> Unreadable:
-    message = f"GROBID servers failed {times} times on {source}. Last failure: {last.detail}."
+def _too_many_failures(source: str, times: int, last_failure: GrobidBroken) -> Unreadable:
+    message = f"GROBID servers failed {times} times on {source}. Last failure: {last_failure.detail}."
     return Unreadable(message, "Read it without GROBID.", "broken_parser")

@@ -34,11 +34,11 @@ class HeadedText(NamedTuple):
 
 def main_sections(pieces: Iterable[HeadedText]) -> tuple[Section, ...]:
     """Return the main sections that have text, with subheadings as separate lines in the text."""
-    headed = [_number_heading(piece) for piece in pieces]
-    opens = _openings(headed)
+    pieces_with_headings = [_number_heading(piece) for piece in pieces]
+    opens = _openings(pieces_with_headings)
     sections: list[tuple[str, list[str]]] = []
-    for piece, opening in zip(headed, opens, strict=True):
-        if opening or not sections:
+    for piece, opens_section in zip(pieces_with_headings, opens, strict=True):
+        if opens_section or not sections:
             sections.append((piece.title or _UNTITLED, []))
         elif piece.title:
             sections[-1][1].append(f"{piece.number} {piece.title}".strip())
@@ -65,14 +65,14 @@ def _openings(pieces: Sequence[HeadedText]) -> Iterator[bool]:
 
 
 def _mark_openings_by_number(pieces: Iterable[HeadedText], *, roman: bool) -> Iterator[bool]:
-    begun = False
+    has_begun = False
     for piece in pieces:
         if piece.number:
-            begun = True
+            has_begun = True
             yield _is_main_number(piece.number, roman)
         else:
             opens = opens_part(piece.title) is not None or part_of(piece.title) == "back"
-            yield bool(piece.title) and (opens or not begun)
+            yield bool(piece.title) and (opens or not has_begun)
 
 
 def _is_main_number(number: str, roman: bool) -> bool:
@@ -120,7 +120,7 @@ def parse_tei(tei: bytes, source: str = "The TEI") -> ParsedPaper:
 
 def paper_of_tei(root: etree._Element, source: str) -> ParsedPaper:
     """Build the paper from parsed TEI. Raises Unreadable if it has no text other than an abstract."""
-    sections = (*_abstract(root), *main_sections((*_body(root), *_back(root))))
+    sections = (*_abstract(root), *main_sections((*_body(root), *_back_matter(root))))
     if not any(section.title != "Abstract" for section in sections):
         raise Unreadable(f"{source} has no text besides an abstract.", "It may be a scan.", "no_text")
     return ParsedPaper(
@@ -187,7 +187,7 @@ def _body(root: etree._Element) -> Iterator[HeadedText]:
         yield from _pieces(body)
 
 
-def _back(root: etree._Element) -> Iterator[HeadedText]:
+def _back_matter(root: etree._Element) -> Iterator[HeadedText]:
     """Yield acknowledgements, funding, statements and appendices. References are parsed separately."""
     for part in _find_elements(root, "./t:text/t:back/t:div"):
         if part.get("type") != "references":

@@ -58,31 +58,31 @@ class OpenReviewNotes:
         failures: list[str] = []
         for api in self._apis:
             for invitation in await self._invitations(api, venue, failures):
-                if notes := await self._all(api, {"invitation": invitation, "sort": "number:asc"}, failures):
+                if notes := await self._list_all(api, {"invitation": invitation, "sort": "number:asc"}, failures):
                     return notes
         raise InputError(f"OpenReview has no public submissions to {venue}. {' '.join(failures)}".strip(), _REMEDY)
 
     async def _invitations(self, api: str, venue: str, failures: list[str]) -> list[str]:
         """Return the invitation to submit that the venue declares or, if it declares none, the usual ones."""
         for group in await self._list(api, "groups", {"id": venue}, failures):
-            declared = group["content"].get("submission_id")
-            if isinstance(declared, Mapping) and isinstance(declared.get("value"), str):
-                return [declared["value"]]
+            submission_invitation = group["content"].get("submission_id")
+            if isinstance(submission_invitation, Mapping) and isinstance(submission_invitation.get("value"), str):
+                return [submission_invitation["value"]]
         return [f"{venue}/-/{name}" for name in _UNDECLARED]
 
-    async def _all(self, api: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
+    async def _list_all(self, api: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
         """Return the notes from all pages of results. Raises InputError if a page after the first fails."""
         notes: list[Note] = []
         while True:
             page = {"limit": str(_AT_A_TIME), "offset": str(len(notes)), **query}
-            before = len(failures)
-            found = await self._list(api, "notes", page, failures)
-            if notes and len(failures) > before:
+            failures_before = len(failures)
+            notes_of_page = await self._list(api, "notes", page, failures)
+            if notes and len(failures) > failures_before:
                 raise InputError(
                     f"OpenReview stopped after {len(notes)} submissions. {failures[-1]}", "Try again later."
                 )
-            notes += found
-            if len(found) < _AT_A_TIME:
+            notes += notes_of_page
+            if len(notes_of_page) < _AT_A_TIME:
                 return notes
 
     async def _list(self, api: str, kind: str, query: Mapping[str, str], failures: list[str]) -> list[Note]:
@@ -94,12 +94,12 @@ class OpenReviewNotes:
         except (DownloadFailed, DownloadRefused, InputError) as error:
             failures.append(str(error))
             return []
-        found = answer.get(kind) if isinstance(answer, Mapping) else None
-        if not isinstance(found, list):
+        entries = answer.get(kind) if isinstance(answer, Mapping) else None
+        if not isinstance(entries, list):
             failures.append(f"{api} returned no {kind}.")
             return []
         return [
             {**item, "content": item["content"] if isinstance(item.get("content"), Mapping) else {}}
-            for item in found
+            for item in entries
             if isinstance(item, Mapping)
         ]

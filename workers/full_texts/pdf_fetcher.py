@@ -69,13 +69,13 @@ class ArchivingPdfFetcher:
 
     async def _get(self, location: PdfLocation) -> ArchivedPdf:
         url = location.url
-        known = await self._archive.document_at(url)
-        if known is not None:
-            return ArchivedPdf(known, cached=True)
+        digest = await self._archive.document_at(url)
+        if digest is not None:
+            return ArchivedPdf(digest, cached=True)
         async with self._hold_claim(url):
-            known = await self._archive.document_at(url)  # another process may have fetched it in the meantime
-            if known is not None:
-                return ArchivedPdf(known, cached=True)
+            digest = await self._archive.document_at(url)  # another process may have fetched it in the meantime
+            if digest is not None:
+                return ArchivedPdf(digest, cached=True)
             async with self._arxiv.turn() if location.source == "arxiv_files" else nullcontext():
                 return ArchivedPdf(await self._fetch(url), cached=False)
 

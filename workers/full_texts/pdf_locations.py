@@ -33,11 +33,13 @@ class PdfLocation(NamedTuple):
 def list_known_pdf_locations(paper: Paper, hosts: HostSettings, window: Window = OPEN) -> tuple[PdfLocation, ...]:
     """Return a paper's distinct PDF URLs. Repositories, which always serve the PDF, come first; probable landing pages
     come last."""
-    known = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
+    identifiers = [paper.identifiers, *(identifiers_in(url) for url in (paper.url, *paper.pdf_urls) if _is_web(url))]
     if window.before is None:
-        return _remove_duplicates((*_repository_locations(known, hosts), *_web_locations(paper.pdf_urls)))
-    dated = [_rewind_identifiers(window.before, item, paper) for item in known]
-    return _remove_duplicates((*_repository_locations(dated, hosts), *_publisher_locations(paper.pdf_urls, hosts)))
+        return _remove_duplicates((*_repository_locations(identifiers, hosts), *_web_locations(paper.pdf_urls)))
+    identifiers_by_cutoff = [_rewind_identifiers(window.before, item, paper) for item in identifiers]
+    return _remove_duplicates(
+        (*_repository_locations(identifiers_by_cutoff, hosts), *_publisher_locations(paper.pdf_urls, hosts))
+    )
 
 
 def additional_pdf_locations(
@@ -45,14 +47,16 @@ def additional_pdf_locations(
 ) -> tuple[PdfLocation, ...]:
     """Return the locations of those URLs that have not been tried yet."""
     urls = tuple(url for url in urls if _is_web(url))
-    known = [identifiers_in(url) for url in urls]
-    before = {_key(candidate.url) for candidate in tried}
+    identifiers = [identifiers_in(url) for url in urls]
+    tried_keys = {_key(candidate.url) for candidate in tried}
     if window.before is None:
-        found = _remove_duplicates((*_repository_locations(known, hosts), *_web_locations(urls)))
+        locations = _remove_duplicates((*_repository_locations(identifiers, hosts), *_web_locations(urls)))
     else:
-        dated = [_rewind_identifiers(window.before, item) for item in known]
-        found = _remove_duplicates((*_repository_locations(dated, hosts), *_publisher_locations(urls, hosts)))
-    return tuple(candidate for candidate in found if _key(candidate.url) not in before)
+        identifiers_by_cutoff = [_rewind_identifiers(window.before, item) for item in identifiers]
+        locations = _remove_duplicates(
+            (*_repository_locations(identifiers_by_cutoff, hosts), *_publisher_locations(urls, hosts))
+        )
+    return tuple(candidate for candidate in locations if _key(candidate.url) not in tried_keys)
 
 
 def _rewind_identifiers(day: dt.date, known: Identifiers, paper: Paper | None = None) -> Identifiers:
@@ -70,8 +74,8 @@ def version_by(day: dt.date, arxiv: str, versions: PreprintVersions | None) -> i
     dates of the first and the newest version; without them, the month in the id dates the first."""
     if versions is not None and versions.newest_day <= day:
         return versions.newest
-    first = versions.first if versions is not None else _month_of_id(arxiv)
-    return 1 if first is not None and first <= day else None
+    first_day = versions.first if versions is not None else _month_of_id(arxiv)
+    return 1 if first_day is not None and first_day <= day else None
 
 
 def _month_of_id(arxiv: str) -> dt.date | None:
@@ -138,11 +142,11 @@ def _key(url: str) -> str:
     return urlunsplit(("", host, parts.path.rstrip("/"), parts.query, ""))
 
 
-def _remove_duplicates(found: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
-    first: dict[str, PdfLocation] = {}
-    for candidate in found:
-        first.setdefault(_key(candidate.url), candidate)
-    return tuple(first.values())
+def _remove_duplicates(locations: Iterable[PdfLocation]) -> tuple[PdfLocation, ...]:
+    first_by_key: dict[str, PdfLocation] = {}
+    for candidate in locations:
+        first_by_key.setdefault(_key(candidate.url), candidate)
+    return tuple(first_by_key.values())
 
 
 @dataclass(frozen=True)

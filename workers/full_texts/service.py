@@ -121,14 +121,14 @@ class _RunFullTexts:
         self._until: float | None = None
 
     async def get(self, papers: Sequence[Paper], window: Window) -> Mapping[PaperId, FullText | Absent]:
-        wanted = {paper.id: paper for paper in papers}
+        papers_by_id = {paper.id: paper for paper in papers}
         answers: dict[PaperId, FullText | Absent] = {}
-        for first in self._first:
-            left = [paper for paper in wanted.values() if paper.id not in answers]
-            answers |= await self._from_local(first, left, window)
-        left = [paper for paper in wanted.values() if paper.id not in answers]
-        fetched = await gather_all(self._fetch_text(paper, window) for paper in left)
-        return answers | dict(zip((paper.id for paper in left), fetched, strict=True))
+        for local_texts in self._first:
+            missing_papers = [paper for paper in papers_by_id.values() if paper.id not in answers]
+            answers |= await self._from_local(local_texts, missing_papers, window)
+        missing_papers = [paper for paper in papers_by_id.values() if paper.id not in answers]
+        fetched = await gather_all(self._fetch_text(paper, window) for paper in missing_papers)
+        return answers | dict(zip((paper.id for paper in missing_papers), fetched, strict=True))
 
     async def _from_local(
         self, first: LocalFullTexts, papers: Sequence[Paper], window: Window

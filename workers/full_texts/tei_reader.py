@@ -53,7 +53,7 @@ class TeiReader:
                 # The document's name is added to errors here, so that it does not appear in the list of processes.
                 return await parse_in_sandbox(parser, tei, self._limits, answer, source="", **options)
             except Refused as refused:
-                words = _WORDS.get(refused.cause, "crashed its parser, or exceeded the memory limit")
-                message = source + refused.message if refused.message else f"{source} {words}."
+                description = _WORDS.get(refused.cause, "crashed its parser, or exceeded the memory limit")
+                message = source + refused.message if refused.message else f"{source} {description}."
                 cause = refused.cause if refused.cause in get_args(UnreadableCause) else "markup"
                 raise Unreadable(message, refused.hint, cast(UnreadableCause, cause)) from None

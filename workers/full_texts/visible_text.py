@@ -42,7 +42,7 @@ class _Pages:
     def __init__(self, pages: PdfText) -> None:
         shown = "".join(letter for _, letter in _normalise_letters(pages.text))
         self._text = shown
-        self._shown = {shown[at : at + _WINDOW] for at in range(0, len(shown) - _WINDOW + 1, _STEP)}
+        self._shown = {shown[start : start + _WINDOW] for start in range(0, len(shown) - _WINDOW + 1, _STEP)}
         self._hidden = "\n".join(
             "".join(letter for _, letter in _normalise_letters(item.text)) for item in pages.hidden
         )
@@ -104,12 +104,12 @@ def keep_visible_text(paper: ParsedPaper, pages: PdfText) -> ParsedPaper:
             "%s: %d of %d pages were not rendered in time: covered text that GROBID read on them is not removed",
             paper.title or "a document", pages.unlooked_pages, pages.pages,
         )  # fmt: skip
-    seen = _Pages(pages)
-    shares = [seen.share(section.text) for section in paper.sections]
+    printed_pages = _Pages(pages)
+    shares = [printed_pages.share(section.text) for section in paper.sections]
     comparable = sum(shown for shown, _ in shares) >= _SHOWN * sum(letters for _, letters in shares)
     if not comparable:
         _LOG.warning("GROBID's text for a document differs too much from its pages to be compared with them")
-    cut = _Cut(seen, comparable)
+    cut = _Cut(printed_pages, comparable)
     sections = [section.model_copy(update={"text": cut.shown(section.text)}) for section in paper.sections]
     references = tuple(work for work in paper.references if not cut.is_hidden_citation(work))
     reported = [(f"page {item.page}, {item.why}", item.text) for item in pages.hidden]

@@ -59,9 +59,9 @@ class FederatedLiterature:
         self._journal_use("search", len(queries), sum(map(len, local)))
         if not self._remote:
             return local
-        asked = self._remote_queries(queries, limit, window, [_cosines(hits) for hits in local])
-        found = await self._remote.search([query for _, query in asked])
-        remote = {number: papers for (number, _), papers in zip(asked, found, strict=True)}
+        remote_queries = self._remote_queries(queries, limit, window, [_cosines(hits) for hits in local])
+        remote_hits = await self._remote.search([query for _, query in remote_queries])
+        remote = {number: papers for (number, _), papers in zip(remote_queries, remote_hits, strict=True)}
         return [
             await self._merge_hits(
                 hits, remote.get(number, ()), limit, window, partial(self._similarity.papers_to_query, query)
@@ -74,26 +74,30 @@ class FederatedLiterature:
         self._journal_use("snippets", len(queries), sum(map(len, local)))
         if not self._remote:
             return local
-        asked = self._remote_queries(queries, limit, window, [_cosines(found) for found in local])
-        answers = await self._remote.snippets([query for _, query in asked])
-        remote = {number: snippets for (number, _), snippets in zip(asked, answers, strict=True)}
+        remote_queries = self._remote_queries(queries, limit, window, [_cosines(found) for found in local])
+        answers = await self._remote.snippets([query for _, query in remote_queries])
+        remote = {number: snippets for (number, _), snippets in zip(remote_queries, answers, strict=True)}
         return [
             await self._merge_passages(query, found, remote.get(number, ()), limit, window)
             for number, (query, found) in enumerate(zip(queries, local, strict=True))
         ]
 
     async def neighbours(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Hit]]:
-        own = self._local_ids(papers)
-        answers = await self._corpus.neighbours(list(own), limit, window)
-        self._journal_use("neighbours", len(own), sum(map(len, answers.values())))
+        local_ids = self._local_ids(papers)
+        answers = await self._corpus.neighbours(list(local_ids), limit, window)
+        self._journal_use("neighbours", len(local_ids), sum(map(len, answers.values())))
         if not self._remote:
             return answers
-        local = {own[key]: hits for key, hits in answers.items()}
+        local = {local_ids[key]: hits for key, hits in answers.items()}
         linked = (self._linker.paper(item) for item in papers)
         seeds = {paper.id: paper for paper in linked if paper and self._is_identifiable(paper.id)}
-        lacking = [seed for seed in seeds if self._lacking(_cosines(local.get(seed, ())), window)]
-        found = await self._remote.recommend([self._linker.identifiers(item) for item in lacking], limit)
-        for item, records in zip(lacking, found, strict=True):
+        seeds_to_supplement = [
+            seed for seed in seeds if self._window_to_supplement(_cosines(local.get(seed, ())), window)
+        ]
+        remote_hits = await self._remote.recommend(
+            [self._linker.identifiers(item) for item in seeds_to_supplement], limit
+        )
+        for item, records in zip(seeds_to_supplement, remote_hits, strict=True):
             measure = partial(self._similarity.papers_to_paper, seeds[item])
             hits = await self._merge_hits(local.get(item, ()), records, limit, window, measure, item)
             if hits:
@@ -101,25 +105,25 @@ class FederatedLiterature:
         return local
 
     async def references(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
-        own = self._local_ids(papers)
-        answers = await self._corpus.references(list(own), limit, window)
-        self._journal_use("references", len(own), sum(map(len, answers.values())))
+        local_ids = self._local_ids(papers)
+        answers = await self._corpus.references(list(local_ids), limit, window)
+        self._journal_use("references", len(local_ids), sum(map(len, answers.values())))
         if not self._remote:
             return answers
         return await self._supplement(
-            papers, own, answers, limit, window, partial(self._remote.references, limit=limit)
+            papers, local_ids, answers, limit, window, partial(self._remote.references, limit=limit)
         )
 
     async def citing(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, list[Paper]]:
         """Return the papers that cite each paper. Remote sources are queried only if the corpus has no citing papers,
         although it may hold only some of them."""
-        own = self._local_ids(papers)
-        answers = await self._corpus.citing(list(own), limit, window)
-        self._journal_use("citations", len(own), sum(map(len, answers.values())))
+        local_ids = self._local_ids(papers)
+        answers = await self._corpus.citing(list(local_ids), limit, window)
+        self._journal_use("citations", len(local_ids), sum(map(len, answers.values())))
         if not self._remote:
             return answers
         ask = partial(self._remote.citing, limit=limit, window=window)
-        return await self._supplement(papers, own, answers, limit, window, ask)
+        return await self._supplement(papers, local_ids, answers, limit, window, ask)
 
     async def citations(self, papers: Sequence[PaperId], limit: int, window: Window) -> dict[PaperId, CitationIds]:
         if self._remote:
@@ -131,12 +135,12 @@ class FederatedLiterature:
 
     async def contents(self, papers: Sequence[PaperId]) -> dict[PaperId, PaperContents]:
         """Return the papers' contents, from the corpus only."""
-        own = self._local_ids(papers)
-        return {own[key]: content for key, content in (await self._corpus.contents(list(own))).items()}
+        local_ids = self._local_ids(papers)
+        return {local_ids[key]: content for key, content in (await self._corpus.contents(list(local_ids))).items()}
 
     async def papers(self, ids: Sequence[PaperId], window: Window) -> dict[PaperId, Paper]:
-        own = self._local_ids(ids)
-        answers = await self._corpus.papers(list(own), window)
+        local_ids = self._local_ids(ids)
+        answers = await self._corpus.papers(list(local_ids), window)
         self._journal_use("papers", 1, len(answers))
         if not self._remote:
             return answers
@@ -145,23 +149,25 @@ class FederatedLiterature:
         if unknown:
             records = await self._remote.resolve([self._linker.identifiers(item) for item in unknown])
             self._link_within(records, window)
-        known = {item: self._linker.paper(item) for item in ids}
+        linked_papers = {item: self._linker.paper(item) for item in ids}
         return {
-            item: paper for item, paper in known.items() if paper is not None and admits(window, paper.publication_date)
+            item: paper
+            for item, paper in linked_papers.items()
+            if paper is not None and admits(window, paper.publication_date)
         }
 
     async def similarity(self, text: str, papers: Sequence[PaperId]) -> dict[PaperId, float]:
-        own = self._local_ids(papers)
-        local = await self._corpus.similarity(text, list(own))
-        found = {own[key]: cosine for key, cosine in local.items()}
-        others = [self._linker.paper(item) for item in papers if item not in found]
-        return found | dict(
-            await self._similarity.papers_to_query(text, [paper for paper in others if paper is not None])
+        local_ids = self._local_ids(papers)
+        local = await self._corpus.similarity(text, list(local_ids))
+        cosines = {local_ids[key]: cosine for key, cosine in local.items()}
+        other_papers = [self._linker.paper(item) for item in papers if item not in cosines]
+        return cosines | dict(
+            await self._similarity.papers_to_query(text, [paper for paper in other_papers if paper is not None])
         )
 
     async def retractions(self, papers: Sequence[Paper]) -> dict[PaperId, Retraction]:
         """Return retractions from every source that knows any, with one batch of requests."""
-        found = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
+        retractions = {paper.id: [paper.retraction] for paper in papers if paper.retraction is not None}
         if self._remote.knows_retractions:
             papers_by_identifiers: dict[Identifiers, list[PaperId]] = {}
             for paper in papers:
@@ -171,8 +177,8 @@ class FederatedLiterature:
             self._run.journal.record_dropped("check of a cited paper for retraction", reason, len(unidentified))
             for identifiers, notice in await self._remote.retractions(list(papers_by_identifiers)):
                 for item in papers_by_identifiers.get(identifiers, ()):
-                    found.setdefault(item, []).append(notice)
-        return {item: choose_gravest_retraction(notices) for item, notices in found.items()}
+                    retractions.setdefault(item, []).append(notice)
+        return {item: choose_gravest_retraction(notices) for item, notices in retractions.items()}
 
     async def fit(self, text: str, window: Window) -> CorpusFit:
         """Measure how well the corpus alone, without remote sources, covers the idea."""
@@ -183,15 +189,15 @@ class FederatedLiterature:
     def _journal_use(self, operation: Operation, requests: int, results: int) -> None:
         self._run.journal.record_use(self._corpus.source, operation, requests, results)
 
-    def _lacking(self, similarities: Sequence[float], window: Window) -> Window | None:
+    def _window_to_supplement(self, similarities: Sequence[float], window: Window) -> Window | None:
         """Return the part of the window in which remote sources should supplement the corpus's results for a query.
 
         `similarities` are these results' cosines. Unless the corpus covers the idea's field and has enough papers near
         the query, return the whole window. Otherwise, return the time after the corpus's newest paper if that is old,
         or else None. docs/adr/0008 explains the thresholds."""
-        near = sum(similarity >= self._settings.near for similarity in similarities)
+        near_count = sum(similarity >= self._settings.near for similarity in similarities)
         newest = self._corpus.newest(window)
-        if self._level != "good" or near < self._settings.near_enough or newest is None:
+        if self._level != "good" or near_count < self._settings.near_enough or newest is None:
             return window
         until = window.before or self._run.clock.now().date()
         stale = (until - newest).days > self._settings.fresh_days
@@ -202,39 +208,41 @@ class FederatedLiterature:
     ) -> list[tuple[int, RemoteQuery]]:
         """Return the queries for remote sources, with their positions in `queries`, starting with those whose results
         are least similar."""
-        windows = [self._lacking(similarity, window) for similarity in similarities]
-        asked = [
+        windows = [self._window_to_supplement(similarity, window) for similarity in similarities]
+        remote_queries = [
             (number, RemoteQuery(query, limit, window))
             for number, (query, window) in enumerate(zip(queries, windows, strict=True))
             if window is not None
         ]
-        return sorted(asked, key=lambda item: (sum(similarities[item[0]]), item[0]))
+        return sorted(remote_queries, key=lambda item: (sum(similarities[item[0]]), item[0]))
 
     async def _supplement(
         self,
         papers: Sequence[PaperId],
-        own: Mapping[PaperId, PaperId],
+        local_ids: Mapping[PaperId, PaperId],
         answers: Mapping[PaperId, Sequence[Paper]],
         limit: int,
         window: Window,
         ask: Callable[[Sequence[Identifiers]], Awaitable[Sequence[Sequence[Paper]]]],
     ) -> dict[PaperId, list[Paper]]:
         """Return the corpus's results by paper and, for papers where it has none, the remote sources' results."""
-        known = {own[key]: self._linker.link(found) for key, found in answers.items()}
-        lacking = [paper for paper in papers if not known.get(paper) and self._is_identifiable(paper)]
-        found = await ask([self._linker.identifiers(item) for item in lacking])
-        for item, records in zip(lacking, found, strict=True):
+        linked_papers = {local_ids[key]: self._linker.link(found) for key, found in answers.items()}
+        papers_to_supplement = [
+            paper for paper in papers if not linked_papers.get(paper) and self._is_identifiable(paper)
+        ]
+        found = await ask([self._linker.identifiers(item) for item in papers_to_supplement])
+        for item, records in zip(papers_to_supplement, found, strict=True):
             if records:
-                known[item] = self._link_within(records, window)[:limit]
-        return known
+                linked_papers[item] = self._link_within(records, window)[:limit]
+        return linked_papers
 
     def _is_identifiable(self, paper: PaperId) -> bool:
         return bool(identifiers_by_scheme(self._linker.identifiers(paper)))
 
     def _local_ids(self, papers: Iterable[PaperId]) -> dict[PaperId, PaperId]:
         """Return a mapping from corpus ids to ids in this evaluation, for the papers that may be in the corpus."""
-        found = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
-        return {local: item for local, item in found if local is not None}
+        pairs = ((self._linker.id_in_source(paper, self.source), paper) for paper in papers)
+        return {local: item for local, item in pairs if local is not None}
 
     def _link_within(self, records: Sequence[Paper], window: Window) -> list[Paper]:
         """Return the records' distinct papers within the window. Each record is judged by the date that its own source
@@ -253,17 +261,17 @@ class FederatedLiterature:
     ) -> list[Hit]:
         """Merge hits from the corpus and from remote sources, nearest first."""
         self._linker.link([hit.paper for hit in local])  # linked first, so that the corpus's ids are used
-        found = self._link_within(records, window)
+        remote_papers = self._link_within(records, window)
         papers = self._linker.link([hit.paper for hit in local])
         hits = [hit.model_copy(update={"paper": paper}) for hit, paper in zip(local, papers, strict=True)]
-        known = {paper.id for paper in papers} | {without}
-        others = [paper for paper in found if paper.id not in known]
-        if not others:
+        known_ids = {paper.id for paper in papers} | {without}
+        new_papers = [paper for paper in remote_papers if paper.id not in known_ids]
+        if not new_papers:
             return hits
-        cosines = await measure(others)
+        cosines = await measure(new_papers)
         found_beyond = [
             Hit(paper=paper, similarity=cosines[paper.id], near_beyond_corpus=cosines[paper.id] >= self._settings.near)
-            for paper in others
+            for paper in new_papers
         ]
         self._journal_near(found_beyond)
         hits += found_beyond
@@ -274,12 +282,14 @@ class FederatedLiterature:
     ) -> list[Passage]:
         papers = self._linker.link([passage.paper for passage in local])
         passages = [item.model_copy(update={"paper": paper}) for item, paper in zip(local, papers, strict=True)]
-        counting = keep_within_window(snippets, window, lambda snippet: snippet.paper.publication_date)
-        if not counting:
+        snippets_in_window = keep_within_window(snippets, window, lambda snippet: snippet.paper.publication_date)
+        if not snippets_in_window:
             return passages
-        theirs = self._linker.link([snippet.paper for snippet in counting])
-        cosines = await self._similarity.passages_to_query(query, [(item.paper.title, item.text) for item in counting])
-        known = {paper.id for paper in papers}
+        remote_papers = self._linker.link([snippet.paper for snippet in snippets_in_window])
+        cosines = await self._similarity.passages_to_query(
+            query, [(item.paper.title, item.text) for item in snippets_in_window]
+        )
+        known_ids = {paper.id for paper in papers}
         found_beyond = [
             Passage(
                 paper=paper,
@@ -287,30 +297,30 @@ class FederatedLiterature:
                 text=item.text,
                 similarity=cosine,
                 cites=self._cited_ids(item.cites),
-                near_beyond_corpus=cosine >= self._settings.near and paper.id not in known,
+                near_beyond_corpus=cosine >= self._settings.near and paper.id not in known_ids,
             )
-            for item, paper, cosine in zip(counting, theirs, cosines, strict=True)
+            for item, paper, cosine in zip(snippets_in_window, remote_papers, cosines, strict=True)
         ]
         self._journal_near(found_beyond)
         passages += found_beyond
         return sorted(passages, key=lambda item: (-item.similarity, item.paper.id, item.text))[:limit]
 
-    def _journal_near(self, found: Iterable[Hit | Passage]) -> None:
+    def _journal_near(self, results: Iterable[Hit | Passage]) -> None:
         """Record near papers from remote sources in the journal, except papers published after the cutoff."""
         judged_by = Window.until(self._run.cutoff)
         self._run.journal.near_remote_papers.update(
             (item.paper.id, item.paper.source)
-            for item in found
+            for item in results
             if item.near_beyond_corpus and admits(judged_by, item.paper.publication_date)
         )
 
-    def _cited_ids(self, cited: Iterable[Identifiers]) -> tuple[PaperId, ...]:
-        ids = (self._linker.id_for(item) for item in cited)
+    def _cited_ids(self, cited_works: Iterable[Identifiers]) -> tuple[PaperId, ...]:
+        ids = (self._linker.id_for(item) for item in cited_works)
         return tuple(dict.fromkeys(item for item in ids if item is not None))
 
 
-def _cosines(found: Iterable[Hit | Passage]) -> list[float]:
-    return [item.similarity for item in found]
+def _cosines(results: Iterable[Hit | Passage]) -> list[float]:
+    return [item.similarity for item in results]
 
 
 @dataclass(frozen=True)
@@ -328,6 +338,6 @@ class FederatedLiteratureFactory:
         return " + ".join([self.corpus.version, *self.sources])
 
     def for_run(self, run: Run) -> FederatedLiterature:
-        sources = [make(run) for make in self.sources.values()]
+        sources = [create_source(run) for create_source in self.sources.values()]
         remote = RemoteLiterature(sources, self.settings, run)
         return FederatedLiterature(self.corpus, remote, self.version, self.settings, run)

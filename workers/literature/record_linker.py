@@ -30,8 +30,10 @@ class RecordLinker:
     def link(self, records: Sequence[Paper]) -> list[Paper]:
         """Return each record's paper, in order, merged from all records linked to it so far."""
         new = {record: add_url_identifiers(record) for record in records if record not in self._ids_by_record}
-        for some in group_by_paper(new.values()):
-            self._store(self._matching_id(some) or self._unused_id(some[0].id), some)
+        for records_of_paper in group_by_paper(new.values()):
+            self._store(
+                self._matching_id(records_of_paper) or self._unused_id(records_of_paper[0].id), records_of_paper
+            )
         for record, filled in new.items():
             self._ids_by_record[record] = self._ids_by_record[filled]
         return [self._papers[self._ids_by_record[record]] for record in records]
@@ -68,12 +70,12 @@ class RecordLinker:
         return PaperId(known[source]) if source in known else None
 
     def _matching_id(self, records: Sequence[Paper]) -> PaperId | None:
-        together = _identifiers_of(records)
-        links: list[tuple[str, str]] = list(together.items())
+        identifiers = _identifiers_of(records)
+        links: list[tuple[str, str]] = list(identifiers.items())
         if key := build_work_key(merge_records(records)):
             links.append((_BY_TITLE, key))
-        found = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
-        return next((item for item in found if identifiers_agree(self._identifiers[item], together)), None)
+        ids = (self._ids_by_identifier[link] for link in links if link in self._ids_by_identifier)
+        return next((item for item in ids if identifiers_agree(self._identifiers[item], identifiers)), None)
 
     def _unused_id(self, paper_id: PaperId) -> PaperId:
         """Return the id or, if it is in use, a variant, because a source may give one id to records of different
@@ -85,8 +87,8 @@ class RecordLinker:
         held += records
         for record in records:
             self._ids_by_record[record] = paper_id
-        named_by = next((record for record in held if record.id == paper_id), None)
-        paper = merge_records(held, named_by)
+        naming_record = next((record for record in held if record.id == paper_id), None)
+        paper = merge_records(held, naming_record)
         self._papers[paper_id] = paper if paper.id == paper_id else paper.model_copy(update={"id": paper_id})
         self._index(paper_id, _identifiers_of(held))
         if key := build_work_key(paper):

@@ -42,9 +42,9 @@ def record_identifiers(paper: Paper) -> dict[str, str]:
     )
 
 
-def identifiers_agree(some: Mapping[str, str], others: Mapping[str, str]) -> bool:
+def identifiers_agree(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
     """Return whether each identifier scheme that occurs in both sets has the same value in both."""
-    return all(some[scheme] == others[scheme] for scheme in some.keys() & others.keys())
+    return all(first[scheme] == second[scheme] for scheme in first.keys() & second.keys())
 
 
 def group_by_paper(records: Iterable[Paper]) -> list[tuple[Paper, ...]]:
@@ -64,9 +64,11 @@ def merge_records(records: Sequence[Paper], named_by: Paper | None = None) -> Pa
     lead = named_by or ordered[0]
     if len(ordered) == 1 and lead is ordered[0]:
         return lead
-    chosen = {field: choose(ordered) for field, choose in _CHOICES.items()}
-    values = {field: getattr(paper, field) for field, paper in chosen.items() if paper is not None}
-    given = [FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in chosen.items() if paper]
+    paper_by_field = {field: choose(ordered) for field, choose in _CHOICES.items()}
+    values = {field: getattr(paper, field) for field, paper in paper_by_field.items() if paper is not None}
+    origins = [
+        FieldOrigin(field=field, source=_origin(paper, field)) for field, paper in paper_by_field.items() if paper
+    ]
     identifiers, learnt = _identifiers(ordered)
     urls, found = _pdf_urls(ordered)
     return lead.model_copy(
@@ -75,7 +77,7 @@ def merge_records(records: Sequence[Paper], named_by: Paper | None = None) -> Pa
             "identifiers": identifiers,
             "pdf_urls": urls,
             "versions": next((paper.versions for paper in ordered if paper.versions), None),
-            "origins": tuple(item for item in [*given, *learnt, *found] if item.source != lead.source),
+            "origins": tuple(item for item in [*origins, *learnt, *found] if item.source != lead.source),
         }
     )
 
@@ -103,11 +105,11 @@ def _join_groups(groups: Sequence[tuple[Paper, ...]]) -> list[tuple[Paper, ...]]
             if first != second and identifiers_agree(known[first], known[second]):
                 parts[second] = first
                 known[first] |= known[second]
-    together: dict[int, list[Paper]] = {}
+    papers_by_root: dict[int, list[Paper]] = {}
     for place, group in enumerate(groups):
-        together.setdefault(root(place), []).extend(group)
+        papers_by_root.setdefault(root(place), []).extend(group)
     return sorted(
-        (tuple(sorted(item, key=_build_sort_key)) for item in together.values()),
+        (tuple(sorted(item, key=_build_sort_key)) for item in papers_by_root.values()),
         key=lambda item: _build_sort_key(item[0]),
     )
 
@@ -116,8 +118,8 @@ def _links(groups: Sequence[tuple[Paper, ...]], known: Sequence[Mapping[str, str
     """Return lists of indices of linked groups: first groups that share an identifier, then groups that share title,
     year and first author."""
     by_name: dict[tuple[int, str, str], list[int]] = {}
-    for place, own in enumerate(known):
-        for scheme, value in own.items():
+    for place, identifiers in enumerate(known):
+        for scheme, value in identifiers.items():
             rank = _SCHEMES.index(scheme) if scheme in _SCHEMES else len(_SCHEMES)
             by_name.setdefault((rank, scheme, value), []).append(place)
         key = build_work_key(merge_records(groups[place]))
@@ -133,10 +135,10 @@ def _choose_first_with(field: str) -> Callable[[Sequence[Paper]], Paper | None]:
 def _abstract(papers: Sequence[Paper]) -> Paper | None:
     """Return the record whose abstract to use: among untruncated abstracts about as long as the longest, the one from
     the best source."""
-    having = [paper for paper in papers if paper.abstract.strip()]
-    whole = [paper for paper in having if not paper.abstract.rstrip().endswith(_CUT_OFF)] or having
-    longest = max((len(paper.abstract) for paper in whole), default=0)
-    return next((paper for paper in whole if len(paper.abstract) >= _ABOUT_AS_LONG * longest), None)
+    with_abstract = [paper for paper in papers if paper.abstract.strip()]
+    complete = [paper for paper in with_abstract if not paper.abstract.rstrip().endswith(_CUT_OFF)] or with_abstract
+    longest = max((len(paper.abstract) for paper in complete), default=0)
+    return next((paper for paper in complete if len(paper.abstract) >= _ABOUT_AS_LONG * longest), None)
 
 
 def _publication_date(papers: Sequence[Paper]) -> Paper | None:

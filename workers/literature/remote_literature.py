@@ -47,16 +47,16 @@ class SourceBudget:
         self._in_flight = 0
         self._since = 0.0
 
-    def take(self, operation: Operation, wanted: int) -> int:
+    def take(self, operation: Operation, requested: int) -> int:
         """Take up to `wanted` queries from the budget; return how many may be sent."""
-        granted = min(wanted, self._queries - self._used[operation])
+        granted = min(requested, self._queries - self._used[operation])
         self._used[operation] += granted
         return granted
 
     @property
     def seconds_left(self) -> float:
-        running = self._clock.monotonic() - self._since if self._in_flight else 0.0
-        return max(0.0, self._seconds - running)
+        in_flight_seconds = self._clock.monotonic() - self._since if self._in_flight else 0.0
+        return max(0.0, self._seconds - in_flight_seconds)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -139,15 +139,19 @@ class RemoteLiterature:
     async def resolve(self, papers: Sequence[Identifiers]) -> list[Paper]:
         """Return the records of those papers that are found, each from the first source that has it, in no particular
         order."""
-        found: list[Paper] = []
-        rest = list(papers)
+        resolved: list[Paper] = []
+        unresolved = list(papers)
         for source in [source for source in self._sources if isinstance(source, ResolvesIdentifiers)]:
-            if not rest or not self._take(source, "papers", 1):
+            if not unresolved or not self._take(source, "papers", 1):
                 continue
-            records = await self._request(source, "papers", partial(source.resolve, rest))
-            found += [record for record in records if record is not None]
-            rest = [paper for paper, record in zip(rest, records, strict=True) if record is None] if records else rest
-        return found
+            records = await self._request(source, "papers", partial(source.resolve, unresolved))
+            resolved += [record for record in records if record is not None]
+            unresolved = (
+                [paper for paper, record in zip(unresolved, records, strict=True) if record is None]
+                if records
+                else unresolved
+            )
+        return resolved
 
     async def retractions(self, papers: Sequence[Identifiers]) -> list[tuple[Identifiers, Retraction]]:
         """Return all retraction notices from all sources; a paper may have several. Each source is queried once, with
@@ -175,10 +179,10 @@ class RemoteLiterature:
                 self._run.journal.unchecked_for_retraction[source.name] += len(papers)
         return [notice for answer in answers for notice in answer or ()]
 
-    def _take(self, source: LiteratureSource, operation: Operation, wanted: int, at_most: int | None = None) -> int:
-        granted = self._budgets[source.name].take(operation, wanted if at_most is None else min(wanted, at_most))
+    def _take(self, source: LiteratureSource, operation: Operation, requested: int, at_most: int | None = None) -> int:
+        granted = self._budgets[source.name].take(operation, requested if at_most is None else min(requested, at_most))
         reason = "it exceeded the limit of one evaluation for one source"
-        self._run.journal.record_dropped("question to a remote source", reason, wanted - granted)
+        self._run.journal.record_dropped("question to a remote source", reason, requested - granted)
         return granted
 
     async def _ask_in_turn(
@@ -189,14 +193,14 @@ class RemoteLiterature:
         call: Callable[[Port, Item], _RemoteCall[Found]],
     ) -> list[list[Found]]:
         """Query the sources one after another, each for the items that still have no results, within its budget."""
-        found: list[list[Found]] = [[] for _ in items]
+        answers: list[list[Found]] = [[] for _ in items]
         for source in sources:
-            rest = [number for number, answer in enumerate(found) if not answer]
-            rest = rest[: self._take(source, operation, len(rest))]
-            requests = (self._request(source, operation, call(source, items[number])) for number in rest)
-            for number, answer in zip(rest, await gather_all(requests), strict=True):
-                found[number] = answer
-        return found
+            unanswered = [number for number, answer in enumerate(answers) if not answer]
+            unanswered = unanswered[: self._take(source, operation, len(unanswered))]
+            requests = (self._request(source, operation, call(source, items[number])) for number in unanswered)
+            for number, answer in zip(unanswered, await gather_all(requests), strict=True):
+                answers[number] = answer
+        return answers
 
     async def _ask_all(
         self,
@@ -211,10 +215,10 @@ class RemoteLiterature:
             granted = self._take(source, operation, len(items), self._settings.questions_at_once)
             jobs += [(number, source) for number in range(granted)]
         requests = (self._request(source, operation, call(source, items[number])) for number, source in jobs)
-        found: list[list[Found]] = [[] for _ in items]
+        answers: list[list[Found]] = [[] for _ in items]
         for (number, _), answer in zip(jobs, await gather_all(requests), strict=True):
-            found[number] += answer
-        return found
+            answers[number] += answer
+        return answers
 
     async def _request(self, source: LiteratureSource, operation: Operation, call: _RemoteCall[Found]) -> list[Found]:
         """Return the source's results; empty if it does not respond."""
@@ -227,17 +231,17 @@ class RemoteLiterature:
         context = RequestContext(owner=self._run.id, patience=budget.seconds_left)
         try:
             with budget.waiting():
-                found = await _await_in_time(context.patience, source.name, call(context))
+                result = await _await_in_time(context.patience, source.name, call(context))
         except SourceError as error:
             self._run.journal.record_trouble(source.name, operation, error)
             return None
-        self._run.journal.record_use(source.name, operation, results=sum(item is not None for item in found))
-        return list(found)
+        self._run.journal.record_use(source.name, operation, results=sum(item is not None for item in result))
+        return list(result)
 
 
-async def _await_in_time(patience: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
+async def _await_in_time(max_seconds: float, source: str, call: Awaitable[Sequence[Found]]) -> Sequence[Found]:
     try:
-        async with asyncio.timeout(patience + _LAST_ANSWER_SECONDS):
+        async with asyncio.timeout(max_seconds + _LAST_ANSWER_SECONDS):
             return await call
     except TimeoutError:
-        raise build_out_of_time_error(source, patience) from None
+        raise build_out_of_time_error(source, max_seconds) from None

@@ -57,11 +57,11 @@ def search_query(text: str, window: Window) -> str:
     words = [word for word in dict.fromkeys(_WORD.findall(plain)) if word not in _STOP_WORDS]
     if not words:
         return ""
-    wanted = " OR ".join(f"all:{word}" for word in words[:_MAX_WORDS])
+    word_query = " OR ".join(f"all:{word}" for word in words[:_MAX_WORDS])
     if window == OPEN:
-        return wanted
-    first, last = window.after or _FIRST, window.before or _LAST
-    return f"({wanted}) AND submittedDate:[{first:%Y%m%d}0000 TO {last:%Y%m%d}2359]"
+        return word_query
+    first_day, last_day = window.after or _FIRST, window.before or _LAST
+    return f"({word_query}) AND submittedDate:[{first_day:%Y%m%d}0000 TO {last_day:%Y%m%d}2359]"
 
 
 SOURCE = "arxiv"
@@ -83,16 +83,16 @@ class Arxiv:
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Search title, abstract, authors and comments, for at most 2,000 results."""
-        asked, found, start, wanted = search_query(query, window), list[Paper](), 0, min(limit, _MAX_OFFSET)
-        while asked and start < wanted:
-            size = min(_PAGE, wanted - start)
-            params = (("search_query", asked), ("sortBy", "relevance"), ("sortOrder", "descending"))
+        query_text, papers, start, max_papers = search_query(query, window), list[Paper](), 0, min(limit, _MAX_OFFSET)
+        while query_text and start < max_papers:
+            size = min(_PAGE, max_papers - start)
+            params = (("search_query", query_text), ("sortBy", "relevance"), ("sortOrder", "descending"))
             page = await self._fetch_page(params, start, size, "search", context)
-            found += page.papers
+            papers += page.papers
             start += size
             if start >= page.total:
                 break
-        return papers_within(found, window)
+        return papers_within(papers, window)
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         found = await self._papers(papers, "papers", context)
@@ -118,16 +118,16 @@ class Arxiv:
             dict[str, Paper](),
         )
         for start in range(0, len(names), _PAGE):
-            asked = names[start : start + _PAGE]
-            page = await self._fetch_page((("id_list", ",".join(asked)),), 0, len(asked), operation, context)
+            page_ids = names[start : start + _PAGE]
+            page = await self._fetch_page((("id_list", ",".join(page_ids)),), 0, len(page_ids), operation, context)
             found |= {paper.identifiers.arxiv: paper for paper in page.papers}
         return found
 
     async def _fetch_page(
         self, params: tuple[tuple[str, str], ...], start: int, size: int, operation: Operation, context: RequestContext
     ) -> ArxivPage:
-        paging = (("start", str(start)), ("max_results", str(size)))
-        request = SourceRequest(SOURCE, operation, "api/query", (*params, *paging))
+        page_params = (("start", str(start)), ("max_results", str(size)))
+        request = SourceRequest(SOURCE, operation, "api/query", (*params, *page_params))
         return await fetch_parsed(self.remote, request, context, lambda response: read_page(response.body, start))
 
 
@@ -261,11 +261,11 @@ def _paper(entry: _Entry) -> Paper | None:
 def _versions(entry: _Entry, address: str) -> PreprintVersions | None:
     """Return a preprint's versions: the id ends in the newest version's number, and `updated` is its date. None if the
     entry lacks one of these."""
-    first, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
+    first_day, newest_day = (parse_date(entry.text(f"{_ATOM}{name}")) for name in ("published", "updated"))
     match = _VERSION.search(address)
-    if match is None or first is None or newest_day is None:
+    if match is None or first_day is None or newest_day is None:
         return None
-    return PreprintVersions(first=first, newest=int(match[1]), newest_day=newest_day)
+    return PreprintVersions(first=first_day, newest=int(match[1]), newest_day=newest_day)
 
 
 def _withdrawal(entry: _Entry) -> Retraction | None:

@@ -169,9 +169,11 @@ class Crossref:
     ) -> dict[str, CrossrefWork]:
         """Return the works that Crossref knows, by DOI, with as few requests as it allows. Records include the
         retraction notices."""
-        asked = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
-        found, single = dict[str, CrossrefWork](), [item for item in asked if not is_allowed_in_filter(item)]
-        for batch in url_batches([item for item in asked if is_allowed_in_filter(item)], _BATCH, _MAX_FILTER_CHARS):
+        requested_dois = sorted({item for item in dois if item and not item.startswith(ARXIV_PREFIX)})
+        found, single = dict[str, CrossrefWork](), [item for item in requested_dois if not is_allowed_in_filter(item)]
+        for batch in url_batches(
+            [item for item in requested_dois if is_allowed_in_filter(item)], _BATCH, _MAX_FILTER_CHARS
+        ):
             if len(batch) == 1:
                 single += batch
                 continue
@@ -237,10 +239,10 @@ def _identifiers(work: CrossrefWork) -> Identifiers:
 def retraction_of(work: CrossrefWork) -> Retraction | None:
     """Return the gravest notice about the work; among equally grave ones, the more informative, then the earlier. None
     if there is none. Notices that were reversed by a later reinstatement are ignored."""
-    own = doi_of(work)
-    notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own)]
-    reinstated = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
-    standing = [
+    own_doi = doi_of(work)
+    notices = [*work.updated_by, *(update for update in work.update_to if doi(update.doi) == own_doi)]
+    last_reinstatement = max((notice.day for notice in notices if notice.kind == "reinstatement"), default=dt.date.min)
+    valid_notices = [
         Retraction(
             kind=_KINDS[notice.kind],
             source=SOURCE,
@@ -248,9 +250,9 @@ def retraction_of(work: CrossrefWork) -> Retraction | None:
             date=notice.updated.day if notice.updated else None,
         )
         for notice in sorted(notices, key=lambda item: item.day)
-        if notice.kind in _KINDS and notice.day > reinstated
+        if notice.kind in _KINDS and notice.day > last_reinstatement
     ]
-    return choose_gravest_retraction(standing) if standing else None
+    return choose_gravest_retraction(valid_notices) if valid_notices else None
 
 
 def _title(work: CrossrefWork) -> str:

@@ -56,14 +56,14 @@ class GoogleScholar:
     name: ClassVar[str] = "google_scholar"
 
     async def search(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Paper]:
-        words, found = strip_to_words(query, _MAX_QUERY_CHARS), list[Paper]()
+        words, papers = strip_to_words(query, _MAX_QUERY_CHARS), list[Paper]()
         for page in range(1, -(-limit // _PAGE) + 1) if words else ():
             organic = await fetch_json(self.remote, _request(words, page, window), context, _Answer)
             entries = organic.organic if organic else ()
-            found += filter(None, map(_paper, entries))
+            papers += filter(None, map(_paper, entries))
             if len(entries) < _PAGE:
                 break
-        return papers_within(found, window)[:limit]
+        return papers_within(papers, window)[:limit]
 
 
 def _request(words: str, page: int, window: Window) -> SourceRequest:

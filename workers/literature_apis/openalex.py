@@ -123,8 +123,8 @@ def _papers(works: Iterable[OpenAlexWork]) -> list[Paper]:
 
 def _days(window: Window) -> list[str]:
     """Return the filter conditions for the window."""
-    first = [f"from_publication_date:{window.after}"] * (window.after is not None)
-    return first + [f"to_publication_date:{window.before}"] * (window.before is not None)
+    from_filter = [f"from_publication_date:{window.after}"] * (window.after is not None)
+    return from_filter + [f"to_publication_date:{window.before}"] * (window.before is not None)
 
 
 def _filter(conditions: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -210,9 +210,9 @@ class OpenAlex:
     async def _works_by_paper(
         self, papers: Sequence[Identifiers], fields: str, operation: Operation, context: RequestContext
     ) -> dict[Identifiers, OpenAlexWork]:
-        named = {paper: key for paper in papers if (key := _work_key(paper))}
-        works = await self._works(list(named.values()), fields, operation, context)
-        return {paper: works[key] for paper, key in named.items() if key in works}
+        keys_by_paper = {paper: key for paper in papers if (key := _work_key(paper))}
+        works = await self._works(list(keys_by_paper.values()), fields, operation, context)
+        return {paper: works[key] for paper, key in keys_by_paper.items() if key in works}
 
     async def _works(
         self, keys: Sequence[_WorkKey], fields: str, operation: Operation, context: RequestContext
@@ -245,14 +245,14 @@ class OpenAlex:
         self, params: tuple[tuple[str, str], ...], limit: int, operation: Operation, context: RequestContext
     ) -> list[OpenAlexWork]:
         """Return the first works in a list, read page by page. Adds the parameters for fields and paging."""
-        works, wanted = list[OpenAlexWork](), min(limit, _MAX_OFFSET)
-        for number in range(1, -(-wanted // _PAGE) + 1):
-            paging = (("select", FIELDS), ("per_page", str(min(wanted, _PAGE))), ("page", str(number)))
-            page = await self._fetch_page((*params, *paging), operation, context)
+        works, max_works = list[OpenAlexWork](), min(limit, _MAX_OFFSET)
+        for number in range(1, -(-max_works // _PAGE) + 1):
+            page_params = (("select", FIELDS), ("per_page", str(min(max_works, _PAGE))), ("page", str(number)))
+            page = await self._fetch_page((*params, *page_params), operation, context)
             works += page.results
             if not page.results or number * _PAGE >= (page.meta.count or 0):
                 break
-        return works[:wanted]
+        return works[:max_works]
 
     async def _fetch_page(
         self, params: tuple[tuple[str, str], ...], operation: Operation, context: RequestContext
@@ -280,18 +280,20 @@ def _day(text: str) -> dt.date | None:
 
 
 def _locations(work: OpenAlexWork) -> list[_Location]:
-    return [place for place in (work.primary_location, work.best_oa_location, *work.locations) if place]
+    return [location for location in (work.primary_location, work.best_oa_location, *work.locations) if location]
 
 
 def identifiers_of(work: OpenAlexWork) -> Identifiers:
     ids = work.ids or _Ids()
-    addresses = distinct_links(*(url for place in _locations(work) for url in (place.landing_page_url, place.pdf_url)))
+    addresses = distinct_links(
+        *(url for location in _locations(work) for url in (location.landing_page_url, location.pdf_url))
+    )
     return work_identifiers(work_id(work.id), work.doi, ids.pmid, ids.pmcid, addresses)
 
 
 def pdf_urls_of(work: OpenAlexWork) -> tuple[str, ...]:
-    free = (work.best_oa_location, *(place for place in work.locations if place.is_oa))
-    return distinct_links(*(place.pdf_url for place in free if place))
+    free = (work.best_oa_location, *(location for location in work.locations if location.is_oa))
+    return distinct_links(*(location.pdf_url for location in free if location))
 
 
 def paper_of(work: OpenAlexWork) -> Paper | None:

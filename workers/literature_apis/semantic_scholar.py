@@ -71,17 +71,17 @@ class SemanticScholar:
         """Search by relevance, for at most 1,000 results."""
         # Semantic Scholar finds no matches for hyphenated words.
         words = strip_to_words(query).replace("-", " ")
-        found, offset, wanted = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
-        while words and len(found) < wanted:
-            size = min(_PAGE, wanted - len(found), _DEEPEST - offset)
-            paging = (("offset", str(offset)), ("limit", str(size)))
-            params = (("query", words), ("fields", FIELDS), *paging, *_date_params(window))
+        records, offset, max_papers = list[SemanticScholarPaper](), 0, min(limit, _DEEPEST)
+        while words and len(records) < max_papers:
+            size = min(_PAGE, max_papers - len(records), _DEEPEST - offset)
+            page_params = (("offset", str(offset)), ("limit", str(size)))
+            params = (("query", words), ("fields", FIELDS), *page_params, *_date_params(window))
             page = await self._get("search", f"{_GRAPH}/paper/search", params, SearchPage, context) or SearchPage()
-            found += page.data
+            records += page.data
             if page.next is None or page.next <= offset or page.next >= _DEEPEST:
                 break
             offset = page.next
-        return _papers(found, window)[:wanted]
+        return _papers(records, window)[:max_papers]
 
     async def snippets(self, query: str, limit: int, window: Window, context: RequestContext) -> list[Snippet]:
         """Search snippets with two requests: one for the snippets, one for the records of their papers and of the
@@ -96,9 +96,9 @@ class SemanticScholar:
             number for match in matches for number in (match.paper.corpus_id, *match.cited) if number
         )
         records = await self._fetch_batch([f"CorpusId:{number}" for number in numbers], "snippets", context)
-        known = {number: record for number, record in zip(numbers, records, strict=True) if record}
-        made = (_snippet(match, known) for match in matches)
-        return keep_within_window(filter(None, made), window, lambda snippet: snippet.paper.publication_date)
+        records_by_number = {number: record for number, record in zip(numbers, records, strict=True) if record}
+        snippets = (_snippet(match, records_by_number) for match in matches)
+        return keep_within_window(filter(None, snippets), window, lambda snippet: snippet.paper.publication_date)
 
     async def recommend(self, papers: Sequence[Identifiers], limit: int, context: RequestContext) -> list[Paper]:
         names = list(dict.fromkeys(name for paper in papers if (name := request_id(paper))))
@@ -112,30 +112,30 @@ class SemanticScholar:
 
     async def references(self, paper: Identifiers, limit: int, context: RequestContext) -> list[Paper]:
         """Return the references, except those that Semantic Scholar could not match to a paper."""
-        name, found, offset = request_id(paper), list[Paper](), 0
-        while name and len(found) < limit and offset < _DEEPEST_REFERENCE:
+        name, papers, offset = request_id(paper), list[Paper](), 0
+        while name and len(papers) < limit and offset < _DEEPEST_REFERENCE:
             size = min(_REFERENCES_PAGE, _DEEPEST_REFERENCE - offset)
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(size)))
             path = f"{_GRAPH}/paper/{path_segment(name, ':')}/references"
             page = await self._get("references", path, params, ReferencePage, context)
-            found += _papers(datum.paper for datum in page.data) if page else ()
+            papers += _papers(datum.paper for datum in page.data) if page else ()
             if page is None or page.next is None or page.next <= offset:
                 break
             offset = page.next
-        return found[:limit]
+        return papers[:limit]
 
     async def citing(self, paper: Identifiers, limit: int, window: Window, context: RequestContext) -> list[Paper]:
         """Return citing papers among the first few thousand listed, because the API cannot filter this list by date."""
-        name, found, offset = request_id(paper), list[Paper](), 0
+        name, papers, offset = request_id(paper), list[Paper](), 0
         for _ in range(_MAX_CITING_PAGES if name else 0):
             params = (("fields", FIELDS), ("offset", str(offset)), ("limit", str(_REFERENCES_PAGE)))
             path = f"{_GRAPH}/paper/{path_segment(name, ':')}/citations"
             page = await self._get("citations", path, params, CitingPage, context)
-            found += _papers((datum.paper for datum in page.data), window) if page else ()
-            if page is None or page.next is None or page.next <= offset or len(found) >= limit:
+            papers += _papers((datum.paper for datum in page.data), window) if page else ()
+            if page is None or page.next is None or page.next <= offset or len(papers) >= limit:
                 break
             offset = page.next
-        return found[:limit]
+        return papers[:limit]
 
     async def resolve(self, papers: Sequence[Identifiers], context: RequestContext) -> list[Paper | None]:
         found = await self._records(papers, "papers", context)
@@ -149,10 +149,10 @@ class SemanticScholar:
     async def _records(
         self, papers: Sequence[Identifiers], operation: Operation, context: RequestContext
     ) -> dict[Identifiers, SemanticScholarPaper]:
-        named = {paper: name for paper in papers if (name := request_id(paper))}
-        names = list(dict.fromkeys(named.values()))
+        request_ids = {paper: name for paper in papers if (name := request_id(paper))}
+        names = list(dict.fromkeys(request_ids.values()))
         found = dict(zip(names, await self._fetch_batch(names, operation, context), strict=True))
-        return {paper: record for paper, name in named.items() if (record := found[name])}
+        return {paper: record for paper, name in request_ids.items() if (record := found[name])}
 
     async def _fetch_batch(
         self, names: Sequence[str], operation: Operation, context: RequestContext
@@ -160,10 +160,10 @@ class SemanticScholar:
         """Return one record per name, in order; None for an unknown name."""
         records = list[SemanticScholarPaper | None]()
         for start in range(0, len(names), _BATCH - 1):
-            asked = names[start : start + _BATCH - 1]
-            body = json.dumps({"ids": [*asked, _ALWAYS_KNOWN]})
+            batch = names[start : start + _BATCH - 1]
+            body = json.dumps({"ids": [*batch, _ALWAYS_KNOWN]})
             request = SourceRequest(SOURCE, operation, f"{_GRAPH}/paper/batch", (("fields", FIELDS),), body)
-            answer = await fetch_parsed(self.remote, request, context, partial(_read_batch, size=len(asked) + 1))
+            answer = await fetch_parsed(self.remote, request, context, partial(_read_batch, size=len(batch) + 1))
             records += answer[:-1]
         return records
 
@@ -179,19 +179,21 @@ class SemanticScholar:
         params = (("limit", str(min(limit + len(names), _MAX_RECOMMENDED))), ("fields", FIELDS))
         if len(names) == 1:
             path = f"{_RECOMMENDATIONS}/papers/forpaper/{path_segment(names[0], ':')}"
-            for_one = await self._get("neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context)
-            if for_one is None or for_one.papers:
-                return for_one.papers if for_one else None
+            single_paper_list = await self._get(
+                "neighbours", path, (*params, ("from", "all-cs")), RecommendedPapers, context
+            )
+            if single_paper_list is None or single_paper_list.papers:
+                return single_paper_list.papers if single_paper_list else None
         body = json.dumps({"positivePaperIds": names})
         request = SourceRequest(SOURCE, "neighbours", f"{_RECOMMENDATIONS}/papers/", params, body)
-        for_all = await fetch_json(self.remote, request, context, RecommendedPapers)
-        return for_all.papers if for_all else None
+        all_papers_list = await fetch_json(self.remote, request, context, RecommendedPapers)
+        return all_papers_list.papers if all_papers_list else None
 
     async def _get(
-        self, operation: Operation, path: str, params: Params, shape: type[S], context: RequestContext
+        self, operation: Operation, path: str, params: Params, model: type[S], context: RequestContext
     ) -> S | None:
         """Return the parsed response, or None if Semantic Scholar does not know the requested item."""
-        return await fetch_json(self.remote, SourceRequest(SOURCE, operation, path, params), context, shape)
+        return await fetch_json(self.remote, SourceRequest(SOURCE, operation, path, params), context, model)
 
 
 def _read_batch(response: SourceResponse, size: int) -> tuple[SemanticScholarPaper | None, ...]:
@@ -227,11 +229,11 @@ def _is_same_paper(identifiers: Identifiers, other: Identifiers) -> bool:
     return any(left and left == right for left, right in pairs)
 
 
-def _snippet(match: SnippetMatch, known: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
+def _snippet(match: SnippetMatch, records_by_number: Mapping[str, SemanticScholarPaper]) -> Snippet | None:
     """Convert a match to a snippet, or return None if its paper's record is missing or it has no text."""
-    record, text = known.get(match.paper.corpus_id), clean_prose(match.snippet.text)
+    record, text = records_by_number.get(match.paper.corpus_id), clean_prose(match.snippet.text)
     paper = paper_of(record) if record else None
     if paper is None or not text:
         return None
-    cited = (identifiers_of(known[number]) for number in match.cited if number in known)
+    cited = (identifiers_of(records_by_number[number]) for number in match.cited if number in records_by_number)
     return Snippet(paper, snippet_section(match), text, tuple(item for item in cited if item != Identifiers()))

@@ -174,8 +174,8 @@ def request_id(paper: Identifiers) -> str:
         return paper.s2
     if (arxiv := arxiv_id(paper.arxiv)) and arxiv.isascii():
         return f"ARXIV:{arxiv}"
-    if registered := doi(paper.doi):
-        return f"DOI:{registered}"
+    if valid_doi := doi(paper.doi):
+        return f"DOI:{valid_doi}"
     if _ACL.fullmatch(paper.acl):
         return f"ACL:{paper.acl}"
     if _DIGITS.fullmatch(paper.pubmed):

@@ -37,5 +37,5 @@ class Unpaywall:
             return ()
         request = SourceRequest(_SOURCE, "open_access", path_segment(paper.doi))
         record = await fetch_json(self.remote, request, context, _Record)
-        places = (record.best_oa_location, *record.oa_locations) if record else ()
-        return distinct_links(*(place.url_for_pdf for place in places if place))
+        locations = (record.best_oa_location, *record.oa_locations) if record else ()
+        return distinct_links(*(location.url_for_pdf for location in locations if location))

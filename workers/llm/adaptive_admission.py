@@ -258,9 +258,9 @@ class Admission:
         ahead of those that are not."""
         if self._share is not None:
             self._share.want(lambda: self.in_flight, lambda: self._gate.waiting, self._share_changed)
-        place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
-        with urgency.watched(lambda: place.prioritise(_URGENT)):
-            slot = await self._gate.acquire(place)
+        queue_place = Place[AdmittedRequest](_URGENT if urgency.urgent else _OTHER)
+        with urgency.watched(lambda: queue_place.prioritise(_URGENT)):
+            slot = await self._gate.acquire(queue_place)
         try:
             yield slot
         finally:

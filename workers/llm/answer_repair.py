@@ -92,9 +92,9 @@ class Asking:
     """Whether the endpoint has been found not to report usage."""
 
     def __post_init__(self) -> None:
-        first, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
-        self._spread = wait_random(0, first)
-        self._backoff = wait_exponential(multiplier=first, max=longest) + self._spread
+        initial_seconds, longest = self.settings.backoff_initial_seconds, self.settings.backoff_max_seconds
+        self._spread = wait_random(0, initial_seconds)
+        self._backoff = wait_exponential(multiplier=initial_seconds, max=longest) + self._spread
 
     def may_pass(self, error: BaseException) -> bool:
         """Return whether to retry. A transient failure is not retried if the endpoint asks for a longer wait than the
@@ -108,8 +108,8 @@ class Asking:
         """Return the delay before a retry: the endpoint's requested wait plus jitter or, if it requested none,
         exponential backoff with jitter."""
         failure = state.outcome.exception() if state.outcome is not None else None
-        asked = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
-        return self._backoff(state) if asked is None else asked + self._spread(state)
+        requested_seconds = failure.retry_after if isinstance(failure, TransientLlmFailure) else None
+        return self._backoff(state) if requested_seconds is None else requested_seconds + self._spread(state)
 
 
 class Conversation(Generic[In, Out]):
@@ -128,50 +128,54 @@ class Conversation(Generic[In, Out]):
         citations. If the task has advice on a valid answer, the answer is sent back once, and used unless a better one
         follows. Raises an LlmError if there is no usable answer, BudgetExhausted if the budget does not allow another
         attempt."""
-        usage, redacted, tries = self._usage, None, 0
-        advised: Out | None = None
+        usage, without_unknown_citations, attempts = self._usage, None, 0
+        improvable_answer: Out | None = None
         try:
             while True:
-                tries += 1
+                attempts += 1
                 completion = await self._send()
                 given = parse_answer(completion, self._task.output)
                 parsed = self._check_rules(given)
-                if parsed.value is not None and advised is None and tries <= self._asking.settings.repair_attempts:
-                    parsed, advised = self._apply_advice(parsed)
-                elif advised is not None and parsed.value is None:
+                if (
+                    parsed.value is not None
+                    and improvable_answer is None
+                    and attempts <= self._asking.settings.repair_attempts
+                ):
+                    parsed, improvable_answer = self._apply_advice(parsed)
+                elif improvable_answer is not None and parsed.value is None:
                     break
                 if parsed.fault is not None:
                     usage.faults.append(parsed.fault)
                 if parsed.value is not None:
                     return parsed.value
-                redacted = self._without_unknown_citations(given) or redacted
-                cut_off = sum(fault.kind == "truncated" for fault in usage.faults)
-                if tries > self._asking.settings.repair_attempts or cut_off > 1:
+                without_unknown_citations = self._without_unknown_citations(given) or without_unknown_citations
+                times_cut_off = sum(fault.kind == "truncated" for fault in usage.faults)
+                if attempts > self._asking.settings.repair_attempts or times_cut_off > 1:
                     break
                 self._request = build_repair_request(
                     self._request, completion, parsed, self._asking.settings, self._question
                 )
         except (LlmError, BudgetExhausted):
-            if redacted is None and advised is None:
+            if without_unknown_citations is None and improvable_answer is None:
                 raise
-        if advised is not None:
-            return advised
-        if redacted is None:
-            raise self._no_answer(tries)
-        usage.redacted = redacted.sentences
-        value: Out = redacted.value
+        if improvable_answer is not None:
+            return improvable_answer
+        if without_unknown_citations is None:
+            raise self._no_answer(attempts)
+        usage.redacted = without_unknown_citations.sentences
+        value: Out = without_unknown_citations.value
         return value
 
     def _no_answer(self, tries: int) -> LlmError:
         faults = tuple(self._usage.faults)
-        last = faults[-1]
+        last_fault = faults[-1]
         message = (
             f"Model {self._request.model!r} gave no valid answer to task {self._task.name} in {tries} "
-            f"{'try' if tries == 1 else 'tries'}. Last fault: {last.detail}."
+            f"{'try' if tries == 1 else 'tries'}. Last fault: {last_fault.detail}."
         )
-        if last.kind == "refused_request":
-            return RequestRefused(message, "", faults, last.detail)
-        return (AnswerRefused if last.kind == "refusal" else MalformedAnswer)(message, faults=faults)
+        if last_fault.kind == "refused_request":
+            return RequestRefused(message, "", faults, last_fault.detail)
+        return (AnswerRefused if last_fault.kind == "refusal" else MalformedAnswer)(message, faults=faults)
 
     def _check_rules(self, parsed: ParsedAnswer[Out]) -> ParsedAnswer[Out]:
         """Check the cleaned answer against the task's rules that the schema cannot express. A violation replaces an
@@ -232,17 +236,17 @@ class Conversation(Generic[In, Out]):
         """Send the request once, within the budget, and count its usage."""
         run, request, usage, lengths = self._run, self._request, self._usage, self._asking.lengths
         estimate, price = request.prompt_tokens, usage.price
-        most = 0.0 if price is None else price.cost(estimate, lengths.expected(request))
-        reservation = await run.budget.reserve(most, estimate)
+        max_cost = 0.0 if price is None else price.cost(estimate, lengths.expected(request))
+        reservation = await run.budget.reserve(max_cost, estimate)
         requester = Requester(run.id, current_urgency())
         spent_usd, spent_tokens = usage.cost_usd or 0.0, usage.prompt_tokens
         try:
             result = await self._complete(request, requester)
             if requester.sends:
                 self._note_missing_usage(result.completion)
-                billed, written = request.usage(result.completion)
-                lengths.add(request, written)
-                usage.add_answer(result.waited, billed, written, result.completion.cached_prompt_tokens)
+                billed_tokens, written_tokens = request.usage(result.completion)
+                lengths.add(request, written_tokens)
+                usage.add_answer(result.waited, billed_tokens, written_tokens, result.completion.cached_prompt_tokens)
         except TransientLlmFailure as failure:
             usage.faults.append(failure.fault)
             if failure.read is not None:
@@ -255,9 +259,9 @@ class Conversation(Generic[In, Out]):
             raise
         finally:
             usage.add_sends(requester)
-            billed = usage.prompt_tokens - spent_tokens
-            cost = None if price is None and billed else (usage.cost_usd or 0.0) - spent_usd
-            run.budget.settle(reservation, cost, billed)
+            billed_tokens = usage.prompt_tokens - spent_tokens
+            cost = None if price is None and billed_tokens else (usage.cost_usd or 0.0) - spent_usd
+            run.budget.settle(reservation, cost, billed_tokens)
         return result.completion
 
     async def _complete(self, request: ChatRequest, requester: Requester) -> ChatResult:
@@ -301,19 +305,23 @@ def build_repair_request(
 ) -> ChatRequest:
     """Return a request that asks again, with the validator's error messages. Only the last unusable answer is included,
     so that the prompt does not keep growing."""
-    answer, quoted, max_tokens = (completion.text or completion.refusal).strip(), MAX_QUOTED_CHARS, request.max_tokens
+    answer, max_quoted, max_tokens = (
+        (completion.text or completion.refusal).strip(),
+        MAX_QUOTED_CHARS,
+        request.max_tokens,
+    )
     if parsed.fault is not None and parsed.fault.kind == "truncated":
         complaint = prompt_template("shorter").substitute()
         if _repeats_itself(answer):
-            quoted = _QUOTED_RUN_ON
+            max_quoted = _QUOTED_RUN_ON
         else:
             max_tokens = max(max_tokens, min(2 * max_tokens, settings.max_answer_tokens))
     else:
         errors = "\n".join(f"- {error}" for error in parsed.errors)
         complaint = prompt_template("repair").substitute(errors=errors)
-    quoted, max_tokens = question.room_for_repair(quoted, max_tokens)
+    max_quoted, max_tokens = question.room_for_repair(max_quoted, max_tokens)
     return request._replace(
-        repair_messages=(ChatMessage("assistant", answer[:quoted] or _NO_ANSWER), ChatMessage("user", complaint)),
+        repair_messages=(ChatMessage("assistant", answer[:max_quoted] or _NO_ANSWER), ChatMessage("user", complaint)),
         max_tokens=max_tokens,
         repair_attempt=request.repair_attempt + 1,
     )

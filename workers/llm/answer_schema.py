@@ -98,20 +98,20 @@ def _bound(node: dict[str, Any], name: str, bounds: AnswerBounds) -> None:
         _bound(part, field, bounds)
     if node.get("type") == "array":
         _bound(node["items"], name, bounds)
-        most = min(bounds.entries.get(name, _MAX_ENTRIES), node.get("maxItems", _MAX_ENTRIES))
-        node["maxItems"] = most if bounds.labels.get(name, [""]) else 0
-        if least := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
-            node["minItems"] = least
+        max_entries = min(bounds.entries.get(name, _MAX_ENTRIES), node.get("maxItems", _MAX_ENTRIES))
+        node["maxItems"] = max_entries if bounds.labels.get(name, [""]) else 0
+        if min_entries := min(max(node.get("minItems", 0), bounds.least.get(name, 0)), node["maxItems"]):
+            node["minItems"] = min_entries
         if name in bounds.lists:
             _bind_entries(node, bounds.lists[name])
     elif node.get("type") == "string" and "enum" not in node:
         if labels := bounds.labels.get(name) or (bounds.words.get(name) == 0 and [""]):
             node["enum"] = list(labels)
         else:
-            stated = map(int, _STATED_WORDS.findall(node.get("description", "")))
-            most = _CHARS_A_WORD * bounds.words.get(name, max(stated, default=0)) or _MAX_CHARS
-            if most <= _MAX_COUNTED_CHARS:
-                node["maxLength"] = most
+            stated_limits = map(int, _STATED_WORDS.findall(node.get("description", "")))
+            max_entries = _CHARS_A_WORD * bounds.words.get(name, max(stated_limits, default=0)) or _MAX_CHARS
+            if max_entries <= _MAX_COUNTED_CHARS:
+                node["maxLength"] = max_entries
 
 
 def _bind_entries(node: dict[str, Any], entries: LabelledList) -> None:
@@ -160,22 +160,22 @@ def _copy_schema(
 
 def _is_recursive(name: str, definitions: Mapping[str, Any]) -> bool:
     """Return whether a definition contains itself."""
-    reached: set[str] = set()
-    left = [name]
-    while left:
-        found = _references(definitions[left.pop()])
-        if name in found:
+    reachable: set[str] = set()
+    unvisited = [name]
+    while unvisited:
+        references = _references(definitions[unvisited.pop()])
+        if name in references:
             return True
-        left += found - reached
-        reached |= found
+        unvisited += references - reachable
+        reachable |= references
     return False
 
 
 def _references(node: object) -> set[str]:
     """Return the names of all definitions to which a schema refers directly."""
     if isinstance(node, dict):
-        own = {str(node["$ref"]).rpartition("/")[2]} if isinstance(node.get("$ref"), str) else set()
-        return own.union(*(_references(value) for key, value in node.items() if key != "$defs"))
+        own_references = {str(node["$ref"]).rpartition("/")[2]} if isinstance(node.get("$ref"), str) else set()
+        return own_references.union(*(_references(value) for key, value in node.items() if key != "$defs"))
     if isinstance(node, list):
         return set().union(*map(_references, node))
     return set()
@@ -189,21 +189,21 @@ def make_strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_node_strict(
-    node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]
+    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
 ) -> dict[str, Any]:
     if "$ref" in node and len(node.keys() - _DROPPED) > 1:
-        return _inline_reference(node, root, place, seen)
+        return _inline_reference(node, root, place, enclosing)
     result = {key: value for key, value in node.items() if key not in _DROPPED}
     if "oneOf" in result:
         result["anyOf"] = result.pop("oneOf")
     if "const" in result:
         result["enum"] = [result.pop("const")]
     if result.get("type") == "object":
-        result |= _closed(result, root, place, seen)
+        result |= _closed(result, root, place, enclosing)
     if isinstance(result.get("items"), Mapping):
-        result["items"] = _make_node_strict(result["items"], root, f"{place}[]", seen)
+        result["items"] = _make_node_strict(result["items"], root, f"{place}[]", enclosing)
     if "anyOf" in result:
-        result["anyOf"] = [_make_node_strict(option, root, place, seen) for option in result["anyOf"]]
+        result["anyOf"] = [_make_node_strict(option, root, place, enclosing) for option in result["anyOf"]]
     if "$defs" in result:
         result["$defs"] = {
             name: _make_node_strict(definition, root, name, (name,)) for name, definition in result["$defs"].items()
@@ -211,26 +211,26 @@ def _make_node_strict(
     return result
 
 
-def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]) -> dict[str, Any]:
+def _closed(node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]) -> dict[str, Any]:
     if node.get("additionalProperties", True) is not False:
         raise ValueError(
             f"{place} allows any keys, but an answer must declare all of its keys. Use a model with "
             "extra='forbid', and a list of such models instead of a mapping."
         )
     properties = {
-        name: _make_node_strict(property_, root, f"{place}.{name}", seen)
+        name: _make_node_strict(property_, root, f"{place}.{name}", enclosing)
         for name, property_ in node.get("properties", {}).items()
     }
     return {"properties": properties, "required": list(properties)}
 
 
 def _inline_reference(
-    node: Mapping[str, Any], root: Mapping[str, Any], place: str, seen: tuple[str, ...]
+    node: Mapping[str, Any], root: Mapping[str, Any], place: str, enclosing: tuple[str, ...]
 ) -> dict[str, Any]:
     """Replace a reference by its definition, unless the definition is recursive. Strict mode allows no other keywords
     beside a reference."""
     name = str(node["$ref"]).rpartition("/")[2]
-    if name in seen:
+    if name in enclosing:
         return {"$ref": node["$ref"]}
     siblings = {key: value for key, value in node.items() if key != "$ref"}
-    return _make_node_strict({**root["$defs"][name], **siblings}, root, place, (*seen, name))
+    return _make_node_strict({**root["$defs"][name], **siblings}, root, place, (*enclosing, name))

@@ -58,13 +58,13 @@ class _Message(BaseModel):
         """Return the answer: the content or, without content, a tool call's arguments or, if the model has `finished`,
         the reasoning."""
         content = self.content or ""
-        said = content if isinstance(content, str) else "".join(part.said for part in content)
-        if said.strip():
-            return said
+        text = content if isinstance(content, str) else "".join(part.said for part in content)
+        if text.strip():
+            return text
         with suppress(ValidationError, IndexError, TypeError):
             arguments = _ToolCall.model_validate(self.tool_calls[0]).function.arguments
             return arguments if isinstance(arguments, str) else json.dumps(arguments)
-        return self.reasoning_content if finished and isinstance(self.reasoning_content, str) else said
+        return self.reasoning_content if finished and isinstance(self.reasoning_content, str) else text
 
 
 class _Choice(BaseModel):
@@ -107,8 +107,8 @@ def _read(usage: Any) -> ReadTokens:
     counts = usage if isinstance(usage, dict) else {}
     prompt, completion = _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens"))
     details = counts.get("prompt_tokens_details")
-    reported = (details.get("cached_tokens") if isinstance(details, dict) else None, *map(counts.get, _CACHED))
-    cached = next((count for item in reported if (count := _count(item)) is not None), 0)
+    cached_counts = (details.get("cached_tokens") if isinstance(details, dict) else None, *map(counts.get, _CACHED))
+    cached = next((count for item in cached_counts if (count := _count(item)) is not None), 0)
     return ReadTokens(prompt, completion, cached if prompt is None else min(cached, prompt))
 
 
@@ -124,17 +124,17 @@ def parse_completion(body: bytes) -> Completion:
     """Parse a chat completion, streamed or not. A response without choices counts as an empty answer. Raises
     ValueError, which does not quote the body, if the body is not a chat completion."""
     if body.lstrip()[:6] in (b"data: ", b"data:{") or body.startswith((b": ", b"event:")):
-        return _streamed(body)
+        return _join_stream_events(body)
     try:
         parsed = _Body.model_validate_json(body)
     except ValidationError as error:
         with suppress(ValidationError):
-            used = _read(_Wordless.model_validate_json(body).usage)
-            return Completion("", "", "", *used)
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"]) or "body"
-        raise ValueError(f"not a chat completion: {place}: {first['msg']}") from None
-    choice, used = parsed.choices[0], _read(parsed.usage)
+            token_counts = _read(_Wordless.model_validate_json(body).usage)
+            return Completion("", "", "", *token_counts)
+        first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(step) for step in first_error["loc"]) or "body"
+        raise ValueError(f"not a chat completion: {place}: {first_error['msg']}") from None
+    choice, token_counts = parsed.choices[0], _read(parsed.usage)
     text = choice.message.text(choice.finish_reason == "stop")
     if choice.error is not None and not text:
         raise ValueError("not a chat completion: the choice contains an error")
@@ -142,13 +142,13 @@ def parse_completion(body: bytes) -> Completion:
         text=text,
         refusal=choice.message.refusal or "",
         finish_reason=str(choice.finish_reason or ""),
-        prompt_tokens=used.prompt,
-        completion_tokens=used.completion,
-        cached_prompt_tokens=used.cached,
+        prompt_tokens=token_counts.prompt,
+        completion_tokens=token_counts.completion,
+        cached_prompt_tokens=token_counts.cached,
     )
 
 
-def _streamed(body: bytes) -> Completion:
+def _join_stream_events(body: bytes) -> Completion:
     """Join the events of a stream. Some endpoints send a stream even if none was requested."""
     events = []
     for line in body.splitlines():
@@ -163,8 +163,8 @@ def _streamed(body: bytes) -> Completion:
     choices = [choice for event in events for choice in event.choices[:1]]
     text = "".join(choice.delta.text(finished=False) for choice in choices)
     reasons = [str(choice.finish_reason) for choice in choices if choice.finish_reason]
-    used = _read(next((event.usage for event in reversed(events) if event.usage), None))
-    return Completion(text, "", reasons[-1] if reasons else "length", *used)
+    token_counts = _read(next((event.usage for event in reversed(events) if event.usage), None))
+    return Completion(text, "", reasons[-1] if reasons else "length", *token_counts)
 
 
 def error_in(body: object) -> Mapping[str, Any] | None:
@@ -174,8 +174,8 @@ def error_in(body: object) -> Mapping[str, Any] | None:
     if body.get("object") == "error":
         return {"error": body}
     choices = body.get("choices")
-    first = choices[0] if isinstance(choices, list) and choices else None
-    for holder in (body, first):
+    first_choice = choices[0] if isinstance(choices, list) and choices else None
+    for holder in (body, first_choice):
         if isinstance(holder, dict) and isinstance(error := holder.get("error"), dict | str):
             return {"error": error if isinstance(error, dict) else {"message": error, "code": holder.get("code")}}
     return None
@@ -287,15 +287,15 @@ class ChatRequest(NamedTuple):
         return body
 
     def _messages(self, dialect: Dialect) -> list[dict[str, str]]:
-        *before, question = self.messages
+        *earlier_messages, question = self.messages
         if dialect.structured != "json_schema":
             # The schema comes last, so that the prefix shared by many prompts stays the same for the server's cache.
             instruction = prompt_template("schema").substitute(schema=self.schema)
             question = question._replace(content=f"{question.content}\n\n{instruction}")
-        if not dialect.system and before:
-            texts = [message.content for message in (*before, question)]
-            before, question = [], question._replace(content="\n\n".join(texts))
-        return [message._asdict() for message in (*before, question, *self.repair_messages)]
+        if not dialect.system and earlier_messages:
+            texts = [message.content for message in (*earlier_messages, question)]
+            earlier_messages, question = [], question._replace(content="\n\n".join(texts))
+        return [message._asdict() for message in (*earlier_messages, question, *self.repair_messages)]
 
 
 class WaitedFor(NamedTuple):
@@ -377,5 +377,7 @@ def estimated_tokens(*texts: str) -> int:
     based on each character's first byte, which indicates the script."""
     data = "".join(texts).encode("utf-8", "surrogatepass")
     # `bytes.translate` is faster than a loop, and prompts are long.
-    counted = sum(weight * (len(data) - len(data.translate(None, first))) for first, weight in _CLASSES)
-    return math.floor(counted) + 1
+    weighted_bytes = sum(
+        weight * (len(data) - len(data.translate(None, characters))) for characters, weight in _CLASSES
+    )
+    return math.floor(weighted_bytes) + 1

@@ -48,23 +48,23 @@ class ContextWindows:
         """Context windows stated in refusals, by model."""
 
     def of(self, model: str) -> int | None:
-        listed = self._listed.get(model) or self._listed.get(_ANY_MODEL)
-        return self._learnt.get(model) or self._configured or listed
+        listed_tokens = self._listed.get(model) or self._listed.get(_ANY_MODEL)
+        return self._learnt.get(model) or self._configured or listed_tokens
 
-    def add(self, listed: Mapping[str, int]) -> None:
+    def add(self, tokens_by_model: Mapping[str, int]) -> None:
         """Add the context windows that the endpoint lists."""
-        self._listed = listed or self._listed
+        self._listed = tokens_by_model or self._listed
 
-    def learn(self, model: str, refused: RequestRefused, asked_with: int | None) -> bool:
+    def learn(self, model: str, refusal: RequestRefused, asked_with: int | None) -> bool:
         """Update the window after a question that was cut to `asked_with` tokens was refused. Return whether a shorter
         question could be accepted."""
-        named, known = refused.context_tokens, self.of(model)
-        if named is None:
+        named_tokens, known_tokens = refusal.context_tokens, self.of(model)
+        if named_tokens is None:
             return False
-        if known is None or named < known:
-            self._learnt[model] = named
-        elif known == asked_with:  # the endpoint counts more tokens than we estimate
-            self._learnt[model] = math.floor(known * _SHRINK)
+        if known_tokens is None or named_tokens < known_tokens:
+            self._learnt[model] = named_tokens
+        elif known_tokens == asked_with:  # the endpoint counts more tokens than we estimate
+            self._learnt[model] = math.floor(known_tokens * _SHRINK)
         return True
 
 
@@ -109,9 +109,9 @@ class FittedQuestion(NamedTuple, Generic[In]):
         at most `max_tokens`, fit into the window together with the question."""
         if self.window is None:
             return quoted, max_tokens
-        room = max(_MIN_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
-        quoted = min(quoted, int(room * _QUOTED_SHARE))
-        return quoted, min(max_tokens, room - quoted)
+        max_answer_tokens = max(_MIN_ANSWER_TOKENS, self.window - 4 * _OVERHEAD_TOKENS - self.tokens)
+        quoted = min(quoted, int(max_answer_tokens * _QUOTED_SHARE))
+        return quoted, min(max_tokens, max_answer_tokens - quoted)
 
 
 def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: int) -> FittedQuestion[In]:
@@ -131,8 +131,8 @@ def fit_question(task: Task[In, Any], data: In, window: int | None, max_tokens: 
         if tokens <= cutter.max_tokens:
             break
         question, tokens = cutter.cut(question, field, range(1, len(getattr(data, field)) + 1), operator.getitem)
-        if (lost := len(getattr(data, field)) - len(getattr(question, field))) > 0:
-            dropped.append((noun, lost))
+        if (removed := len(getattr(data, field)) - len(getattr(question, field))) > 0:
+            dropped.append((noun, removed))
     idea = getattr(question, "idea", None)
     if tokens > cutter.max_tokens and isinstance(idea, str):
         sizes = range(_MIN_IDEA_CHARS, len(idea), _STEP_CHARS)
@@ -159,10 +159,10 @@ class _Cutter(Generic[In]):
     ) -> tuple[In, int]:
         """Return the question with the longest beginning of the field that fits (or, if none fits, the shortest), and
         its number of tokens."""
-        whole = getattr(question, field)
+        content = getattr(question, field)
 
         def shortened(size: int) -> In:
-            return question.model_copy(update={field: beginning(whole, slice(size))})
+            return question.model_copy(update={field: beginning(content, slice(size))})
 
         def tokens(size: int) -> int:
             return self.tokens(self._task.messages(shortened(size)))

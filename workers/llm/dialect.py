@@ -56,31 +56,31 @@ class Dialect(NamedTuple):
         if failure.reason != "bad_request" or failure.status not in _FORM_STATUSES:
             return None
         text = failure.body.text
-        named = [(match.start(), name) for name, pattern in _NAMES if (match := pattern.search(text))]
-        for _, name in sorted(named):
-            if (other := self._without(name, failure.body, max_tokens)) is not None:
-                return other
+        named_features = [(match.start(), name) for name, pattern in _NAMES if (match := pattern.search(text))]
+        for _, name in sorted(named_features):
+            if (dialect := self._without(name, failure.body, max_tokens)) is not None:
+                return dialect
         return self._simpler() if guess and (not failure.body.message or "parameter" in text) else None
 
     def _without(self, name: str, body: ErrorBody, max_tokens: int) -> "Dialect | None":
         """Return the dialect without the feature named in a refusal; None if the request did not use it."""
-        changed: Dialect | None
+        dialect: Dialect | None
         match name:
             case "structured":
-                changed = self._replace(structured=_PLAINER[self.structured]) if self.steps_down else None
+                dialect = self._replace(structured=_PLAINER[self.structured]) if self.steps_down else None
             case "tokens":
-                changed = self._with_fewer_tokens(body, max_tokens)
+                dialect = self._with_fewer_tokens(body, max_tokens)
             case "reasoning_effort":
-                changed = self._replace(reasoning_effort=None)
+                dialect = self._replace(reasoning_effort=None)
             case "stream":
-                changed = self._replace(stream=True)
+                dialect = self._replace(stream=True)
             case "temperature":
-                changed = self._replace(temperature=False)
+                dialect = self._replace(temperature=False)
             case "seed":
-                changed = self._replace(seed=False)
+                dialect = self._replace(seed=False)
             case _:
-                changed = self._replace(system=False)
-        return None if changed == self else changed
+                dialect = self._replace(system=False)
+        return None if dialect == self else dialect
 
     def _with_fewer_tokens(self, body: ErrorBody, max_tokens: int) -> "Dialect | None":
         if (
@@ -89,12 +89,12 @@ class Dialect(NamedTuple):
             and body.mentions(*_UNSUPPORTED)
         ):
             return self._replace(tokens_field="max_completion_tokens")
-        asked = min(max_tokens, self.most_tokens or max_tokens)
-        found = _NUMBER.findall(body.message)
-        numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in found)
-        named = [number for number in numbers if _MIN_TOKENS <= number < asked]
-        most = max(named, default=asked // 2)
-        return self._replace(most_tokens=most) if most >= _MIN_TOKENS else None
+        requested_tokens = min(max_tokens, self.most_tokens or max_tokens)
+        number_texts = _NUMBER.findall(body.message)
+        numbers = (int(re.sub(r"\D", "", number)) - bool(exclusive) for number, exclusive in number_texts)
+        stated_limits = [number for number in numbers if _MIN_TOKENS <= number < requested_tokens]
+        new_limit = max(stated_limits, default=requested_tokens // 2)
+        return self._replace(most_tokens=new_limit) if new_limit >= _MIN_TOKENS else None
 
     def _simpler(self) -> "Dialect | None":
         """Return a simpler dialect, after a refusal that does not state its cause."""

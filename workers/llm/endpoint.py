@@ -105,10 +105,10 @@ class LlmEndpoint:
             sent_at = self._clock.monotonic()
             requester.sent(sent_at)
 
-        wanted_at = self._clock.monotonic()
+        requested_at = self._clock.monotonic()
         with ASKED.track_inprogress():
-            async with self.admission.admitted(requester.urgency) as admitted:
-                TURN_WAITS.labels("llm", request.model).observe(self._clock.monotonic() - wanted_at)
+            async with self.admission.admitted(requester.urgency) as admitted_request:
+                TURN_WAITS.labels("llm", request.model).observe(self._clock.monotonic() - requested_at)
                 try:
                     with IN_FLIGHT.track_inprogress():
                         completion = await self._send(request.model, request.body, on_send, request.max_tokens)
@@ -116,14 +116,14 @@ class LlmEndpoint:
                     if failure.overloaded:
                         # A request is not retried after a longer wait, so such a wait should not pause others either.
                         bearable = (failure.retry_after or 0.0) <= self._settings.retry_after_max_seconds
-                        read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
-                        admitted.record_turned_away(failure.retry_after if bearable else None, read)
+                        tokens_read = 0 if failure.read is None else sum(request.usage_without_answer(failure.read))
+                        admitted_request.record_turned_away(failure.retry_after if bearable else None, tokens_read)
                     raise
                 finally:
                     LIMIT.set(self.admission.most)
-                read, written = request.usage(completion)
-                kind = (request.model, request.task, read.bit_length(), written.bit_length())
-                admitted.record_response(kind, self._clock.monotonic() - sent_at, read + written)
+                tokens_read, tokens_written = request.usage(completion)
+                kind = (request.model, request.task, tokens_read.bit_length(), tokens_written.bit_length())
+                admitted_request.record_response(kind, self._clock.monotonic() - sent_at, tokens_read + tokens_written)
         return ChatResult(completion)
 
     async def transfer(
@@ -184,13 +184,13 @@ class LlmEndpoint:
 
     def _new_admission(self, state: SharedState | None) -> Admission:
         settings, monotonic = self._settings, self._clock.monotonic
-        most = settings.concurrency.max
-        limit = AdaptiveLimit(min(settings.concurrency.start, most), most)
+        max_in_flight = settings.concurrency.max
+        limit = AdaptiveLimit(min(settings.concurrency.start, max_in_flight), max_in_flight)
         if state is None:
             return Admission(limit, monotonic)
-        whose = hashlib.sha256(f"{settings.base_url} {self._secret}".encode()).hexdigest()[:32]
+        account_hash = hashlib.sha256(f"{settings.base_url} {self._secret}".encode()).hexdigest()[:32]
         tokens = None if settings.tokens_per_minute is None else TokenBudget(settings.tokens_per_minute)
-        return Admission(limit, monotonic, ProcessShare(state, f"llm {whose}", most, monotonic), tokens)
+        return Admission(limit, monotonic, ProcessShare(state, f"llm {account_hash}", max_in_flight, monotonic), tokens)
 
     async def _send(
         self,
@@ -214,13 +214,13 @@ class LlmEndpoint:
             try:
                 completion = self._completion(response)
             except PermanentLlmFailure as failure:
-                other = dialect.adapted(failure, max_tokens, guess=model not in self._answering)
-                if other is None:
+                adapted_dialect = dialect.adapted(failure, max_tokens, guess=model not in self._answering)
+                if adapted_dialect is None:
                     raise (failure.of_question() if model in self._answering else failure) from None
                 # Another request in flight may have changed the dialect in the meantime.
                 if self.dialect(model) == dialect:
-                    self._dialects[model] = other
-                    _LOG.info("model %s refused a request: %s; new dialect: %s", model, failure, other)
+                    self._dialects[model] = adapted_dialect
+                    _LOG.info("model %s refused a request: %s; new dialect: %s", model, failure, adapted_dialect)
             else:
                 self._answering.add(model)
                 return completion
@@ -228,10 +228,10 @@ class LlmEndpoint:
     def _completion(self, response: HttpResponse) -> Completion:
         """Parse a response into a completion. Raises TransientLlmFailure or PermanentLlmFailure if it is none."""
         if response.status >= 400:
-            unfinished = extract_rejected_generation(read_json(response.body))
-            if unfinished is None:
+            rejected_generation = extract_rejected_generation(read_json(response.body))
+            if rejected_generation is None:
                 raise self._failure(response)
-            return Completion(unfinished, "", "stop", None, None)
+            return Completion(rejected_generation, "", "stop", None, None)
         try:
             return parse_completion(response.body)
         except ValueError as unreadable:
@@ -239,10 +239,10 @@ class LlmEndpoint:
             if error is None:
                 failure = TransientLlmFailure(Fault(kind="server_error", detail=str(unreadable)))
             else:  # a proxy that responded with 200 before its provider failed
-                reported = self._failure(response._replace(status=status_in(error), body=to_json(error)))
-                if isinstance(reported, PermanentLlmFailure):
-                    raise reported from None
-                failure = reported
+                reported_failure = self._failure(response._replace(status=status_in(error), body=to_json(error)))
+                if isinstance(reported_failure, PermanentLlmFailure):
+                    raise reported_failure from None
+                failure = reported_failure
             failure.read = read_without_answer(response.body)
             raise failure from None
 

@@ -270,9 +270,9 @@ def status_in(error: Mapping[str, object]) -> int:
     """Return the status of an error in a response body: the status that it states; otherwise 400 if its words are those
     of a refusal; otherwise 502."""
     body = parse_error_body(error)
-    stated = next((int(code) for code in body.code.split() if code.isdecimal()), 0)
-    if 400 <= stated < 600:
-        return stated
+    stated_status = next((int(code) for code in body.code.split() if code.isdecimal()), 0)
+    if 400 <= stated_status < 600:
+        return stated_status
     return 400 if body.mentions(*FORM_WORDS, *_TOO_LONG, *_FILTERED) else 502
 
 
@@ -312,7 +312,7 @@ class RejectionText(NamedTuple):
 def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) -> RejectionText:
     """Explain a rejection to the user. Endpoint messages about keys are never quoted, because some contain parts of the
     key."""
-    quoted, status = failure.body.quoted, failure.status
+    quoted_message, status = failure.body.quoted, failure.status
     explanations = {
         "wrong_key": (
             f"The LLM endpoint {address} rejected the API key ({status}).",
@@ -323,29 +323,29 @@ def explain_rejection(failure: PermanentLlmFailure, address: str, model: str) ->
             "Check the permissions of the key in ASSAYER_LLM__API_KEY, or choose another ASSAYER_LLM__MODEL.",
         ),
         "unknown_model": (
-            f"The LLM endpoint {address} does not know the model {model!r} ({status}: {quoted}).",
+            f"The LLM endpoint {address} does not know the model {model!r} ({status}: {quoted_message}).",
             "Check ASSAYER_LLM__MODEL and ASSAYER_LLM__FAST_MODEL.",
         ),
         "unknown_path": (
-            f"There is no chat completions API at {address} ({status}: {quoted}).",
+            f"There is no chat completions API at {address} ({status}: {quoted_message}).",
             "Check ASSAYER_LLM__BASE_URL: it usually ends in /v1.",
         ),
         "quota": (
-            f"The account behind the API key has no quota left at {address} ({status}: {quoted}).",
+            f"The account behind the API key has no quota left at {address} ({status}: {quoted_message}).",
             "Add credit to the account, or set another ASSAYER_LLM__API_KEY.",
         ),
         "too_long": (
-            f"The request is longer than model {model!r} accepts ({status}: {quoted}).",
+            f"The request is longer than model {model!r} accepts ({status}: {quoted_message}).",
             "Choose an ASSAYER_LLM__MODEL with a longer context window, or set ASSAYER_LLM__CONTEXT_TOKENS.",
         ),
-        "filtered": (f"The endpoint's content filter refused the request ({status}: {quoted}).", ""),
+        "filtered": (f"The endpoint's content filter refused the request ({status}: {quoted_message}).", ""),
         "bad_question": (
             f"The LLM endpoint refused this request, but model {model!r} has answered other requests "
-            f"({status}: {quoted}).",
+            f"({status}: {quoted_message}).",
             "",
         ),
         "bad_request": (
-            f"The LLM endpoint {address} refused the request for model {model!r} ({status}: {quoted}).",
+            f"The LLM endpoint {address} refused the request for model {model!r} ({status}: {quoted_message}).",
             "Check ASSAYER_LLM__MODEL, and ASSAYER_LLM__STRUCTURED if the message concerns response_format.",
         ),
     }
@@ -358,6 +358,6 @@ def rejection_error(failure: PermanentLlmFailure, address: str, model: str, faul
     message, hint = explain_rejection(failure, address, model)
     if failure.reason in {"too_long", "filtered", "bad_question"}:
         fault = Fault(kind="refused_request", detail=message)
-        named = context_tokens_named(failure.body) if failure.reason == "too_long" else None
-        return RequestRefused(message, hint, (*faults, fault), failure.body.quoted, named)
+        named_tokens = context_tokens_named(failure.body) if failure.reason == "too_long" else None
+        return RequestRefused(message, hint, (*faults, fault), failure.body.quoted, named_tokens)
     return LlmRejected(message, hint, tuple(faults))

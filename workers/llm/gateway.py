@@ -127,7 +127,7 @@ class LlmGateway:
             cuts_left -= 1
             question = fit_question(task, data, self._windows.of(model), self._settings.max_answer_tokens)
             try:
-                answer = await self._shared(task, question, run, model)
+                answer = await self._answer_once(task, question, run, model)
             except RequestRefused as refused:
                 if not (cuts_left and self._windows.learn(model, refused, question.window)):
                     raise
@@ -136,7 +136,9 @@ class LlmGateway:
                 _journal_cut(question, run)
                 return answer
 
-    async def _shared(self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str) -> Answer[Out]:
+    async def _answer_once(
+        self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str
+    ) -> Answer[Out]:
         """Answer a question. If an identical request is in flight, wait for its answer instead of sending it again."""
         key = task.key(model, self._parameters(task, run), question.messages)
         # Interactive callers never wait behind batch callers.
@@ -177,8 +179,8 @@ class LlmGateway:
                 if not waiter.joined:
                     raise
             finally:
-                if (cancelled := self._in_flight.leave(waiter)) is not None:
-                    await asyncio.gather(cancelled, return_exceptions=True)
+                if (cancelled_task := self._in_flight.leave(waiter)) is not None:
+                    await asyncio.gather(cancelled_task, return_exceptions=True)
 
     async def _answer(
         self, task: Task[In, Out], question: FittedQuestion[In], run: Run, model: str, key: str

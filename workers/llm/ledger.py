@@ -82,9 +82,9 @@ class CallUsage:
             self.waited[waited.key] = None
             return
         live = 0.0 if self.price is None else self.price.cost(prompt_tokens, completion_tokens)
-        saved = live * (1 - waited.price_share)
-        self.saved_usd += saved
-        self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved)
+        saved_cost = live * (1 - waited.price_share)
+        self.saved_usd += saved_cost
+        self.waited[waited.key] = BatchUsage(prompt_tokens, completion_tokens, saved_cost)
 
     def forgo(self, keys: Collection[str]) -> None:
         """Remove the usage for these answers, because another call, or a repetition of this one, pays for them."""
@@ -182,10 +182,10 @@ class CallLedger:
         _count(row)
         task = asyncio.get_running_loop().create_task(self._answers.record(row, answer, instead_of, claimant))
         self._writes.add(task)
-        task.add_done_callback(self._written)
+        task.add_done_callback(self._on_write_done)
         return task
 
-    def _written(self, task: "asyncio.Task[None]") -> None:
+    def _on_write_done(self, task: "asyncio.Task[None]") -> None:
         self._writes.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _LOG.error("A row of the LLM ledger could not be written: %s", error_text(error))

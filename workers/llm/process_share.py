@@ -48,8 +48,8 @@ def divide(holders: dict[str, ShareHolder], process: str, in_flight: int, limit:
         del holders[name]
     names = sorted({*holders, process})
     target = max(1, limit // len(names) + (names.index(process) < limit % len(names)))
-    others = sum(holder.share for name, holder in holders.items() if name != process)
-    free = limit - others if limit >= len(names) else 1
+    held_by_others = sum(holder.share for name, holder in holders.items() if name != process)
+    free = limit - held_by_others if limit >= len(names) else 1
     share = max(min(target, free), 0)
     holders[process] = ShareHolder(now + LEASE_SECONDS, max(share, in_flight))
     return share, target
@@ -85,10 +85,12 @@ class ProcessShare:
         """Return the number of requests that may be in flight; 0 after the lease has expired."""
         return self._share if self._monotonic() < self._until else 0
 
-    def want(self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]) -> None:
+    def want(self, in_flight: Callable[[], int], is_waiting: Callable[[], bool], on_change: Callable[[], None]) -> None:
         """Hold a share until no request has been in flight or waiting for `_IDLE_SECONDS`."""
         if self._task is None:
-            self._task = asyncio.create_task(self._renew(in_flight, waiting, changed), name="share of LLM requests")
+            self._task = asyncio.create_task(
+                self._renew(in_flight, is_waiting, on_change), name="share of LLM requests"
+            )
         self._wanted.set()
 
     async def aclose(self) -> None:
@@ -103,30 +105,30 @@ class ProcessShare:
                 await self._leave()
 
     async def _renew(
-        self, in_flight: Callable[[], int], waiting: Callable[[], bool], changed: Callable[[], None]
+        self, in_flight: Callable[[], int], is_waiting: Callable[[], bool], on_change: Callable[[], None]
     ) -> None:
         busy_at = self._monotonic()
         try:
             while True:
-                asked = self._monotonic()
-                if in_flight() or waiting():
-                    busy_at = asked
+                renewed_at = self._monotonic()
+                if in_flight() or is_waiting():
+                    busy_at = renewed_at
                 try:
-                    if asked - busy_at > _IDLE_SECONDS:
+                    if renewed_at - busy_at > _IDLE_SECONDS:
                         self._wanted.clear()
                         await self._leave()
                         await self._wanted.wait()
                         busy_at = self._monotonic()
                         continue
                     await self._divide(in_flight())
-                    self._until = asked + LEASE_SECONDS
+                    self._until = renewed_at + LEASE_SECONDS
                 except StorageError as error:
                     _LOG.warning("this process's share of the LLM request limit could not be renewed: %s", error)
-                changed()
-                settled = self._share == self._target and in_flight() <= self._share
-                await asyncio.sleep(_RENEW_SECONDS if settled else _SOON_SECONDS)
+                on_change()
+                is_settled = self._share == self._target and in_flight() <= self._share
+                await asyncio.sleep(_RENEW_SECONDS if is_settled else _SOON_SECONDS)
         finally:  # after the task has ended, so that waiting requests notice a failure
-            asyncio.get_running_loop().call_soon(changed)
+            asyncio.get_running_loop().call_soon(on_change)
 
     async def _divide(self, in_flight: int) -> None:
         def work(text: str, now: float) -> tuple[str, tuple[int, int, int]]:

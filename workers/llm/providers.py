@@ -46,10 +46,10 @@ class Provider(Frozen):
     def address(self, environment: Mapping[str, str]) -> str | None:
         """Return the base URL in the user's variable or, if that is not set, the provider's own; None if there is
         neither."""
-        own = environment.get(self.address_variable or "", "").strip().rstrip("/")
-        if not own:
+        configured_address = environment.get(self.address_variable or "", "").strip().rstrip("/")
+        if not configured_address:
             return self.base_url
-        address = own if "://" in own else f"http://{own}"
+        address = configured_address if "://" in configured_address else f"http://{configured_address}"
         return address if address.endswith(self.path) else address + self.path
 
 
@@ -67,8 +67,8 @@ def provider_at(base_url: str) -> tuple[str, Provider] | None:
 
 def keys_set(environment: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the providers whose keys are set in the environment, each with its variable."""
-    named = ((name, variable) for name, entry in providers().items() for variable in entry.key_variables)
-    return [(name, variable) for name, variable in named if environment.get(variable)]
+    provider_variables = ((name, variable) for name, entry in providers().items() for variable in entry.key_variables)
+    return [(name, variable) for name, variable in provider_variables if environment.get(variable)]
 
 
 def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
@@ -88,27 +88,29 @@ def complete_llm(llm: Mapping[str, Any], environment: Mapping[str, str]) -> dict
             f"Set {provider.address_variable} to the URL of your resource.",
         )
     key = _key(name, provider, base_url, llm, environment)
-    completed: dict[str, Any] = {"base_url": base_url} | ({"api_key": key} if key else {})
+    llm_settings: dict[str, Any] = {"base_url": base_url} | ({"api_key": key} if key else {})
     if provider.structured is not None:
-        completed["structured"] = provider.structured
-    completed |= {**llm, "model": model}
-    completed |= {field: _get_name_at_provider(str(llm[field]), name) for field in _OTHER_MODELS if llm.get(field)}
+        llm_settings["structured"] = provider.structured
+    llm_settings |= {**llm, "model": model}
+    llm_settings |= {field: _get_name_at_provider(str(llm[field]), name) for field in _OTHER_MODELS if llm.get(field)}
     known = {
-        each: provider.model(each).price for each in (model, *(completed.get(field) for field in _OTHER_MODELS)) if each
+        used_model: provider.model(used_model).price
+        for used_model in (model, *(llm_settings.get(field) for field in _OTHER_MODELS))
+        if used_model
     }
-    prices = {each: price for each, price in known.items() if price is not None}
-    return completed | {"prices": {**prices, **llm["prices"]} if isinstance(llm.get("prices"), Mapping) else prices}
+    prices = {used_model: price for used_model, price in known.items() if price is not None}
+    return llm_settings | {"prices": {**prices, **llm["prices"]} if isinstance(llm.get("prices"), Mapping) else prices}
 
 
 def _provider(model: str, environment: Mapping[str, str]) -> tuple[str, Provider, str]:
     """Return the provider's name, the provider, and the model's name at that provider."""
     default = providers()[_DEFAULT]
-    name, separator, rest = model.partition("/")
+    name, separator, name_at_provider = model.partition("/")
     if not separator:
         return _DEFAULT, default, model
     provider = providers().get(name.lower())
-    if provider is not None and rest:
-        return name.lower(), provider, rest
+    if provider is not None and name_at_provider:
+        return name.lower(), provider, name_at_provider
     if environment.get(default.address_variable or ""):
         return _DEFAULT, default, model
     raise ConfigurationError(

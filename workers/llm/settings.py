@@ -162,8 +162,8 @@ class LlmSettings(Frozen):
         }
 
     def model_for(self, tier: Tier) -> str:
-        own = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]
-        return own or self.model
+        tier_model = {"fast": self.fast_model, "strong": None, "judge": self.judge_model}[tier]
+        return tier_model or self.model
 
     @property
     def models(self) -> tuple[str, ...]:

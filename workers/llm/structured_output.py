@@ -82,16 +82,16 @@ _TRAILING_COMMA = re.compile(rf'({_TEXT}")|,(?=\s*[\]}}])', re.DOTALL)
 
 def find_json_objects(text: str) -> JsonObjects:
     """Find JSON objects in a text, skipping code fences, prose, and reasoning up to its last closing tag."""
-    said = _strip_reasoning(text)
-    if said is None:
+    answer_text = _strip_reasoning(text)
+    if answer_text is None:
         return JsonObjects((), False, "truncated", "the thought before the answer is not closed")
     try:
-        objects = _find_distinct_objects(said, _DECODER)
+        objects = _find_distinct_objects(answer_text, _DECODER)
     except _BrokenObject as broken:
         with suppress(_BrokenObject):
-            without_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", said)
-            mended = tuple(json.dumps(value) for _, value in _find_distinct_objects(without_commas, _LENIENT_DECODER))
-            return JsonObjects(mended, False, "no", "", f"not quite JSON: {broken}")
+            without_commas = _TRAILING_COMMA.sub(lambda match: match[1] or "", answer_text)
+            repaired = tuple(json.dumps(value) for _, value in _find_distinct_objects(without_commas, _LENIENT_DECODER))
+            return JsonObjects(repaired, False, "no", "", f"not quite JSON: {broken}")
         return JsonObjects((), False, "truncated" if broken.cut else "invalid", str(broken))
     spans = tuple(span for span, _ in objects)
     return JsonObjects(spans, len(spans) == 1 and spans[0] == text.strip(), "no", "")
@@ -99,13 +99,13 @@ def find_json_objects(text: str) -> JsonObjects:
 
 def _find_distinct_objects(text: str, decoder: json.JSONDecoder) -> list[tuple[str, Any]]:
     """Return the different outermost objects with their text. Raises _BrokenObject if one cannot be parsed."""
-    found: list[tuple[str, Any]] = []
+    objects: list[tuple[str, Any]] = []
     for start, end, value in _decode_objects(text, decoder):
-        if all(value != other for _, other in found):
-            found.append((text[start:end], value))
-        if len(found) > MAX_OBJECTS:
+        if all(value != other for _, other in objects):
+            objects.append((text[start:end], value))
+        if len(objects) > MAX_OBJECTS:
             raise _BrokenObject(f"there are more than {MAX_OBJECTS} objects")
-    return found
+    return objects
 
 
 def _strip_reasoning(text: str) -> str | None:
@@ -151,12 +151,12 @@ def _find_closing_bracket(text: str, start: int) -> int | None:
     """Return the position after the bracket that matches the one at `start`, or None if it is never closed."""
     depth = 0
     for match in _MARK.finditer(text, start):
-        mark = match[0]
-        if mark == '"':
+        character = match[0]
+        if character == '"':
             return None
-        if mark in "{[":
+        if character in "{[":
             depth += 1
-        elif mark in "}]":
+        elif character in "}]":
             depth -= 1
             if depth == 0:
                 return match.end()
@@ -201,10 +201,10 @@ class _Checked(NamedTuple, Generic[Out]):
 
 def _build_failure(kind: FaultKind, *errors: str) -> ParsedAnswer[Out]:
     detail = clip_line("; ".join(errors))
-    shown = errors[:_SHOWN]
+    first_errors = errors[:_SHOWN]
     if len(errors) > _SHOWN:
-        shown = (*shown, f"… and {len(errors) - _SHOWN} more of the same kind.")
-    return ParsedAnswer(None, Fault(kind=kind, detail=detail), shown)
+        first_errors = (*first_errors, f"… and {len(errors) - _SHOWN} more of the same kind.")
+    return ParsedAnswer(None, Fault(kind=kind, detail=detail), first_errors)
 
 
 def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]:
@@ -212,9 +212,9 @@ def parse_answer(completion: Completion, output: type[Out]) -> ParsedAnswer[Out]
     unsaid: ParsedAnswer[Out] | None = _not_answered(completion, text)
     if unsaid is not None:
         return unsaid
-    found = find_json_objects(text)
-    broken: ParsedAnswer[Out] | None = _explain_broken(found, text, completion.finish_reason == "length")
-    return _choose(found, output) if broken is None else broken
+    json_objects = find_json_objects(text)
+    broken: ParsedAnswer[Out] | None = _explain_broken(json_objects, text, completion.finish_reason == "length")
+    return _choose(json_objects, output) if broken is None else broken
 
 
 def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None:
@@ -229,35 +229,37 @@ def _not_answered(completion: Completion, text: str) -> ParsedAnswer[Out] | None
     return _build_failure("empty", "the answer is empty")
 
 
-def _explain_broken(found: JsonObjects, text: str, cut: bool) -> ParsedAnswer[Out] | None:
-    if found.broken == "truncated" or (cut and (found.broken == "invalid" or not found.objects)):
+def _explain_broken(json_objects: JsonObjects, text: str, is_cut_off: bool) -> ParsedAnswer[Out] | None:
+    if json_objects.broken == "truncated" or (
+        is_cut_off and (json_objects.broken == "invalid" or not json_objects.objects)
+    ):
         return _build_failure("truncated", f"cut off after {len(text)} characters")
-    if found.broken == "invalid":
-        return _build_failure("invalid_json", f"not valid JSON: {found.error}")
-    if found.objects:
+    if json_objects.broken == "invalid":
+        return _build_failure("invalid_json", f"not valid JSON: {json_objects.error}")
+    if json_objects.objects:
         return None
     if _DECLINED.match(text):
         return _build_failure("refusal", "the model declined to answer")
     return _build_failure("invalid_json", "there is no JSON object in the answer")
 
 
-def _choose(found: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
-    checked: list[_Checked[Out]] = [_check(text, output) for text in found.objects]
+def _choose(json_objects: JsonObjects, output: type[Out]) -> ParsedAnswer[Out]:
+    checked: list[_Checked[Out]] = [_check(text, output) for text in json_objects.objects]
     if all(item.value is None for item in checked):
-        inner = [text for outer in found.objects if (text := _unwrap(outer)) is not None]
+        inner = [text for outer in json_objects.objects if (text := _unwrap(outer)) is not None]
         checked += [item for item in (_check(text, output) for text in inner) if item.value is not None]
-    fitting = [item for item in checked if item.value is not None]
-    if len(fitting) > 1:
-        return _build_failure("invalid_json", f"{len(fitting)} different answers were given; give exactly one object")
-    if not fitting:
+    valid = [item for item in checked if item.value is not None]
+    if len(valid) > 1:
+        return _build_failure("invalid_json", f"{len(valid)} different answers were given; give exactly one object")
+    if not valid:
         closest = min(checked, key=lambda item: len(item.errors))
         return _build_failure("schema_violation", *closest.errors)
-    value, coerced, conversions = fitting[0]
-    around = "" if found.bare else found.mended or "there was text around the JSON object"
-    if coerced or found.mended:
-        detail = "; ".join(filter(None, (*conversions, around)))
+    value, coerced, conversions = valid[0]
+    surrounding_note = "" if json_objects.bare else json_objects.mended or "there was text around the JSON object"
+    if coerced or json_objects.mended:
+        detail = "; ".join(filter(None, (*conversions, surrounding_note)))
         return ParsedAnswer(value, Fault(kind="coerced", detail=clip_line(detail)))
-    return ParsedAnswer(value, Fault(kind="wrapped", detail=around) if around else None)
+    return ParsedAnswer(value, Fault(kind="wrapped", detail=surrounding_note) if surrounding_note else None)
 
 
 def _unwrap(text: str) -> str | None:
@@ -296,20 +298,20 @@ def _check(text: str, output: type[Out]) -> _Checked[Out]:
 
 def _correct_choices(text: str, error: ValidationError) -> str:
     """Return the object with the spelling of choices corrected, if it differs only in case, spaces or hyphens."""
-    wrong = [each for each in error.errors(include_url=False) if each["type"] in ("literal_error", "enum")]
+    wrong = [detail for detail in error.errors(include_url=False) if detail["type"] in ("literal_error", "enum")]
     if not wrong:
         return text
     answer = json.loads(text)
-    for each in wrong:
-        allowed = _CHOICE.findall(each.get("ctx", {}).get("expected", ""))
-        same = [choice for choice in allowed if _fold_choice(choice) == _fold_choice(each["input"])]
+    for detail in wrong:
+        allowed = _CHOICE.findall(detail.get("ctx", {}).get("expected", ""))
+        matches = [choice for choice in allowed if _fold_choice(choice) == _fold_choice(detail["input"])]
         holder = answer
         with suppress(LookupError, TypeError):  # a step that pydantic adds for the options of a union
-            *path, last = each["loc"]
+            *path, last = detail["loc"]
             for step in path:
                 holder = holder[step]
-            if len(same) == 1 and holder[last] == each["input"]:
-                holder[last] = same[0]
+            if len(matches) == 1 and holder[last] == detail["input"]:
+                holder[last] = matches[0]
     return json.dumps(answer)
 
 
@@ -320,24 +322,24 @@ def _fold_choice(choice: object) -> str | None:
 
 def _describe_error(error: ValidationError) -> tuple[str, ...]:
     return tuple(
-        f"{'.'.join(str(step) for step in each['loc']) or 'answer'}: {each['msg']}"
-        for each in error.errors(include_url=False, include_input=False, include_context=False)
+        f"{'.'.join(str(step) for step in detail['loc']) or 'answer'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False, include_context=False)
     )
 
 
-def _find_missing_fields(value: object, place: str) -> list[str]:
+def _find_missing_fields(value: object, prefix: str) -> list[str]:
     """Return the fields that the model left out and that were filled with a default, because a default is not the
     model's answer. Fields hidden from the schema are not required."""
     if isinstance(value, BaseModel):
         fields = {
             name: model_field for name, model_field in type(value).model_fields.items() if not _is_hidden(model_field)
         }
-        here = [f"{place}{name}: Field required" for name in fields if name not in value.model_fields_set]
-        return here + [
-            line for name in fields for line in _find_missing_fields(getattr(value, name), f"{place}{name}.")
+        missing = [f"{prefix}{name}: Field required" for name in fields if name not in value.model_fields_set]
+        return missing + [
+            line for name in fields for line in _find_missing_fields(getattr(value, name), f"{prefix}{name}.")
         ]
     if isinstance(value, list | tuple):
-        return [line for i, item in enumerate(value) for line in _find_missing_fields(item, f"{place}{i}.")]
+        return [line for i, item in enumerate(value) for line in _find_missing_fields(item, f"{prefix}{i}.")]
     return []
 
 

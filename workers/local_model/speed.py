@@ -40,8 +40,8 @@ def tokens_in_progress(model: LocalModel) -> tuple[int, int]:
     """Return how many tokens have been read and written so far for the requests in progress. Raises OSError or
     ValueError if the server does not say."""
     busy = [slot for slot in json.loads(_ask(model, "/slots")) if slot["is_processing"]]
-    read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
-    return read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))
+    tokens_read = sum(int(slot.get("n_prompt_tokens_processed", 0)) for slot in busy)
+    return tokens_read, sum(int(token.get("n_decoded", 0)) for slot in busy for token in slot.get("next_token", ()))
 
 
 def _ask(model: LocalModel, path: str, body: bytes | None = None) -> bytes:

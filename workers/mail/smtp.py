@@ -54,9 +54,9 @@ class SmtpConnection:
         """Connect, sign in and return a description of the server. Raises MailServerUnavailable if that fails."""
         client = await self._connect()
         tls = client.get_transport_info("cipher")
-        how = f"encrypted with {tls[1]}" if tls else "not encrypted"
-        who = f", signed in as {self._settings.user}" if self._settings.user else ""
-        return f"{self._settings.address} responds, {how}{who}."
+        encryption = f"encrypted with {tls[1]}" if tls else "not encrypted"
+        account = f", signed in as {self._settings.user}" if self._settings.user else ""
+        return f"{self._settings.address} responds, {encryption}{account}."
 
     async def send(self, message: EmailMessage) -> str:
         """Send the message; return the server's response on acceptance. Raises MailError if it is not accepted."""
@@ -107,8 +107,8 @@ class SmtpConnection:
             try:
                 context.load_verify_locations(self._settings.ca_file)
             except OSError as error:  # includes ssl.SSLError
-                what = f"The certificates in {self._settings.ca_file} cannot be read: {error}."
-                raise MailServerUnavailable(what, "Set ASSAYER_MAIL__CA_FILE to a PEM file.") from None
+                problem = f"The certificates in {self._settings.ca_file} cannot be read: {error}."
+                raise MailServerUnavailable(problem, "Set ASSAYER_MAIL__CA_FILE to a PEM file.") from None
         return context
 
     async def _forget(self) -> None:
@@ -118,27 +118,29 @@ class SmtpConnection:
             client.close()
 
     def _failure(self, error: Exception) -> MailError:
-        why = self._why(error)
+        reason = self._why(error)
         if isinstance(error, SMTPSenderRefused):
-            return MailServerUnavailable(why, "Set ASSAYER_MAIL__SENDER to a sender address that the server accepts.")
+            return MailServerUnavailable(
+                reason, "Set ASSAYER_MAIL__SENDER to a sender address that the server accepts."
+            )
         if isinstance(error, SMTPNotSupported | ValueError):
-            return MailRefused(why)
+            return MailRefused(reason)
         if _code(error) >= 500:
-            return MailRefused(why)
-        return MailPostponed(why)
+            return MailRefused(reason)
+        return MailPostponed(reason)
 
     def _why(self, error: Exception) -> str:
-        where = self._settings.address
+        address = self._settings.address
         if isinstance(error, SMTPRecipientsRefused):
-            (refused, *_) = error.recipients
-            reason = f"{refused.code} {_shorten_response(refused.message)}"
-            return f"{where} does not accept mail for {refused.recipient}: {reason}."
+            (refusal, *_) = error.recipients
+            reason = f"{refusal.code} {_shorten_response(refusal.message)}"
+            return f"{address} does not accept mail for {refusal.recipient}: {reason}."
         if isinstance(error, SMTPResponseException):
-            return f"{where} responded {error.code} {_shorten_response(error.message)}."
+            return f"{address} responded {error.code} {_shorten_response(error.message)}."
         if isinstance(error, TimeoutError):
-            return f"{where} did not answer within {self._settings.deadline_seconds:g} s."
+            return f"{address} did not answer within {self._settings.deadline_seconds:g} s."
         cause = error.__cause__ or error
-        return f"{where}: {_shorten_response(str(cause)) or type(cause).__name__}."
+        return f"{address}: {_shorten_response(str(cause)) or type(cause).__name__}."
 
 
 def _ignore_outcome(task: asyncio.Task[Any]) -> None:

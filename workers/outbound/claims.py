@@ -58,17 +58,17 @@ class InMemoryClaims:
         self._claims: dict[str, _Claim] = {}
 
     async def claim(self, key: str, claimant: str, seconds: float) -> bool:
-        held = self._claims.get(key)
-        if held is not None and held.claimant != claimant and self._holds(held):
+        claim = self._claims.get(key)
+        if claim is not None and claim.claimant != claimant and self._holds(claim):
             return False
         self._claims[key] = _Claim(claimant, self._monotonic() + seconds)
         return True
 
     async def renew(self, claimants: Sequence[str], seconds: float) -> None:
         until = self._monotonic() + seconds
-        renewed = set(claimants)
+        claimed_by = set(claimants)
         self._claims |= {
-            key: claim._replace(until=until) for key, claim in self._claims.items() if claim.claimant in renewed
+            key: claim._replace(until=until) for key, claim in self._claims.items() if claim.claimant in claimed_by
         }
 
     async def release(self, key: str, claimant: str) -> None:
@@ -117,11 +117,11 @@ class ClaimKeeper:
         """Call `look` until it returns a result or claims the key, waiting in between while another process holds the
         claim. Return the result, or None after claiming the key."""
         while True:
-            found = await look()
-            if found == "claimed":
+            answer = await look()
+            if answer == "claimed":
                 return None
-            if found != "elsewhere":
-                return found
+            if answer != "elsewhere":
+                return answer
             await self._wait_until_unclaimed(key)
 
     async def release(self, key: str, claimant: str) -> None:
@@ -180,10 +180,10 @@ class ClaimKeeper:
 
     def _resolve(self, keys: Sequence[str], error: AssayerError | None) -> None:
         for key in keys:
-            for waiting in self._waiting.get(key, ()):
-                if waiting.done():
+            for future in self._waiting.get(key, ()):
+                if future.done():
                     continue
                 if error is None:
-                    waiting.set_result(None)
+                    future.set_result(None)
                 else:
-                    waiting.set_exception(copy.copy(error))
+                    future.set_exception(copy.copy(error))

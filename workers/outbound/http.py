@@ -123,10 +123,10 @@ class HttpClient:
 
 def _failure(error: Exception, seconds: float) -> HttpFailure:
     causes = list(_collect_causes(error))
-    sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
+    was_sent = not any(isinstance(cause, _NEVER_SENT) for cause in causes)
     if any(isinstance(cause, TimeoutError) for cause in causes):
-        return HttpFailure("timeout", f"no response within {seconds:g} s", sent)
-    return HttpFailure("connection", _describe_causes(causes), sent)
+        return HttpFailure("timeout", f"no response within {seconds:g} s", was_sent)
+    return HttpFailure("connection", _describe_causes(causes), was_sent)
 
 
 class _TooLarge(Exception):
@@ -135,8 +135,8 @@ class _TooLarge(Exception):
 
 async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
     """Read the body or, for an error response, only its beginning."""
-    whole = response.status < 300 or classify_response(response.status, response.headers) == "missing"
-    if not whole:
+    reads_all = response.status < 300 or classify_response(response.status, response.headers) == "missing"
+    if not reads_all:
         limit = min(limit, _ERROR_BYTES)
     chunks: list[bytes] = []
     length = 0
@@ -144,7 +144,7 @@ async def _body(response: aiohttp.ClientResponse, limit: int) -> bytes:
         chunks.append(chunk)
         length += len(chunk)
         if length > limit:
-            if whole:
+            if reads_all:
                 raise _TooLarge
             break
     return b"".join(chunks)
@@ -204,8 +204,8 @@ def retry_after(headers: Mapping[str, str], now: dt.datetime) -> float | None:
         return max(0.0, milliseconds / 1000)
     text = headers.get("retry-after", "")
     seconds = _number(text)
-    if seconds is None and (at := _date(text)) is not None:
-        seconds = (at - now).total_seconds()
+    if seconds is None and (retry_time := _date(text)) is not None:
+        seconds = (retry_time - now).total_seconds()
     if seconds is None and headers.get("x-ratelimit-remaining") == "0":
         seconds = _number(headers.get("x-ratelimit-reset", ""))
         if seconds is not None and seconds >= _UNIX_TIMES:
@@ -223,8 +223,8 @@ def _number(text: str) -> float | None:
 
 def _date(text: str) -> dt.datetime | None:
     try:
-        at = parsedate_to_datetime(text)
-        return at.astimezone(dt.UTC) if at.tzinfo else at.replace(tzinfo=dt.UTC)
+        date = parsedate_to_datetime(text)
+        return date.astimezone(dt.UTC) if date.tzinfo else date.replace(tzinfo=dt.UTC)
     except (ValueError, OverflowError):
         return None
 

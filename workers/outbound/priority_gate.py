@@ -114,8 +114,10 @@ class _Line(Generic[Slot]):
 
     def ahead(self, owner: str) -> int:
         """Return how many places would be served before a new place for this owner."""
-        own = len(self._owners.get(owner, ()))
-        return own + sum(min(len(places), own + 1) for name, places in self._owners.items() if name != owner)
+        own_count = len(self._owners.get(owner, ()))
+        return own_count + sum(
+            min(len(places), own_count + 1) for name, places in self._owners.items() if name != owner
+        )
 
 
 class PriorityGate(Generic[Slot]):
@@ -139,9 +141,9 @@ class PriorityGate(Generic[Slot]):
 
     def ahead(self, place: Place[Slot]) -> int:
         """Return how many of the waiting callers would be served before a new place like this one."""
-        before = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
+        of_higher_priority = sum(len(line) for priority, line in self._lines.items() if priority < place.priority)
         line = self._lines.get(place.priority)
-        return before + (min(map(line.ahead, place.owners)) if line else 0)
+        return of_higher_priority + (min(map(line.ahead, place.owners)) if line else 0)
 
     @asynccontextmanager
     async def slot(self, place: Place[Slot]) -> AsyncIterator[Slot]:
@@ -153,15 +155,15 @@ class PriorityGate(Generic[Slot]):
 
     async def acquire(self, place: Place[Slot]) -> Slot:
         """Wait for a slot. Each place can be used only once."""
-        admitted: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
-        place._admitted = admitted
+        slot_future: asyncio.Future[Slot] = asyncio.get_running_loop().create_future()
+        place._admitted = slot_future
         self._enter(place)
         try:
-            return await admitted
+            return await slot_future
         except asyncio.CancelledError:
             place._leave_line()
-            if admitted.done() and not admitted.cancelled() and admitted.exception() is None:
-                self._slots.release(admitted.result())
+            if slot_future.done() and not slot_future.cancelled() and slot_future.exception() is None:
+                self._slots.release(slot_future.result())
             self.admit()
             raise
 
@@ -174,22 +176,22 @@ class PriorityGate(Generic[Slot]):
         while self._lines:
             line = self._lines[min(self._lines)]
             place = line.first()
-            admitted = place._admitted
-            assert admitted is not None, "set before the place is added"  # noqa: S101 - for the type checker
+            slot_future = place._admitted
+            assert slot_future is not None, "set before the place is added"  # noqa: S101 - for the type checker
             try:
                 slot = self._slots.acquire(place.avoid)
             except Exception as error:  # noqa: BLE001 - passed on to the waiting caller
                 place._leave_line()
-                admitted.set_exception(error)
+                slot_future.set_exception(error)
                 continue
             if slot is None:
                 break
             line.rotate()
             place._leave_line()
-            if admitted.done():  # cancelled, but its task has not run yet
+            if slot_future.done():  # cancelled, but its task has not run yet
                 self._slots.release(slot)
             else:
-                admitted.set_result(slot)
+                slot_future.set_result(slot)
         self._set_timer()
 
     def close(self) -> None:

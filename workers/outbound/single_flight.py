@@ -57,9 +57,9 @@ class InFlight(Generic[AnyWaiter]):
         self._waiters.pop(waiter, None)
 
     def deliver(self, value: Any) -> None:
-        waiting = [item for item in self if not item.result.done()]
-        for waiter in waiting:
-            waiter.first = waiter is waiting[0]
+        waiters = [item for item in self if not item.result.done()]
+        for waiter in waiters:
+            waiter.first = waiter is waiters[0]
             waiter.result.set_result(value)
 
     def fail(self, error: Exception | None) -> None:
@@ -90,7 +90,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
         if call is None:
             call = self._in_flight[key] = InFlight(key)
             call.task = asyncio.get_running_loop().create_task(work(call))
-            call.task.add_done_callback(lambda task: self._done(call, task))
+            call.task.add_done_callback(lambda task: self._on_done(call, task))
         call.add(waiter)
         waiter.call = call
         return call
@@ -117,7 +117,7 @@ class SingleFlight(Generic[Key, AnyWaiter]):
             call.task.cancel()
         await asyncio.gather(*(call.task for call in calls), return_exceptions=True)
 
-    def _done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
+    def _on_done(self, call: InFlight[AnyWaiter], task: "asyncio.Task[Any]") -> None:
         self._forget(call)
         error = None if task.cancelled() else task.exception()
         if task.cancelled() or (error is not None and not isinstance(error, Exception)):

@@ -33,11 +33,11 @@ _STOPPING = SourceUnavailable("The program is stopping.")
 class _RequestWaiter(Waiter[SourceResponse]):
     """Caller that waits for a response."""
 
-    def __init__(self, context: RequestContext, since: float) -> None:
+    def __init__(self, context: RequestContext, started_at: float) -> None:
         super().__init__()
         self.owner = context.owner
         self.patience = context.patience
-        self.deadline = since + context.patience
+        self.deadline = started_at + context.patience
         """Latest time at which an attempt may start. Failed attempts do not extend it."""
 
 
@@ -219,16 +219,18 @@ class SourceGateway:
                 _LOG.warning("the cache of source responses could not be purged: %s", error)
 
 
-def _build_busy_error(source: str, seconds: float, patience: float, wait: Wait | None) -> SourceBusy:
+def _build_busy_error(source: str, seconds: float, max_seconds: float, wait: Wait | None) -> SourceBusy:
     if wait is not None and wait.reason == "budget":
         return SourceBusy(f"Today's request budget for {source} is used up.", "It is renewed at midnight UTC.")
     if wait is not None and wait.reason == "pause" and seconds > 0:
         return SourceBusy(
             f"{source} is rate limited: no requests are allowed for another {seconds:.0f} s.", "Try again later."
         )
-    turn = f"the next request can start in {seconds:.0f} s" if seconds > patience else "the request could not start"
+    wait_text = (
+        f"the next request can start in {seconds:.0f} s" if seconds > max_seconds else "the request could not start"
+    )
     return SourceBusy(
-        f"{source} is busy: {turn}, but this evaluation waits at most {patience:.0f} s.",
+        f"{source} is busy: {wait_text}, but this evaluation waits at most {max_seconds:.0f} s.",
         "Evaluate fewer ideas at once, or allow more time for each.",
     )
 

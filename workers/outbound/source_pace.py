@@ -86,15 +86,15 @@ class Pace:
             midnight = (self.day + 1) * _DAY - now
             return Wait(midnight, midnight, "budget")
         position = self._line_up(process, now)
-        opening = max(self.next_at, self.paused_until, now) - now
+        seconds_until_start = max(self.next_at, self.paused_until, now) - now
         busy = len(self.in_flight) >= limits.connections
-        if position or busy or opening > 0:
-            look = min(max(limits.spacing / 8, _MIN_LOOK_SECONDS), _MAX_LOOK_SECONDS)
-            seconds = max(opening, look if busy else 0.0) + min(
-                position * max(limits.spacing, look), _MAX_SECONDS_FOR_QUEUE
+        if position or busy or seconds_until_start > 0:
+            retry_seconds = min(max(limits.spacing / 8, _MIN_LOOK_SECONDS), _MAX_LOOK_SECONDS)
+            seconds = max(seconds_until_start, retry_seconds if busy else 0.0) + min(
+                position * max(limits.spacing, retry_seconds), _MAX_SECONDS_FOR_QUEUE
             )
             self.line[position] = (process, now + min(seconds, _MAX_WAIT_SECONDS) + _GRACE_SECONDS)
-            return Wait(seconds, opening, "pause" if self.paused_until >= self.next_at else "limit")
+            return Wait(seconds, seconds_until_start, "pause" if self.paused_until >= self.next_at else "limit")
         del self.line[position]
         self.in_flight[ticket] = now + limits.answer_within
         self.next_at = now + limits.spacing
@@ -112,7 +112,7 @@ class Pace:
     def _line_up(self, process: str, now: float) -> int:
         """Return the process's position in the queue, after adding it at the end if it is new and removing processes
         that did not check again in time."""
-        self.line = [(name, until) for name, until in self.line if until >= now or name == process]
+        self.line = [(name, expiry) for name, expiry in self.line if expiry >= now or name == process]
         names = [name for name, _ in self.line]
         if process not in names:
             self.line.append((process, now))
@@ -123,7 +123,7 @@ class Pace:
         self.seen = now = max(now, self.seen)
         if int(now // _DAY) != self.day:
             self.day, self.spent = int(now // _DAY), 0
-        self.in_flight = {ticket: until for ticket, until in self.in_flight.items() if until >= now}
+        self.in_flight = {ticket: expiry for ticket, expiry in self.in_flight.items() if expiry >= now}
         return now
 
 

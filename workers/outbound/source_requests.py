@@ -81,9 +81,9 @@ class JournalledFetcher:
         return response
 
 
-def build_out_of_time_error(source: str, patience: float) -> SourceBusy:
+def build_out_of_time_error(source: str, max_seconds: float) -> SourceBusy:
     return SourceBusy(
-        f"{source} did not answer within {patience:.0f} s, the limit of this evaluation.",
+        f"{source} did not answer within {max_seconds:.0f} s, the limit of this evaluation.",
         "Evaluate fewer ideas at once, or allow more time for each.",
     )
 
@@ -107,7 +107,7 @@ async def fetch_parsed(
 
 
 async def fetch_json(
-    remote: SourceFetcher, request: SourceRequest, context: RequestContext, shape: type[S]
+    remote: SourceFetcher, request: SourceRequest, context: RequestContext, model: type[S]
 ) -> S | None:
     """Fetch and parse a JSON response as `fetch_parsed` does. Returns None if the source does not know the requested
     item."""
@@ -115,21 +115,21 @@ async def fetch_json(
         remote,
         request,
         context,
-        lambda response: None if response.status == 404 else parse_json(response, shape, request.source),
+        lambda response: None if response.status == 404 else parse_json(response, model, request.source),
     )
 
 
-def parse_json(response: SourceResponse, shape: type[S], source: str) -> S:
+def parse_json(response: SourceResponse, model: type[S], source: str) -> S:
     """Parse a JSON response, skipping malformed entries. The source's metrics count these, and malformed responses.
     Raises SourceMalformed if the response as a whole is malformed."""
     try:
-        return shape.model_validate_json(response.body, context=source)
+        return model.model_validate_json(response.body, context=source)
     except ValidationError as error:
         PARSE_FAILURES.labels(source, "answer").inc()
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
+        first_error = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first_error["loc"])
         raise SourceMalformed(
-            f"The response from {source} cannot be parsed{f' at {place}' if place else ''}: {first['msg']}.",
+            f"The response from {source} cannot be parsed{f' at {place}' if place else ''}: {first_error['msg']}.",
             "Check that its base URL is that of the API; if it is, the API has changed.",
         ) from None
 

@@ -61,8 +61,8 @@ class SourceAddress:
 
     def cache_key(self, request: SourceRequest) -> str:
         """Return the response's cache key, equal for all callers that send the same request to the same server."""
-        asked = [request.source, str(self._base), request.path, sorted(request.params), request.body]
-        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        key_parts = [request.source, str(self._base), request.path, sorted(request.params), request.body]
+        return hashlib.sha256(json.dumps(key_parts).encode()).hexdigest()
 
     def url(self, request: SourceRequest) -> URL:
         """Return a request's URL. Raises SourceRefused if its path leads outside the source's base URL."""
@@ -79,21 +79,21 @@ class SourceAddress:
             target = url.join(URL(location))
         except ValueError:
             target = URL()
-        encrypted = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
-        if target.host != url.host or not (encrypted or target.origin() == url.origin()):
+        is_upgrade_to_https = (url.scheme, target.scheme, target.port) == ("http", "https", 443)
+        if target.host != url.host or not (is_upgrade_to_https or target.origin() == url.origin()):
             raise SourceRefused(
                 f"{self._source} redirected from {self.host} to {target.authority or 'an invalid URL'}, which is not "
                 "allowed.",
                 f"Check {self._settings.variable}__BASE_URL.",
             )
-        added = {name: value for name, value in self._params() if name not in target.query}
-        return target.update_query(added) if added else target
+        missing_params = {name: value for name, value in self._params() if name not in target.query}
+        return target.update_query(missing_params) if missing_params else target
 
     def headers(self) -> Mapping[str, str]:
-        place = self._settings.key_place
+        key_place = self._settings.key_place
         headers = {"User-Agent": f"assayer/{__version__}", "Accept": "*/*", **dict(self._settings.headers)}
-        if self._secret and place.kind == "header":
-            headers[place.name] = place.prefix + self._secret
+        if self._secret and key_place.kind == "header":
+            headers[key_place.name] = key_place.prefix + self._secret
         if self._settings.connections == 1:
             headers["Connection"] = "close"  # an idle connection would be a second one when another process connects
         return headers
@@ -103,10 +103,10 @@ class SourceAddress:
         return redact_secrets(text, self._secret, self._settings.email)
 
     def _params(self) -> list[tuple[str, str]]:
-        place, email = self._settings.key_place, self._settings.email
+        key_place, email = self._settings.key_place, self._settings.email
         params = []
-        if self._secret and place.kind == "param":
-            params.append((place.name, self._secret))
+        if self._secret and key_place.kind == "param":
+            params.append((key_place.name, self._secret))
         if email and self._settings.email_param:
             params.append((self._settings.email_param, email))
         return params
@@ -156,8 +156,8 @@ class CircuitBreaker:
     def attempt(self, now: float) -> Iterator[bool | None]:
         """Yield whether the attempt within the block is a probe; None if no attempt is admitted."""
         probe = self._opened_at is not None
-        refused = self.remaining(now) > 0 or (probe and self._probing)
-        if refused:
+        is_refused = self.remaining(now) > 0 or (probe and self._probing)
+        if is_refused:
             yield None
             return
         self._probing = self._probing or probe
@@ -190,8 +190,10 @@ class SourceClient:
         self._http = HttpClient(settings.connect_seconds)
         self._clock = clock
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_seconds)
-        first = settings.backoff_initial_seconds
-        self._backoff = wait_exponential(multiplier=first, max=settings.backoff_max_seconds) + wait_random(0, first)
+        initial_seconds = settings.backoff_initial_seconds
+        self._backoff = wait_exponential(multiplier=initial_seconds, max=settings.backoff_max_seconds) + wait_random(
+            0, initial_seconds
+        )
         self._name = f"{source} ({self.address.host})"
 
     async def request(self, request: SourceRequest, line: Line) -> HttpResponse:
@@ -246,10 +248,10 @@ class SourceClient:
                 raise self._suspended_error()  # the breaker has opened since this request joined the queue
             line.check(wait)
 
-        wanted_at = self._clock.monotonic()
+        requested_at = self._clock.monotonic()
         async with self.pacer.turn(line.place(), self.settings.prices.get(request.operation, 1), check) as turn:
             line.begin()
-            TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - wanted_at)
+            TURN_WAITS.labels("source", self._source).observe(self._clock.monotonic() - requested_at)
             body = None if request.body is None else request.body.encode()
             http = HttpRequest(
                 url,
@@ -280,12 +282,12 @@ class SourceClient:
     def _judge(self, response: HttpResponse, turn: Turn, probe: bool, state: RetryCallState) -> None:
         """Raise an error unless the response is an answer, a missing item or a redirect."""
         kind = classify_response(response.status, response.headers)
-        asked = retry_after(response.headers, self._clock.now())
-        if kind in {"rate_limited", "transient"} and asked is not None:
-            turn.pause(min(asked, self.settings.retry_after_max_seconds))
+        requested_seconds = retry_after(response.headers, self._clock.now())
+        if kind in {"rate_limited", "transient"} and requested_seconds is not None:
+            turn.pause(min(requested_seconds, self.settings.retry_after_max_seconds))
         if kind == "rate_limited":
             self._record_success()
-            if asked is None:
+            if requested_seconds is None:
                 turn.pause(self._backoff(state))
             raise _RateLimited(self._quoted(response))
         if kind == "transient":
@@ -322,12 +324,12 @@ class SourceClient:
         return 0.0 if isinstance(failure, _RateLimited) else self._backoff(state)
 
     def _refusal(self, response: HttpResponse) -> SourceRefused:
-        variable, quoted = self.settings.variable, self._quoted(response)
+        variable, quoted_message = self.settings.variable, self._quoted(response)
         if response.status not in {401, 403}:
-            return SourceRefused(f"{self._name} refused the request: {quoted}.")
+            return SourceRefused(f"{self._name} refused the request: {quoted_message}.")
         if self.settings.api_key.get_secret_value():
-            return SourceRefused(f"{self._name} rejected the API key: {quoted}.", f"Check {variable}__API_KEY.")
-        return SourceRefused(f"{self._name} requires an API key: {quoted}.", f"Set {variable}__API_KEY.")
+            return SourceRefused(f"{self._name} rejected the API key: {quoted_message}.", f"Check {variable}__API_KEY.")
+        return SourceRefused(f"{self._name} requires an API key: {quoted_message}.", f"Set {variable}__API_KEY.")
 
     def _quoted(self, response: HttpResponse) -> str:
         text = " ".join(clean_text(response.body.decode(errors="replace")).split())

@@ -86,9 +86,9 @@ class SourceSettings(Frozen):
         return "" if values[self.compulsory] else self.compulsory
 
 
-def _choose_by_key(with_key: Any, without: Any) -> Any:
+def _choose_by_key(with_key: Any, without_key: Any) -> Any:
     """Return a default that depends on whether an API key is set."""
-    return lambda fields: with_key if fields["api_key"].get_secret_value() else without
+    return lambda fields: with_key if fields["api_key"].get_secret_value() else without_key
 
 
 class SemanticScholarSettings(SourceSettings):

@@ -65,8 +65,8 @@ class InMemoryAnswerStore(InMemoryClaims):
             await self.release(row.key, claimant)
         if answer is None:
             return
-        kept = self.answers.get(answer.key)
-        if kept is None or (instead_of is not None and kept.value == instead_of.value):
+        existing = self.answers.get(answer.key)
+        if existing is None or (instead_of is not None and existing.value == instead_of.value):
             self.answers[answer.key] = answer
 
 
@@ -112,7 +112,7 @@ class InMemoryResponseCache(InMemoryClaims):
 
     async def purge(self, limit: int) -> int:
         now = self._clock.now()
-        stale = [key for key, (_, until) in self._responses.items() if until <= now][:limit]
+        stale = [key for key, (_, expiry) in self._responses.items() if expiry <= now][:limit]
         for key in stale:
             del self._responses[key]
         self.purge_claims(limit)

@@ -57,34 +57,36 @@ class CompanionGroups:
     def __call__(self, prompts: Sequence[str], trainer: Any) -> dict[str, Any]:
         template = PolicyTemplate(trainer.processing_class, frozenset(trainer.eos_token_ids))
         ideas = [self._ideas[int(prompt)] for prompt in prompts[:: self._calls]]
-        walked = self._runner.run(self._rollouts.walk(ideas, template, _sampling(trainer)))
-        self._write(trainer.state.global_step + 1, walked)
-        rows = [row for item in walked for row in rows_of(item, self._calls, min(template.ends))]
-        rewards = [item.reward for item in walked for _ in range(self._calls)]
+        rollouts = self._runner.run(self._rollouts.walk(ideas, template, _sampling(trainer)))
+        self._write(trainer.state.global_step + 1, rollouts)
+        rows = [row for item in rollouts for row in rows_of(item, self._calls, min(template.ends))]
+        rewards = [item.reward for item in rollouts for _ in range(self._calls)]
         return {
             **rollout_batch(rows),
             "trajectory": [None if isinstance(reward, Absent) else reward for reward in rewards],
         }
 
-    def _write(self, step: int, walked: Sequence[CompanionRollout]) -> None:
+    def _write(self, step: int, rollouts: Sequence[CompanionRollout]) -> None:
         self._record.parent.mkdir(parents=True, exist_ok=True)
         with self._record.open("a", encoding="utf-8") as file:
-            for item in walked:
-                written = sum(sum(call.mask) for call in item.calls)
+            for item in rollouts:
+                token_count = sum(sum(call.mask) for call in item.calls)
                 record = TrajectoryRecord(
-                    step=step, idea=item.idea.idea.source, reward=item.reward, calls=len(item.calls), tokens=written
+                    step=step, idea=item.idea.idea.source, reward=item.reward, calls=len(item.calls), tokens=token_count
                 )
                 file.write(record.model_dump_json() + "\n")
-        for reason, times in Counter(item.reward.reason for item in walked if isinstance(item.reward, Absent)).items():
-            _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, times, len(walked), reason)
+        for reason, times in Counter(
+            item.reward.reason for item in rollouts if isinstance(item.reward, Absent)
+        ).items():
+            _LOG.warning("Step %s: %s of %s rollouts have no reward: %s", step, times, len(rollouts), reason)
 
 
 def rows_of(rollout: CompanionRollout, calls: int, end: int) -> list[TrajectoryTokens]:
     """Return a rollout's rows, padded to `calls` rows with masked ones. Raises Defect if it has more."""
     if len(rollout.calls) > calls:
         raise Defect(f"A rollout has {len(rollout.calls)} calls; at most {calls} were expected.")
-    nothing = TrajectoryTokens((end,), (end,), (0,))
-    return [*rollout.calls, *[nothing] * (calls - len(rollout.calls))]
+    masked_row = TrajectoryTokens((end,), (end,), (0,))
+    return [*rollout.calls, *[masked_row] * (calls - len(rollout.calls))]
 
 
 def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | None]]:
@@ -104,15 +106,15 @@ def companion_reward(most_steps_unrewarded: int) -> Callable[..., list[float | N
         log_metric: Callable[[str, float], None],
         **columns: Any,
     ) -> list[float | None]:
-        rewarded = [item for item in trajectory if item is not None]
-        silent.note(bool(rewarded))
-        log_metric("judged", len(rewarded) / len(trajectory))
-        scored = [item.accuracy for item in rewarded if item.accuracy is not None]
-        if scored:
-            log_metric(ACCURACY, sum(scored) / len(scored))
-        log_metric(SCORED, len(scored) / len(trajectory))
-        if rewarded:
-            log_metric(STRUCTURE, sum(item.structure for item in rewarded) / len(rewarded))
+        rewards = [item for item in trajectory if item is not None]
+        silent.note(bool(rewards))
+        log_metric("judged", len(rewards) / len(trajectory))
+        accuracies = [item.accuracy for item in rewards if item.accuracy is not None]
+        if accuracies:
+            log_metric(ACCURACY, sum(accuracies) / len(accuracies))
+        log_metric(SCORED, len(accuracies) / len(trajectory))
+        if rewards:
+            log_metric(STRUCTURE, sum(item.structure for item in rewards) / len(rewards))
         return [None if item is None else item.value for item in trajectory]
 
     return trajectory_rewards
@@ -123,7 +125,7 @@ def _sampling(trainer: Any) -> Generate:
 
     def generate(contexts: Sequence[Sequence[int]]) -> list[WrittenTokens]:
         ids, logprobs = trainer._generate_single_turn([list(context) for context in contexts], None, {}, 1)
-        reported = logprobs or [()] * len(ids)
-        return [WrittenTokens(tuple(item), tuple(values)) for item, values in zip(ids, reported, strict=True)]
+        known_logprobs = logprobs or [()] * len(ids)
+        return [WrittenTokens(tuple(item), tuple(values)) for item, values in zip(ids, known_logprobs, strict=True)]
 
     return generate

@@ -57,5 +57,5 @@ class CompanionTraining(TrainingPlan):
         if isinstance(loop.dimensions, Path):
             loop = loop.model_copy(update={"dimensions": home / loop.dimensions})
         data = self.data.model_copy(update={"file": home / self.data.file})
-        there = {"data": data, "corpus": home / self.corpus, "loop": loop}
-        return super().from_folder(home).model_copy(update=there)
+        resolved = {"data": data, "corpus": home / self.corpus, "loop": loop}
+        return super().from_folder(home).model_copy(update=resolved)

@@ -69,8 +69,8 @@ class CompanionRollouts:
 
         async with LlmGateway(_settings(self._plan), InMemoryAnswerStore(), self._clock, transport) as llm:
             walking = gather_all([one(name, idea) for name, idea in zip(names, ideas, strict=True)])
-            walked, _ = await gather_pair(walking, waves.serve())
-        return walked
+            rollouts, _ = await gather_pair(walking, waves.serve())
+        return rollouts
 
     async def _reward(self, idea: RatedIdea, run: Run, llm: Llm) -> TrajectoryReward | Absent:
         plan = self._plan
@@ -78,8 +78,8 @@ class CompanionRollouts:
         fit = await context.library.fit(idea.idea.text)
         state = await explore_literature(context, fit.level)
         dimensions = list_judged_dimensions(plan, idea)
-        evaluated = await judge_dimensions(context, state, dimensions)
-        return trajectory_reward(state.graph, evaluated.part.assessments, dimensions, idea.scores, plan.reward)
+        judgements = await judge_dimensions(context, state, dimensions)
+        return trajectory_reward(state.graph, judgements.part.assessments, dimensions, idea.scores, plan.reward)
 
 
 def list_judged_dimensions(plan: CompanionTraining, idea: RatedIdea) -> tuple[RubricDimension, ...]:

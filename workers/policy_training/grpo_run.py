@@ -39,23 +39,23 @@ class GrpoRun:
         plan: TrainingPlan,
         rows: Sequence[Mapping[str, object]],
         reward: Callable[..., Any],
-        told: Callable[[list[LearningPoint]], None],
+        on_points: Callable[[list[LearningPoint]], None],
         groups: RolloutGroups | None = None,
     ) -> None:
         """Create a run. After each step, `told` receives all points so far. Without `groups`, one completion is sampled
         per prompt. Raises ConfigurationError if the model cannot be loaded or the machine does not support the
         settings."""
-        awaited: Any = reward  # TRL also awaits coroutines, but its types allow only lists
+        reward_function: Any = reward  # TRL also awaits coroutines, but its types allow only lists
         with _quiet():
             model, tokenizer = _policy(plan)
             self._trainer = GRPOTrainer(
                 model=model,
-                reward_funcs=awaited,
+                reward_funcs=reward_function,
                 args=_arguments(plan, 1 if groups is None else groups.rows),
                 train_dataset=Dataset.from_list([dict(row) for row in rows]),
                 processing_class=tokenizer,
                 peft_config=None if plan.policy.lora is None else _lora(plan.policy.lora),
-                callbacks=[_Points(told)],
+                callbacks=[_Points(on_points)],
                 rollout_func=None if groups is None else groups.walk,
             )
 
@@ -71,8 +71,8 @@ class GrpoRun:
 
 
 class _Points(TrainerCallback):  # type: ignore[misc] # types of TRL are ignored, see pyproject.toml
-    def __init__(self, told: Callable[[list[LearningPoint]], None]) -> None:
-        self._told = told
+    def __init__(self, on_points: Callable[[list[LearningPoint]], None]) -> None:
+        self._told = on_points
 
     def on_log(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **more: Any) -> None:
         self._told(_extract_points(state))
@@ -114,9 +114,10 @@ def _policy(plan: TrainingPlan) -> tuple[Any, Any]:
             name, dtype=torch.bfloat16 if half else torch.float32, trust_remote_code=False
         )
     except (OSError, ValueError) as error:
-        first = str(error).strip().split("\n", 1)[0]
+        first_line = str(error).strip().split("\n", 1)[0]
         raise ConfigurationError(
-            f"The policy {name} cannot be loaded: {first}", "Set policy.model to a model folder or a name on a hub."
+            f"The policy {name} cannot be loaded: {first_line}",
+            "Set policy.model to a model folder or a name on a hub.",
         ) from None
     if tokenizer.eos_token is None:
         raise ConfigurationError(f"The tokenizer of {name} has no end-of-sequence token.")

@@ -17,24 +17,24 @@ _KINDS: Mapping[object, type[PolicyTraining] | type[CompanionTraining]] = {
 }
 
 
-def parse_plan(given: Mapping[str, object]) -> AnyTraining:
+def parse_plan(fields: Mapping[str, object]) -> AnyTraining:
     """Return the training plan. Raises ValidationError if it is invalid, and InputError if the method cannot be
     trained."""
-    method = given.get("method", "debate")
+    method = fields.get("method", "debate")
     if not isinstance(method, str) or method not in _KINDS:
         raise InputError(f"Unknown method {method!r} to train.", f"Set method to one of {', '.join(map(str, _KINDS))}.")
-    return _KINDS[method].model_validate(given)
+    return _KINDS[method].model_validate(fields)
 
 
 def read_policy_training(path: Path) -> AnyTraining:
     """Read a training plan. Paths are relative to the file's folder. Raises InputError, which names every invalid
     field, if it cannot be used."""
     try:
-        given = tomllib.loads(path.read_text("utf-8"))
+        fields = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"{path} cannot be read as TOML: {error}.") from None
     try:
-        read = parse_plan(given)
+        plan = parse_plan(fields)
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"
@@ -43,4 +43,4 @@ def read_policy_training(path: Path) -> AnyTraining:
         raise InputError(
             f"{path} cannot be used: {faults}.", "See docs/use/policy-training.md for all fields."
         ) from None
-    return read.from_folder(path.absolute().parent)
+    return plan.from_folder(path.absolute().parent)

@@ -25,7 +25,7 @@ class PolicyTemplate:
     """Chat template of a policy's tokenizer. Special tokens in message texts are broken up, so that text from a paper
     cannot end or begin a message."""
 
-    def __init__(self, tokenizer: Any, ends: frozenset[int]) -> None:
+    def __init__(self, tokenizer: Any, end_tokens: frozenset[int]) -> None:
         """Create a template. `ends` are the tokens that end an answer. Raises ConfigurationError if the tokenizer has
         no chat template."""
         if not getattr(tokenizer, "chat_template", None):
@@ -33,7 +33,7 @@ class PolicyTemplate:
                 "The policy's tokenizer has no chat template, which is needed to convert prompts to tokens.",
                 "Use an instruction-tuned model.",
             )
-        self._tokenizer, self.ends = tokenizer, ends
+        self._tokenizer, self.ends = tokenizer, end_tokens
         special = [str(token) for token in tokenizer.added_tokens_decoder.values() if token.special]
         self._marks = {item: f"{item[0]} {item[1:]}" for item in special if len(item) > 1}
 
@@ -41,16 +41,16 @@ class PolicyTemplate:
         """Return the tokens of the messages, up to where the answer begins."""
         return self._ids(self._rendered(messages))
 
-    def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, ended_by: int) -> tuple[int, ...]:
+    def after_answer(self, messages: Sequence[ChatMessage], complaint: ChatMessage, end_token: int) -> tuple[int, ...]:
         """Return the tokens between an answer, whose last token is `ended_by`, and the next answer."""
-        *_, rest = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
-        if not rest:
+        *_, text_after = self._rendered((*messages, ChatMessage("assistant", _PLACE), complaint)).partition(_PLACE)
+        if not text_after:
             raise ConfigurationError(
                 "The policy's chat template drops earlier answers, so the model cannot be asked to correct an answer.",
                 "Choose a model with a different chat template.",
             )
-        ids = self._ids(rest)
-        return ids[1:] if ended_by in self.ends and ids[0] in self.ends else ids
+        ids = self._ids(text_after)
+        return ids[1:] if end_token in self.ends and ids[0] in self.ends else ids
 
     def text(self, ids: Sequence[int]) -> str:
         return str(self._tokenizer.decode(list(ids), skip_special_tokens=True))
@@ -88,9 +88,9 @@ class PolicyConversation:
         self._segments.append(TrajectorySegment(tokens.ids, True, tokens.logprobs))
 
     def add_complaint(self, complaint: ChatMessage) -> None:
-        ended_by = self._segments[-1].ids[-1]
-        inserted = self._template.after_answer(self._messages, complaint, ended_by)
-        self._segments.append(TrajectorySegment(inserted, False))
+        end_token = self._segments[-1].ids[-1]
+        new_tokens = self._template.after_answer(self._messages, complaint, end_token)
+        self._segments.append(TrajectorySegment(new_tokens, False))
 
     def tokens(self) -> TrajectoryTokens:
         """Return the conversation's tokens. Raises InputError if there is no answer."""

@@ -92,11 +92,11 @@ class PolicyTransport:
             raise RequestRefused(reason, "", (Fault(kind="refused_request", detail=reason),))
         requester.sent(0.0)
         written = await self._waves.written(requester.run, context)
-        kept = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
-        call.add_answer(kept)
-        ended = kept.ids[-1] in self._template.ends
-        text = self._template.text(kept.ids)
-        answer = Completion(text, "", "stop" if ended else "length", len(context), len(kept.ids))
+        limited = WrittenTokens(written.ids[: request.max_tokens], written.logprobs[: request.max_tokens])
+        call.add_answer(limited)
+        is_complete = limited.ids[-1] in self._template.ends
+        text = self._template.text(limited.ids)
+        answer = Completion(text, "", "stop" if is_complete else "length", len(context), len(limited.ids))
         return ChatResult(answer)
 
     def _call(self, request: ChatRequest, run: str) -> PolicyConversation:

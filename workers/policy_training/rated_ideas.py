@@ -52,18 +52,22 @@ def read_rated_ideas(data: RatedIdeaFile, dimensions: Sequence[RubricDimension])
 
 def _parse_rated_idea(dimensions: Sequence[RubricDimension], place: str, line: str) -> RatedIdea:
     try:
-        read = _Line.model_validate_json(line)
+        line_fields = _Line.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise InputError(f"{place}: {'.'.join(map(str, first['loc'])) or 'the line'}: {first['msg']}.") from None
+        first_error = error.errors(include_url=False, include_input=False)[0]
+        raise InputError(
+            f"{place}: {'.'.join(map(str, first_error['loc'])) or 'the line'}: {first_error['msg']}."
+        ) from None
     scales = {dimension.name: dimension.scale for dimension in dimensions}
-    for name, score in read.scores.items():
+    for name, score in line_fields.scores.items():
         if name not in scales:
             raise InputError(f"{place}: unknown dimension {name!r}. The dimensions are {_join_names(scales)}.")
         if not scales[name].min <= score <= scales[name].max:
             scale = f"{scales[name].min:g} to {scales[name].max:g}"
             raise InputError(f"{place}: the score {score:g} for {name} is outside its scale from {scale}.")
-    return RatedIdea(parse_idea(read.text, place, read.title, read.known_until), read.scores)
+    return RatedIdea(
+        parse_idea(line_fields.text, place, line_fields.title, line_fields.known_until), line_fields.scores
+    )
 
 
 def _join_names(names: Mapping[str, object]) -> str:

@@ -51,10 +51,10 @@ def run_training(
     _claim(plan)
     from workers.policy_training.grpo_run import GrpoRun
 
-    def told(points: list[LearningPoint]) -> None:
-        _write_curve(plan, points)
-        if points:
-            progress(points[-1])
+    def told(learning_points: list[LearningPoint]) -> None:
+        _write_curve(plan, learning_points)
+        if learning_points:
+            progress(learning_points[-1])
 
     run = GrpoRun(plan, rows, reward, told, groups)
     points = run.train(find_last_checkpoint(plan.folder))

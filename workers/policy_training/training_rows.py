@@ -19,7 +19,7 @@ class TrainingRow(TypedDict):
     abstract: str
 
 
-def read_json_lines(file: Path, limit: int | None, what: str, row: Callable[[str, str], Row]) -> list[Row]:
+def read_json_lines(file: Path, limit: int | None, row_kind: str, row: Callable[[str, str], Row]) -> list[Row]:
     """Return a file's rows, at most `limit` of them. `row` parses a line, given its location and text; `what` is a noun
     for the rows, used in the error for an empty file. Raises InputError if the file or a line is unusable."""
     rows: list[Row] = []
@@ -35,7 +35,7 @@ def read_json_lines(file: Path, limit: int | None, what: str, row: Callable[[str
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file} cannot be read: {error}.") from None
     if not rows:
-        raise InputError(f"{file} has no {what}.")
+        raise InputError(f"{file} has no {row_kind}.")
     return rows
 
 

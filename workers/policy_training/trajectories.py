@@ -33,15 +33,19 @@ class TrajectoryTokens:
 
 def trajectory_tokens(segments: Sequence[TrajectorySegment]) -> TrajectoryTokens:
     """Join segments into a prompt and a completion. Raises InputError if the policy generated no token."""
-    first = next((number for number, segment in enumerate(segments) if segment.generated and segment.ids), None)
-    if first is None:
+    first_generated = next(
+        (number for number, segment in enumerate(segments) if segment.generated and segment.ids), None
+    )
+    if first_generated is None:
         raise InputError("The policy generated no tokens in this trajectory.")
-    completion = [token for segment in segments[first:] for token in segment.ids]
-    mask = [int(segment.generated) for segment in segments[first:] for _ in segment.ids]
+    completion = [token for segment in segments[first_generated:] for token in segment.ids]
+    mask = [int(segment.generated) for segment in segments[first_generated:] for _ in segment.ids]
     end = len(mask) - mask[::-1].index(1)
-    prompt = tuple(token for segment in segments[:first] for token in segment.ids)
+    prompt = tuple(token for segment in segments[:first_generated] for token in segment.ids)
     has_logprobs = any(segment.logprobs for segment in segments)
-    logprobs = [value for segment in segments[first:] for value in segment.logprobs or (None,) * len(segment.ids)]
+    logprobs = [
+        value for segment in segments[first_generated:] for value in segment.logprobs or (None,) * len(segment.ids)
+    ]
     return TrajectoryTokens(
         prompt, tuple(completion[:end]), tuple(mask[:end]), tuple(logprobs[:end]) if has_logprobs else ()
     )

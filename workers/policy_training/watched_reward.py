@@ -19,13 +19,13 @@ score."""
 class SilentSteps:
     """Counts consecutive steps without any reward, in which nothing is learned."""
 
-    def __init__(self, max_silent: int, what: str, hint: str) -> None:
-        self._max_silent, self._what, self._hint, self._silent = max_silent, what, hint, 0
+    def __init__(self, max_silent: int, reward_kind: str, hint: str) -> None:
+        self._max_silent, self._what, self._hint, self._silent = max_silent, reward_kind, hint, 0
 
-    def note(self, rewarded: bool) -> None:
+    def note(self, has_reward: bool) -> None:
         """Record whether a step had a reward. Raises ComponentUnavailable after the maximum number of consecutive steps
         without one."""
-        self._silent = 0 if rewarded else self._silent + 1
+        self._silent = 0 if has_reward else self._silent + 1
         if self._silent >= self._max_silent:
             raise ComponentUnavailable(f"{self._what} in {self._silent} steps in a row.", self._hint)
 

@@ -43,8 +43,10 @@ class CrossEncoder(PaddedModel):
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
         queries, texts = zip(*pairs, strict=True)
-        most = self._passes.widest
-        return tokenized_texts(self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=most))
+        max_width = self._passes.widest
+        return tokenized_texts(
+            self._tokenizer(list(queries), list(texts), truncation="longest_first", max_length=max_width)
+        )
 
     def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
         """Return scores from 0 to 1: the logistic function of the model's single output."""

@@ -49,24 +49,28 @@ class LlmRerankingModel(PaddedModel):
     def prepare(self, pairs: Sequence[QueryTextPair]) -> Sequence[TokenizedText]:
         """Tokenize the pairs. Raises ConfigurationError if the model is not available."""
         self._load()
-        most = self._settings.max_tokens
-        queries = self._tokens([f"A: {pair.query}" for pair in pairs], most * 3 // 4)
-        texts = self._tokens([f"B: {pair.text}" for pair in pairs], most)
+        max_tokens = self._settings.max_tokens
+        queries = self._tokens([f"A: {pair.query}" for pair in pairs], max_tokens * 3 // 4)
+        texts = self._tokens([f"B: {pair.text}" for pair in pairs], max_tokens)
         return [self._prompt(*item) for item in zip(queries, texts, strict=True)]
 
-    def compute(self, shape: int, some: Sequence[TokenizedText]) -> Sequence[float]:
+    def compute(self, shape: int, tokenized_texts: Sequence[TokenizedText]) -> Sequence[float]:
         """Return scores from 0 to 1: the logistic function of the logit."""
         import torch
 
         rows = self._passes.rows(shape)
-        features = pad_batch(some, rows, shape, self._tokenizer.pad_token_id or 0)
-        last = [item.length - 1 for item in some]
-        last += last[:1] * (rows - len(some))  # for all rows, because a smaller product would differ in its last bits
+        features = pad_batch(tokenized_texts, rows, shape, self._tokenizer.pad_token_id or 0)
+        last_positions = [item.length - 1 for item in tokenized_texts]
+        last_positions += last_positions[:1] * (
+            rows - len(tokenized_texts)
+        )  # for all rows, because a smaller product would differ in its last bits
         with torch.inference_mode():
             tensors = {key: torch.from_numpy(values).to(self._device) for key, values in features.items()}
             hidden = self._model.base_model(**tensors).last_hidden_state
-            ends = hidden[torch.arange(rows, device=hidden.device), torch.tensor(last, device=hidden.device)]
-            logits = self._yes_logits(self._model, ends).cpu().numpy()[: len(some)]
+            last_states = hidden[
+                torch.arange(rows, device=hidden.device), torch.tensor(last_positions, device=hidden.device)
+            ]
+            logits = self._yes_logits(self._model, last_states).cpu().numpy()[: len(tokenized_texts)]
         scores: list[float] = expit(logits.astype(np.float64)).tolist()
         return scores
 
@@ -77,11 +81,11 @@ class LlmRerankingModel(PaddedModel):
 
     def _prompt(self, query: Sequence[int], text: Sequence[int]) -> TokenizedText:
         """Build the prompt. If it is too long, only the text is truncated, never the query or the question."""
-        first, second = [*self._start, *query], [*self._between, *text]
-        over = len(first) + len(second) - (self._settings.max_tokens + len(self._question))
-        if 0 < over < len(second):
-            second = second[:-over]
-        tokens = np.array([*first, *second, *self._question], np.int32)
+        query_part, text_part = [*self._start, *query], [*self._between, *text]
+        excess = len(query_part) + len(text_part) - (self._settings.max_tokens + len(self._question))
+        if 0 < excess < len(text_part):
+            text_part = text_part[:-excess]
+        tokens = np.array([*query_part, *text_part, *self._question], np.int32)
         return TokenizedText({"input_ids": tokens, "attention_mask": np.ones(len(tokens), np.int32)})
 
     def _load(self) -> None:
@@ -110,19 +114,19 @@ class LlmRerankingModel(PaddedModel):
         self._refuse_other_logits(model, torch)
         self._model = model
 
-    def _yes_logits(self, model: Any, ends: Any) -> Any:
+    def _yes_logits(self, model: Any, last_states: Any) -> Any:
         """Compute the logit of the token "Yes" at the last position. The library would compute the logits of all
         256,000 tokens at all positions: 33 GB for 128 pairs."""
-        return (ends.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
+        return (last_states.float() * model.get_output_embeddings().weight[self._yes].float()).sum(dim=1)
 
     def _refuse_other_logits(self, model: Any, torch: Any) -> None:
         """Raise ConfigurationError if the model changes its logits after the last layer, so that `_yes_logits` differs
         from its own result."""
         tokens = torch.tensor([self._question], device=self._device)
         with torch.inference_mode():
-            theirs = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
-            ours = self._yes_logits(model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]).item()
-        if abs(theirs - ours) > _ROUNDING * max(1.0, abs(theirs)):
+            library_logit = model(input_ids=tokens).logits[0, -1, self._yes].float().item()
+            own_logit = self._yes_logits(model, model.base_model(input_ids=tokens).last_hidden_state[:, -1]).item()
+        if abs(library_logit - own_logit) > _ROUNDING * max(1.0, abs(library_logit)):
             raise ConfigurationError(
                 f"{self._name!r} changes its logits after the last layer, which is not supported.",
                 "Choose a model such as BAAI/bge-reranker-v2-gemma.",

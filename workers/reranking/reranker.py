@@ -34,8 +34,8 @@ class LocalReranker:
         self._name = settings.model
         self._max_tokens = settings.max_tokens
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reranker")
-        made = LlmRerankingModel if settings.library == "FlagEmbedding" else CrossEncoder
-        model: BatchModel[QueryTextPair, TokenizedText, float] = made(settings.model, settings)
+        model_class = LlmRerankingModel if settings.library == "FlagEmbedding" else CrossEncoder
+        model: BatchModel[QueryTextPair, TokenizedText, float] = model_class(settings.model, settings)
         self._batcher = MicroBatcher[QueryTextPair, TokenizedText, float](model, self._thread, _WINDOW_SECONDS)
 
     @property

@@ -86,7 +86,7 @@ def remove_hidden_text(tree: HtmlElement) -> list[HiddenHtmlText]:
     """Remove hidden text from the tree in place; return the removed texts in order."""
     styles = PageStyles(tree)
     read: list[tuple[HtmlHiding | None, str]] = []
-    doomed: list[HtmlElement] = []
+    elements_to_remove: list[HtmlElement] = []
     stack: list[tuple[HtmlElement, _Look, bool]] = [(tree, _Look(), False)]
     while stack:
         element, look, is_after = stack.pop()
@@ -96,34 +96,34 @@ def remove_hidden_text(tree: HtmlElement) -> list[HiddenHtmlText]:
         elif not isinstance(element.tag, str):
             if element.tag is etree.Comment:
                 read.append(("a comment", element.text or ""))
-            doomed.append(element)
+            elements_to_remove.append(element)
         elif element.tag not in _NO_TEXT:
             style = styles.of(element)
-            if why := _hides_all(element, style):
+            if reason := _hides_all(element, style):
                 etree.strip_elements(element, "script", "style", with_tail=False)
-                read.append((why, " ".join(element.itertext("*"))))
-                doomed.append(element)
+                read.append((reason, " ".join(element.itertext("*"))))
+                elements_to_remove.append(element)
             else:
                 look = look.inside(element, style)
                 if _is_hidden(element.text or "", look.hides(), read):
                     element.text = None
                 stack += [visit for child in reversed(element) for visit in ((child, look, True), (child, look, False))]
-    for element in doomed:
+    for element in elements_to_remove:
         if element.getparent() is None:
             element.clear()
         else:
             element.drop_tree()
     neighbours = (
-        (why, " ".join(" ".join(text for _, text in group).split()))
-        for why, group in groupby(read, key=lambda part: part[0])
+        (reason, " ".join(" ".join(text for _, text in group).split()))
+        for reason, group in groupby(read, key=lambda part: part[0])
     )
-    return [HiddenHtmlText(why, text) for why, text in neighbours if why and any(map(str.isalnum, text))]
+    return [HiddenHtmlText(reason, text) for reason, text in neighbours if reason and any(map(str.isalnum, text))]
 
 
-def _is_hidden(text: str, why: HtmlHiding | None, read: list[tuple[HtmlHiding | None, str]]) -> bool:
+def _is_hidden(text: str, reason: HtmlHiding | None, read: list[tuple[HtmlHiding | None, str]]) -> bool:
     if text.strip():
-        read.append((why, text))
-    return why is not None
+        read.append((reason, text))
+    return reason is not None
 
 
 def _hides_all(element: HtmlElement, style: Mapping[str, str]) -> HtmlHiding | None:
@@ -158,7 +158,7 @@ def _colour(value: str) -> Colour | None:
     value = _NAMED.get(value, value)
     if match := _HEX.fullmatch(value):
         digits = match[1] if len(match[1]) > 4 else "".join(2 * digit for digit in match[1])
-        red, green, blue, alpha = (int((digits + "ff")[at : at + 2], 16) for at in (0, 2, 4, 6))
+        red, green, blue, alpha = (int((digits + "ff")[offset : offset + 2], 16) for offset in (0, 2, 4, 6))
         return red, green, blue, alpha / 255
     if match := _RGB.fullmatch(value):
         return float(match[1]), float(match[2]), float(match[3]), float(match[4] or 1)

@@ -36,7 +36,7 @@ _UNPAINTED = {pdfium.FPDF_TEXTRENDERMODE_INVISIBLE, pdfium.FPDF_TEXTRENDERMODE_C
 _OUTLINE = {pdfium.FPDF_TEXTRENDERMODE_STROKE, pdfium.FPDF_TEXTRENDERMODE_STROKE_CLIP}
 
 
-def find_hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int, PdfHiding]:
+def find_hidden_characters(page: Any, text: Any, render_page: bool = True) -> dict[int, PdfHiding]:
     """Return the invisible characters, as indices into the text page, each with the reason.
 
     Spaces and line ends added by pdfium are never included. Without `look`, the page is not rendered, and only the
@@ -47,22 +47,22 @@ def find_hidden_characters(page: Any, text: Any, look: bool = True) -> dict[int,
         if pointer:
             objects[ctypes.addressof(pointer.contents)].append(index)
     boxes = _character_boxes(text, chain.from_iterable(objects.values()))
-    scanned = _is_scan(page, text, objects.values())
+    is_scan = _is_scan(page, text, objects.values())
     paper = Box(*page.get_bbox())
     hidden: dict[int, PdfHiding] = {}
     drawn: list[list[int]] = []
     for indices in objects.values():
-        reason = _find_plain_hiding(text, indices[0], boxes[indices[0]], scanned)
+        reason = _find_plain_hiding(text, indices[0], boxes[indices[0]], is_scan)
         if not reason and _is_squeezed([boxes[index] for index in _keep_inked(text, indices)]):
             reason = "tiny"
         if reason:
             hidden.update(dict.fromkeys(indices, reason))
             continue
         hidden.update((index, "off the page") for index in indices if not paper.holds(*boxes[index].middle))
-        seen = [index for index in indices if index not in hidden]
-        if seen and _mode(text, seen[0]) not in _UNPAINTED:
-            drawn.append(seen)
-    if drawn and look:
+        visible = [index for index in indices if index not in hidden]
+        if visible and _mode(text, visible[0]) not in _UNPAINTED:
+            drawn.append(visible)
+    if drawn and render_page:
         hidden.update(_find_unseen(page, text, drawn, boxes))
     return hidden
 
@@ -99,12 +99,12 @@ def _split_words(text: Any, indices: Iterable[int]) -> Iterator[list[int]]:
         yield word
 
 
-def _find_plain_hiding(text: Any, index: int, box: Box, scanned: bool) -> PdfHiding | None:
+def _find_plain_hiding(text: Any, index: int, box: Box, is_scan: bool) -> PdfHiding | None:
     mode = _mode(text, index)
-    if mode in _UNPAINTED and not scanned:
+    if mode in _UNPAINTED and not is_scan:
         return "invisible"
     *_, alpha = _fill(text, index)
-    if alpha == 0 and mode not in _OUTLINE and not scanned:
+    if alpha == 0 and mode not in _OUTLINE and not is_scan:
         return "invisible"
     matrix = pdfium.FS_MATRIX()
     pdfium.FPDFText_GetMatrix(text, index, matrix)

@@ -46,14 +46,14 @@ def isolate() -> int:
         _ALL_SCOPES if version >= _SCOPES_SINCE else 0,
     )
     size = 8 * (1 + (version >= _NETWORK_SINCE) + (version >= _SCOPES_SINCE))
-    ruleset = _checked(system.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0))
+    ruleset = _check_result(system.syscall(_CREATE_RULESET, ctypes.byref(rules), size, 0))
     for path in _readable():
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
         beneath = _PathBeneath(_READ_FILE | (_READ_FOLDER if path.is_dir() else 0), folder)
-        _checked(system.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0))
+        _check_result(system.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(beneath), 0))
         os.close(folder)
-    _checked(system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
-    _checked(system.syscall(_RESTRICT_SELF, ruleset, 0))
+    _check_result(system.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0))
+    _check_result(system.syscall(_RESTRICT_SELF, ruleset, 0))
     os.close(ruleset)
     return version
 
@@ -66,7 +66,7 @@ def _readable() -> Iterator[Path]:
             yield path
 
 
-def _checked(result: int) -> int:
+def _check_result(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"Landlock: {os.strerror(number)}")

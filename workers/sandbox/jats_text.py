@@ -117,19 +117,21 @@ def _person(name: etree._Element) -> str:
 
 def _work(ref: etree._Element) -> CitedWork:
     """Convert an entry to a work, from its fields or from its printed text."""
-    cited = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
-    title = _join_words(cited.find(".//{*}article-title")) or _join_words(cited.find(".//{*}source"))
-    people = cited.findall(_NAMES) or cited.findall(".//{*}name") or cited.findall(".//{*}string-name")
-    year = _join_words(cited.find(".//{*}year"))[:4]
+    citation = next((item for item in ref.iter("{*}element-citation", "{*}mixed-citation", "{*}nlm-citation")), ref)
+    title = _join_words(citation.find(".//{*}article-title")) or _join_words(citation.find(".//{*}source"))
+    people = citation.findall(_NAMES) or citation.findall(".//{*}name") or citation.findall(".//{*}string-name")
+    year = _join_words(citation.find(".//{*}year"))[:4]
     work = CitedWork(
         title=title.rstrip("."),
-        authors=tuple(filter(None, map(_person, people))) or tuple(map(_join_words, cited.findall(".//{*}collab"))),
+        authors=tuple(filter(None, map(_person, people))) or tuple(map(_join_words, citation.findall(".//{*}collab"))),
         year=int(year) if year.isdecimal() else None,
-        doi=_join_words(cited.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
+        doi=_join_words(citation.find(".//{*}pub-id[@pub-id-type='doi']")).lower(),
     )
-    shown = _join_words(cited) if get_local_name(cited) == "mixed-citation" else ""
-    if shown and not (work.title and work.authors):
-        return next(iter(parse_references(shown)), CitedWork(raw=shown))
+    citation_text = _join_words(citation) if get_local_name(citation) == "mixed-citation" else ""
+    if citation_text and not (work.title and work.authors):
+        return next(iter(parse_references(citation_text)), CitedWork(raw=citation_text))
     return work.model_copy(
-        update={"raw": shown or (format_work(work, _join_words(cited.find(".//{*}source"))) if title else "")}
+        update={
+            "raw": citation_text or (format_work(work, _join_words(citation.find(".//{*}source"))) if title else "")
+        }
     )

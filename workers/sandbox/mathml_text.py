@@ -45,18 +45,18 @@ _PART_COUNTS = {
 
 
 def _join_parts(name: str, parts: Sequence[str], item: etree._Element) -> str:
-    first, *others = parts or ("",)
+    first_part, *other_parts = parts or ("",)
     match name:
         case "mfrac" if item.get("linethickness", "")[:1] == "0":
-            shown = f"binom({first}, {others[0]})"
+            shown = f"binom({first_part}, {other_parts[0]})"
         case "mfrac":
-            shown = f"{enclose_group(first)}/{enclose_group(others[0])}"
+            shown = f"{enclose_group(first_part)}/{enclose_group(other_parts[0])}"
         case "msqrt":
             shown = f"sqrt({''.join(parts)})"
         case "mroot":
-            shown = f"root({others[0]}, {first})"
-        case "mover" if others[0] in ACCENTS:
-            shown = f"{ACCENTS[others[0]]}({first})"
+            shown = f"root({other_parts[0]}, {first_part})"
+        case "mover" if other_parts[0] in ACCENTS:
+            shown = f"{ACCENTS[other_parts[0]]}({first_part})"
         case "mtable":
             shown = f"[{'; '.join(parts)}]"
         case "mtr":
@@ -65,6 +65,8 @@ def _join_parts(name: str, parts: Sequence[str], item: etree._Element) -> str:
             shown = f"{item.get('open', '(')}{', '.join(parts)}{item.get('close', ')')}"
         case _:
             signs = "^" if name in ("msup", "mover") else "_^"
-            scripts = "".join(f"{sign}{enclose_group(part)}" for sign, part in zip(signs, others, strict=False) if part)
-            shown = f"{enclose_group(first)}{scripts}{' ' if first in _SUMS else ''}"
+            scripts = "".join(
+                f"{sign}{enclose_group(part)}" for sign, part in zip(signs, other_parts, strict=False) if part
+            )
+            shown = f"{enclose_group(first_part)}{scripts}{' ' if first_part in _SUMS else ''}"
     return shown

@@ -61,7 +61,7 @@ class Look(NamedTuple):
     bold: bool | None = None
 
     def over(self, below: "Look") -> "Look":
-        return below._replace(**{name: own for name, own in self._asdict().items() if own is not None})
+        return below._replace(**{name: value for name, value in self._asdict().items() if value is not None})
 
     def why_unseen(self) -> OfficeHiding | None:
         """Return why the text is invisible, or None if it is visible."""
@@ -121,17 +121,17 @@ class OfficeParagraphs:
     def characters_left(self) -> int:
         return self._left
 
-    def add(self, text: str, why: OfficeHiding | None = None, *, bold: bool = False) -> None:
+    def add(self, text: str, reason: OfficeHiding | None = None, *, bold: bool = False) -> None:
         """Add text to the current paragraph. Raises Refused if the document has too much text."""
         self._left -= len(text)
         if self._left < 0:
             raise Refused("too_much_text")
-        if why is None:
+        if reason is None:
             self._shown.append((text.replace("\n", " "), bold))
-        elif self._unseen and self._unseen[-1][0] == why:
-            self._unseen[-1] = why, self._unseen[-1][1] + text
+        elif self._unseen and self._unseen[-1][0] == reason:
+            self._unseen[-1] = reason, self._unseen[-1][1] + text
         else:
-            self._unseen.append((why, text))
+            self._unseen.append((reason, text))
 
     def take_rest(self, part: "OfficeParagraphs") -> None:
         """Add everything except the text from a part that was read separately."""
@@ -188,8 +188,8 @@ class OfficeParagraphs:
             self.paragraphs.append((level, mark + shown))
         elif shown:
             self._add_lines(lines, mark)
-        for why, text in self._unseen:
-            self.hide(why, text)
+        for reason, text in self._unseen:
+            self.hide(reason, text)
         self._shown, self._unseen = [], []
 
     def _add_lines(self, lines: list[tuple[str, bool]], mark: str) -> None:
@@ -220,11 +220,11 @@ class OfficeParagraphs:
             "parts_unread": self.parts_unread,
         }
 
-    def hide(self, why: OfficeHiding, text: str) -> None:
+    def hide(self, reason: OfficeHiding, text: str) -> None:
         """Record hidden text that is not part of a paragraph."""
         line = " ".join(text.split())[:HIDDEN_LENGTH]
         if line and len(self.hidden) < MAX_HIDDEN:
-            self.hidden.append((why, line))
+            self.hidden.append((reason, line))
 
 
 def _split_lines(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:

@@ -56,31 +56,31 @@ class _OpenDocumentReader:
         self._blocks(text, Look(), None)
         return self._text
 
-    def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None, mark: str = "") -> None:
+    def _blocks(self, parent: etree._Element, outer_look: Look, reason: OfficeHiding | None, mark: str = "") -> None:
         for child in parent.iterchildren("*"):
             match get_local_name(child):
                 case "p" | "h":
-                    self._paragraph(child, below, why, mark)
+                    self._paragraph(child, outer_look, reason, mark)
                 case "table":
-                    self._table(child, below, why)
+                    self._table(child, outer_look, reason)
                 case "tracked-changes":
                     for change in child.iter("{*}deletion"):
                         self._text.hide("deleted as a tracked change", _join_words(change))
                 case "list-item":
-                    self._blocks(child, below, why, "- ")
+                    self._blocks(child, outer_look, reason, "- ")
                 case "section":
-                    self._blocks(child, below, why or ("marked as hidden" if _is_hidden(child) else None))
+                    self._blocks(child, outer_look, reason or ("marked as hidden" if _is_hidden(child) else None))
                 case "annotation":
                     self._text.hide("in a comment", _join_words(child))
                 case name if name not in _NOT_TEXT:
-                    self._blocks(child, below, why, mark)
+                    self._blocks(child, outer_look, reason, mark)
 
-    def _paragraph(self, paragraph: etree._Element, below: Look, why: OfficeHiding | None, mark: str) -> None:
+    def _paragraph(self, paragraph: etree._Element, outer_look: Look, reason: OfficeHiding | None, mark: str) -> None:
         name = attribute(paragraph, "style-name")
-        look = self._styles.look("paragraph", name).over(below)
+        look = self._styles.look("paragraph", name).over(outer_look)
         if any(attribute(item, "is-hidden") == "true" for item in paragraph.iter("{*}hidden-paragraph")):
-            why = why or "marked as hidden"
-        self._inline(paragraph, look, why)
+            reason = reason or "marked as hidden"
+        self._inline(paragraph, look, reason)
         level = _level(paragraph)
         self._text.end_paragraph(level, "" if level else mark, is_title=self._styles.is_title(name))
         self._follow()
@@ -90,33 +90,33 @@ class _OpenDocumentReader:
         for element, look, hiding in later:
             self._blocks(element, look, hiding)
 
-    def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+    def _table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Read a table, with one line per row. Hidden columns are hidden in every row."""
-        self._text.tables += why is None
-        below = self._styles.look("table", attribute(table, "style-name")).over(below)
+        self._text.tables += reason is None
+        outer_look = self._styles.look("table", attribute(table, "style-name")).over(outer_look)
         unseen = self._unseen_columns(table)
         for row in table.iter("{*}table-row"):
             if next(row.iterancestors("{*}table"), None) is not table:
                 continue
-            of_row = why or ("in a hidden row, column or sheet" if self._is_unseen("table-row", row) else None)
+            of_row = reason or ("in a hidden row, column or sheet" if self._is_unseen("table-row", row) else None)
             for place, cell in enumerate(self._text.row(children(row, "table-cell"))):
                 hiding = of_row or ("in a hidden row, column or sheet" if place in unseen else None)
-                look = self._styles.look("table-cell", attribute(cell, "style-name")).over(below)
+                look = self._styles.look("table-cell", attribute(cell, "style-name")).over(outer_look)
                 self._cell(cell, look, hiding)
             self._text.end_paragraph()
             self._follow()
 
-    def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+    def _cell(self, parent: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
             if get_local_name(child) in ("p", "h"):
-                look = self._styles.look("paragraph", attribute(child, "style-name")).over(below)
-                self._inline(child, look, why)
+                look = self._styles.look("paragraph", attribute(child, "style-name")).over(outer_look)
+                self._inline(child, look, reason)
                 self._text.add(" ")
             elif get_local_name(child) == "annotation":
                 self._text.hide("in a comment", _join_words(child))
             elif get_local_name(child) not in _NOT_TEXT:
-                self._cell(child, below, why)
+                self._cell(child, outer_look, reason)
 
     def _unseen_columns(self, table: etree._Element) -> set[int]:
         unseen: set[int] = set()
@@ -132,21 +132,21 @@ class _OpenDocumentReader:
         own = attribute(element, "visibility")
         return own in ("collapse", "filter") or self._styles.is_collapsed(family, attribute(element, "style-name"))
 
-    def _inline(self, parent: etree._Element, look: Look, why: OfficeHiding | None) -> None:
-        hiding = why or look.why_unseen()
+    def _inline(self, parent: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
+        hiding = reason or look.why_unseen()
         self._text.add(parent.text or "", hiding)
         for child in parent.iterchildren("*"):
-            self._within(child, look, why, hiding)
+            self._within(child, look, reason, hiding)
             self._text.add(child.tail or "", hiding)
 
-    def _note(self, note: etree._Element, why: OfficeHiding | None) -> str:
+    def _note(self, note: etree._Element, reason: OfficeHiding | None) -> str:
         """Read a footnote or endnote; return its mark, or an empty string if it has no visible text."""
         text, later = self._text, self._later
         self._text, self._later = OfficeParagraphs(text.characters_left), []
         for body in children(note, "note-body"):
-            self._blocks(body, Look(), why)
-        own, self._text, self._later = self._text, text, later
-        return text.add_note(own)
+            self._blocks(body, Look(), reason)
+        outer_text, self._text, self._later = self._text, text, later
+        return text.add_note(outer_text)
 
     def _object(self, element: etree._Element) -> None:
         """Add the text of an embedded formula. Other objects, such as charts, are only named."""
@@ -158,21 +158,23 @@ class _OpenDocumentReader:
         elif folder:
             self._text.left_out.append((f"the embedded object {folder!r}", "only formulas are read from objects"))
 
-    def _within(self, child: etree._Element, look: Look, why: OfficeHiding | None, hiding: OfficeHiding | None) -> None:
+    def _within(
+        self, child: etree._Element, look: Look, reason: OfficeHiding | None, hiding: OfficeHiding | None
+    ) -> None:
         match get_local_name(child):
             case "line-break" if not hiding:
                 self._text.end_line()
             case "s" | "tab" | "line-break":
                 self._text.add(" " * _count(attribute(child, "c")), hiding)
             case "span":
-                own = self._styles.look("text", attribute(child, "style-name"))
-                self._inline(child, own.over(look), why)
+                own_look = self._styles.look("text", attribute(child, "style-name"))
+                self._inline(child, own_look.over(look), reason)
             case "annotation":
                 self._text.hide("in a comment", _join_words(child))
             case "hidden-text":
-                self._text.add(attribute(child, "string-value") or child.text or "", why or "marked as hidden")
+                self._text.add(attribute(child, "string-value") or child.text or "", reason or "marked as hidden")
             case "text-box":
-                self._later.append((child, Look(), why))
+                self._later.append((child, Look(), reason))
             case "note":
                 if mark := self._note(child, hiding):
                     self._text.add(f"[^{mark}]")
@@ -180,9 +182,9 @@ class _OpenDocumentReader:
                 self._object(child)
             case "frame":
                 for part in child.iterchildren("*"):
-                    self._within(part, look, why, hiding)
+                    self._within(part, look, reason, hiding)
             case name if name not in _NOT_TEXT:
-                self._inline(child, look, why)
+                self._inline(child, look, reason)
 
 
 def _level(paragraph: etree._Element) -> int:

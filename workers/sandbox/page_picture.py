@@ -39,15 +39,15 @@ class Box(NamedTuple):
 
 def objects_of(page: Any) -> Iterator[Any]:
     """Yield everything drawn on the page, including inside forms, in drawing order."""
-    for place in range(pdfium.FPDFPage_CountObjects(page)):
-        yield from _walk_objects(pdfium.FPDFPage_GetObject(page, place), _MAX_DEPTH)
+    for number in range(pdfium.FPDFPage_CountObjects(page)):
+        yield from _walk_objects(pdfium.FPDFPage_GetObject(page, number), _MAX_DEPTH)
 
 
 def _walk_objects(item: Any, depth: int) -> Iterator[Any]:
     yield item
     if depth and pdfium.FPDFPageObj_GetType(item) == pdfium.FPDF_PAGEOBJ_FORM:
-        for place in range(pdfium.FPDFFormObj_CountObjects(item)):
-            yield from _walk_objects(pdfium.FPDFFormObj_GetObject(item, place), depth - 1)
+        for number in range(pdfium.FPDFFormObj_CountObjects(item)):
+            yield from _walk_objects(pdfium.FPDFFormObj_GetObject(item, number), depth - 1)
 
 
 class TextPicture:
@@ -84,8 +84,8 @@ class TextPicture:
         """Return the red, green and blue of the background at the box's centre."""
         across, down = self._device(*box.middle)
         across, down = min(max(across, 0), self._width - 1), min(max(down, 0), self._height - 1)
-        place = down * self._stride + across * self._depth
-        blue, green, red = self._without[place : place + 3]
+        offset = down * self._stride + across * self._depth
+        blue, green, red = self._without[offset : offset + 3]
         return red, green, blue
 
     def _differs(self, row: int, left: int, right: int) -> bool:

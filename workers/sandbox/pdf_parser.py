@@ -83,11 +83,15 @@ def join_split_words(lines: Sequence[Line]) -> list[Line]:
     """Return the lines without soft hyphens. A word split at a line end keeps its hyphen if the rest of the document
     has the word only with a hyphen."""
     soft = chr(SOFT_HYPHEN)
-    known = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
+    document_words = {word.casefold() for *_, text in lines for word in _WORD.findall(text)}
 
     def joined(match: re.Match[str]) -> str:
-        whole, parted = match[0].replace(soft, ""), match[0].replace(soft, "-")
-        return parted if parted.casefold() in known and whole.casefold() not in known else whole
+        without_hyphen, with_hyphen = match[0].replace(soft, ""), match[0].replace(soft, "-")
+        return (
+            with_hyphen
+            if with_hyphen.casefold() in document_words and without_hyphen.casefold() not in document_words
+            else without_hyphen
+        )
 
     return [(*place, _SPLIT_WORD.sub(joined, text).replace(soft, "")) for *place, text in lines]  # type: ignore[misc]
 
@@ -99,15 +103,15 @@ def collect_hidden_texts(page: Any, hidden: Mapping[int, PdfHiding]) -> Iterator
     units: list[int] = []
     for index in range(page.count_chars()):
         unit = pdfium.FPDFText_GetUnicode(page, index)
-        here = hidden.get(index)
-        if here is None and (unit in LINE_END or unit in LINE_HYPHEN or not unit or chr(unit).isspace()):
+        hiding = hidden.get(index)
+        if hiding is None and (unit in LINE_END or unit in LINE_HYPHEN or not unit or chr(unit).isspace()):
             units.append(0x20)
             continue
-        if here != reason:
+        if hiding != reason:
             if reason and (text := " ".join(decode_units(units).split())):
                 yield reason, text[:HIDDEN_LENGTH]
-            reason, units = here, []
-        if here:
+            reason, units = hiding, []
+        if hiding:
             units.append(unit)
     if reason and (text := " ".join(decode_units(units).split())):
         yield reason, text[:HIDDEN_LENGTH]
@@ -148,7 +152,7 @@ def read_pdf(data: bytes, pages: int, characters: int, cpu_seconds: float) -> di
         hidden = find_hidden_characters(sheet, page, look)
         unseen += ((number, "different from what is drawn", text[:HIDDEN_LENGTH]) for text in false)
         if hidden:
-            unseen += ((number, why, text) for why, text in collect_hidden_texts(page, hidden))
+            unseen += ((number, reason, text) for reason, text in collect_hidden_texts(page, hidden))
         for text, visible in read_lines(page, hidden):
             if visible:
                 samples = [style_of(page, visible[i]) for i in (len(visible) // 2, 0, -1)]

@@ -40,9 +40,9 @@ def remove_false_replacements(document: Any, number: int, page: Any) -> list[str
 
 
 def _matches_drawn_text(replacement: str, drawn: str) -> bool:
-    letters, own = _reduce_to_letters(replacement), _reduce_to_letters(drawn)
-    unnamed = not own and len(letters) <= _SHORT * max(len(drawn), 1)
-    return letters == own or len(letters) <= _SHORT or unnamed
+    letters, drawn_letters = _reduce_to_letters(replacement), _reduce_to_letters(drawn)
+    has_no_letters = not drawn_letters and len(letters) <= _SHORT * max(len(drawn), 1)
+    return letters == drawn_letters or len(letters) <= _SHORT or has_no_letters
 
 
 def _reduce_to_letters(text: str) -> str:

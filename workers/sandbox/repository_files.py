@@ -44,22 +44,22 @@ def read_repository(
     """Read a `.tar.gz` archive whose files are all in one folder. `paths` and `sources` limit how many paths are listed
     and how many Python files are read. Raises Refused if the archive cannot be read."""
     try:
-        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz", encoding="utf-8", errors="replace") as opened:
-            members = {member.name.partition("/")[2]: member for member in opened if not member.isdir()}
+        with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz", encoding="utf-8", errors="replace") as tar:
+            members = {member.name.partition("/")[2]: member for member in tar if not member.isdir()}
             files = [ArchivedFile(path, member.size, member.isreg()) for path, member in members.items()]
             choice = select_files(files, sources, file_bytes)
             asked = [*([choice.readme] if choice.readme else []), *choice.sources]
-            texts, no_texts = _texts(opened, [members[file.path] for file in asked], [file.path for file in asked])
+            texts, no_texts = _texts(tar, [members[file.path] for file in asked], [file.path for file in asked])
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as error:
         raise Refused("damaged") from error
     code = {file.path: texts[file.path] for file in choice.sources if file.path in texts}
-    found, unparsed = read_definitions(code) if definitions else ([], list(code))
+    definitions_found, unparsed = read_definitions(code) if definitions else ([], list(code))
     return {
         "paths": sorted(members)[:paths],
         "files": len(members),
         "readme": texts.get(choice.readme.path, "") if choice.readme else "",
         "sources": code,
-        "definitions": found,
+        "definitions": definitions_found,
         "left_out": list(dict.fromkeys([*choice.left_out, *no_texts, *unparsed]))[:_MAX_LEFT_OUT],
     }
 
@@ -88,16 +88,16 @@ def _build_sort_key(file: ArchivedFile) -> tuple[bool, int, str]:
 
 
 def _texts(
-    opened: tarfile.TarFile, members: Sequence[tarfile.TarInfo], paths: Sequence[str]
+    tar: tarfile.TarFile, members: Sequence[tarfile.TarInfo], paths: Sequence[str]
 ) -> tuple[Mapping[str, str], list[str]]:
     """Return the decoded texts by path, and the paths of files that are not text. Files are read in archive order,
     because the archive is decompressed again from the start for each step back."""
     texts: dict[str, str] = {}
-    others: list[str] = []
+    unreadable: list[str] = []
     for member, path in sorted(zip(members, paths, strict=True), key=lambda item: item[0].offset):
-        content = opened.extractfile(member)
+        content = tar.extractfile(member)
         try:
             texts[path] = decode_text(content.read() if content else b"", path)
         except InputError:
-            others.append(path)
-    return texts, others
+            unreadable.append(path)
+    return texts, unreadable

@@ -78,15 +78,15 @@ def _convert_to_text(source: str, group: str) -> str:
 
 def _read_heads(source: str) -> Iterator[str]:
     """Yield the lines of headers and footers, which striprtf skips."""
-    done = 0
+    consumed = 0
     for head in _HEAD.finditer(source):
-        if head.start() < done:
+        if head.start() < consumed:
             continue
-        depth, done = 1, head.end()
+        depth, consumed = 1, head.end()
         for brace in _BRACE.finditer(source, head.end(), head.end() + _MAX_HEAD_CHARS):
             depth += 1 if brace[0] == "{" else -1 if brace[0] == "}" else 0
             if not depth:
-                done = brace.end()
+                consumed = brace.end()
                 yield from _convert_to_text(source, source[head.end() : brace.start()]).split("\n")
                 break
 
@@ -97,7 +97,7 @@ def _insert_marks(source: str) -> Iterator[str]:
     levels |= dict.fromkeys(_TITLE_STYLE.findall(source), _TITLE_LEVEL)
     whites = _white_colours(source)
     stack = [_State()]
-    done = 0
+    consumed = 0
     for token in _TOKEN.finditer(source):
         before = stack[-1]
         extra = ""
@@ -109,21 +109,21 @@ def _insert_marks(source: str) -> Iterator[str]:
                 stack.pop()
             extra = _character(_NOTE_END) if before.in_note and not stack[-1].in_note else ""
         elif token["word"] in ("cell", "nestcell"):
-            yield source[done:start] + _character(_CELL)
-            done = start
+            yield source[consumed:start] + _character(_CELL)
+            consumed = start
         elif token["word"] == "footnote":
             # Removed, because striprtf skips footnotes.
-            yield source[done:start] + _character(_NOTE)
-            done = end
+            yield source[consumed:start] + _character(_NOTE)
+            consumed = end
             stack[-1] = before._replace(in_note=True)
         elif token["word"]:
             stack[-1] = _change_state(before, token["word"], token["number"], whites)
             extra = _level_mark(token["word"], token["number"], levels)
-        yield source[done:end] + extra
-        done = end
+        yield source[consumed:end] + extra
+        consumed = end
         if stack[-1].mark() != before.mark():
             yield _character(stack[-1].mark())
-    yield source[done:]
+    yield source[consumed:]
 
 
 def _character(code: int) -> str:

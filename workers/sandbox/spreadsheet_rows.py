@@ -46,20 +46,20 @@ def read_spreadsheet(data: bytes, most_characters: int) -> SheetRows:
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(data), data_only=True, keep_links=False)
-    shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _has_content(sheet)]
-    if not shown:
+    visible_sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible" and _has_content(sheet)]
+    if not visible_sheets:
         return SheetRows("", 0, 0, [])
     rows: list[SheetRow] = []
-    left, hidden_rows = most_characters, 0
-    for row in _rows(shown[0]):
-        if shown[0].row_dimensions[row.number].hidden:
+    characters_left, hidden_rows = most_characters, 0
+    for row in _rows(visible_sheets[0]):
+        if visible_sheets[0].row_dimensions[row.number].hidden:
             hidden_rows += any(row.cells)
             continue
-        left -= sum(map(len, row.cells))
-        if left < 0:
+        characters_left -= sum(map(len, row.cells))
+        if characters_left < 0:
             raise Refused("too_much_text")
         rows.append(row)
-    return SheetRows(str(shown[0].title), len(shown) - 1, hidden_rows, rows)
+    return SheetRows(str(visible_sheets[0].title), len(visible_sheets) - 1, hidden_rows, rows)
 
 
 def _has_content(sheet: Any) -> bool:

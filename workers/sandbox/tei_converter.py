@@ -33,8 +33,8 @@ def _json(_: bytes, root: etree._Element) -> str:
 
     numbers = count(1)
     lossy_json.get_random_id = lambda prefix="": f"{prefix}{next(numbers)}"
-    found = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialise(root)))
-    return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
+    document = lossy_json.TEI2LossyJSONConverter().convert_tei_file(BytesIO(_serialise(root)))
+    return f"{json.dumps(document, ensure_ascii=False, indent=1)}\n"
 
 
 def _markdown(_: bytes, root: etree._Element) -> str:

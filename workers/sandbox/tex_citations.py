@@ -61,14 +61,14 @@ class TexCitations:
 
     def mark(self, macro: str, keys: Sequence[str], notes: Sequence[str]) -> str:
         """Return the mark that a citation prints: `[3]`, `[3, 5, p. 7]` or, with names, `Lee et al. [3]`."""
-        cited = [key.strip() for key in keys if key.strip()]
-        if not cited:
+        cited_keys = [key.strip() for key in keys if key.strip()]
+        if not cited_keys:
             return ""
         before = notes[0] if len(notes) > 1 else ""
         after = notes[-1] if notes else ""
-        numbers = ", ".join(str(self.number(key)) for key in cited)
+        numbers = ", ".join(str(self.number(key)) for key in cited_keys)
         mark = f"[{numbers}{f', {after}' if after.strip() else ''}]"
-        names = self._names(cited[0]) if macro in _IN_SENTENCES and len(cited) == 1 else ""
+        names = self._names(cited_keys[0]) if macro in _IN_SENTENCES and len(cited_keys) == 1 else ""
         return " ".join(filter(None, (before.strip(), names, mark)))
 
     def _names(self, key: str) -> str:
@@ -100,13 +100,13 @@ class TexCitations:
         for node in [*nodes, None]:
             if node is None or _is_macro(node, "bibitem"):
                 if key and (text := plain(entry)):
-                    printed = f"[{self.number(key)}] {text}"
+                    printed_text = f"[{self.number(key)}] {text}"
                     blocks = [plain(block) for block in _blocks(entry)]
-                    work = _parse_printed_work(printed, blocks)
+                    work = _parse_printed_work(printed_text, blocks)
                     if marked := next((plain([node]) for node in _title_nodes(entry)), ""):
                         work = work.model_copy(update={"title": marked.rstrip("., ")})
                     self.works.setdefault(key, work)
-                    yield printed
+                    yield printed_text
                 key, entry = _key(node) if node is not None else "", []
             else:
                 entry.append(node)
@@ -136,13 +136,13 @@ def _blocks(entry: Sequence[Any]) -> list[list[Any]]:
     return blocks
 
 
-def _parse_printed_work(printed: str, blocks: Sequence[str]) -> CitedWork:
+def _parse_printed_work(printed_text: str, blocks: Sequence[str]) -> CitedWork:
     """Parse a printed entry into a work. If BibTeX marked blocks in the entry, the second block is the title."""
-    parsed = next(iter(parse_references(printed)), CitedWork())
+    parsed = next(iter(parse_references(printed_text)), CitedWork())
     title = blocks[1].rstrip("., ") if len(blocks) > 1 else parsed.title
-    old_arxiv = _OLD_ARXIV.search(printed)
+    old_arxiv = _OLD_ARXIV.search(printed_text)
     arxiv = parsed.arxiv or (old_arxiv[0] if old_arxiv else "")
-    return parsed.model_copy(update={"title": title, "arxiv": arxiv, "raw": printed, "number": None})
+    return parsed.model_copy(update={"title": title, "arxiv": arxiv, "raw": printed_text, "number": None})
 
 
 def _key(node: Any) -> str:

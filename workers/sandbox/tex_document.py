@@ -104,8 +104,8 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
     files = _from_folder_of(files, main)
     main = posixpath.basename(main)
     source = join_source({name: text for name, text in files.items() if name.endswith((".tex", ".ltx", ".txt"))}, main)
-    whole = source.preamble + source.body
-    bibtex, missing = _bibliographies(files, main, whole)
+    all_source = source.preamble + source.body
+    bibtex, missing = _bibliographies(files, main, all_source)
     list_file = _list_file(files, main) if _OWN_LIST not in source.body else ""
     if _OWN_LIST in list_file:
         source = source._replace(body=f"{source.body}\n\n{list_file}")
@@ -114,7 +114,7 @@ def read_tex_document(package: TexFiles, most_characters: int) -> tuple[OfficePa
         source = source._replace(body=_AMSREFS_LIST.sub("", source.body))
     citations = TexCitations(bibtex, [source.body, list_file])
     text = read_tex(source, citations, most_characters)
-    works = citations.cited_works(all_of_them=_cites_all(whole))
+    works = citations.cited_works(all_of_them=_cites_all(all_source))
     absent = [*source.missing, *([] if list_file else missing)]
     text.left_out += _describe_missing(absent, citations, len(text.reference_lines))
     if source.after:
@@ -138,16 +138,18 @@ def _from_folder_of(files: Mapping[str, str], main: str) -> dict[str, str]:
 
 def _bibliographies(files: Mapping[str, str], main: str, source: str) -> tuple[list[str], list[str]]:
     """Return the contents of the `.bib` files that the document names, and the names of missing ones."""
-    named = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
-    found = {name: find_file(files, name, main, ".bib") for name in named}
-    return [files[file] for file in found.values() if file], [name for name, file in found.items() if file is None]
+    names = [name.strip() for match in _BIBLIOGRAPHY.finditer(source) for name in match[1].split(",") if name.strip()]
+    file_by_name = {name: find_file(files, name, main, ".bib") for name in names}
+    return [files[file] for file in file_by_name.values() if file], [
+        name for name, file in file_by_name.items() if file is None
+    ]
 
 
 def _list_file(files: Mapping[str, str], main: str) -> str:
     """Return the reference list that BibTeX or biblatex generated for the document; empty if there is none."""
     lists = [name for name in files if name.endswith(".bbl")]
-    own = f"{posixpath.splitext(main)[0]}.bbl"
-    name = own if own in files else lists[0] if len(lists) == 1 else None
+    expected_name = f"{posixpath.splitext(main)[0]}.bbl"
+    name = expected_name if expected_name in files else lists[0] if len(lists) == 1 else None
     return files[name] if name else ""
 
 
@@ -158,7 +160,7 @@ def _cites_all(source: str) -> bool:
 def _describe_missing(missing: list[str], citations: TexCitations, printed: int) -> list[tuple[str, str]]:
     left_out = [(f"the file {name}", "it is not among the files of the document") for name in missing]
     if unknown := citations.unknown_keys(printed):
-        named = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
-        left_out.append((f"{len(unknown)} of the cited works ({named})", "no bibliography has an entry for them"))
+        examples = ", ".join(unknown[:_NAMED]) + (" …" if len(unknown) > _NAMED else "")
+        left_out.append((f"{len(unknown)} of the cited works ({examples})", "no bibliography has an entry for them"))
     left_out += [(f"the entry {entry!r}", "it is not valid BibTeX") for entry in citations.unread]
     return left_out

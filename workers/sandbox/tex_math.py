@@ -98,7 +98,7 @@ def _split_text_nodes(nodes: Sequence[Any]) -> Iterator[Any]:
             rest = rest[place + 1 :]
 
 
-def _node(node: Any, following: Iterator[Any], depth: int) -> str:
+def _node(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
     if isinstance(node, latexwalker.LatexGroupNode | latexwalker.LatexMathNode):
         return _join_nodes(node.nodelist, depth + 1)
     if isinstance(node, latexwalker.LatexEnvironmentNode):
@@ -107,18 +107,18 @@ def _node(node: Any, following: Iterator[Any], depth: int) -> str:
     if isinstance(node, latexwalker.LatexSpecialsNode):
         return str({"&": " ", "~": " "}.get(node.specials_chars, node.specials_chars))
     if isinstance(node, latexwalker.LatexMacroNode):
-        return _macro(node, following, depth)
+        return _macro(node, next_nodes, depth)
     return ""
 
 
-def _macro(node: Any, following: Iterator[Any], depth: int) -> str:
+def _macro(node: Any, next_nodes: Iterator[Any], depth: int) -> str:
     name = node.macroname
     arguments = _arguments(node, depth)
     if name in _FRACTIONS or name in ("binom", "sqrt", "stackrel", "overset", "underset"):
-        required = arguments or [_take_next(following, depth) for _ in range(1 if name == "sqrt" else 2)]
+        required = arguments or [_take_next(next_nodes, depth) for _ in range(1 if name == "sqrt" else 2)]
         return _construction(name, node, required, depth)
     if name in _ACCENTS:
-        return f"{_ACCENTS[name]}({(arguments or [_take_next(following, depth)])[-1]})"
+        return f"{_ACCENTS[name]}({(arguments or [_take_next(next_nodes, depth)])[-1]})"
     if name in _UNPRINTED:
         return ""
     if name in _SPACES:
@@ -130,23 +130,23 @@ def _macro(node: Any, following: Iterator[Any], depth: int) -> str:
 
 
 def _construction(name: str, node: Any, arguments: list[str], depth: int) -> str:
-    last = arguments[-1]
-    first = arguments[-2] if len(arguments) > 1 else ""
+    last_argument = arguments[-1]
+    first_argument = arguments[-2] if len(arguments) > 1 else ""
     if name == "sqrt":
-        return f"root({first}, {last})" if first else f"sqrt({last})"
+        return f"root({first_argument}, {last_argument})" if first_argument else f"sqrt({last_argument})"
     if name == "binom":
-        return f"binom({first}, {last})"
+        return f"binom({first_argument}, {last_argument})"
     if name in _FRACTIONS:
-        return f"{_enclose_group(first)}/{_enclose_group(last)}"
-    return f"{_enclose_group(last)}^{_enclose_group(first)}"
+        return f"{_enclose_group(first_argument)}/{_enclose_group(last_argument)}"
+    return f"{_enclose_group(last_argument)}^{_enclose_group(first_argument)}"
 
 
-def _take_next(following: Iterator[Any], depth: int) -> str:
+def _take_next(next_nodes: Iterator[Any], depth: int) -> str:
     """Take the formula's next item as text. It is the argument of a macro that has no braces."""
-    item = next(following, "")
+    item = next(next_nodes, "")
     while isinstance(item, str) and item.isspace():
-        item = next(following, "")
-    return item if isinstance(item, str) else _node(item, following, depth + 1)
+        item = next(next_nodes, "")
+    return item if isinstance(item, str) else _node(item, next_nodes, depth + 1)
 
 
 def _arguments(node: Any, depth: int) -> list[str]:

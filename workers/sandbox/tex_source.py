@@ -72,8 +72,8 @@ def main_file(files: Mapping[str, str]) -> str | None:
 
 def join_source(files: Mapping[str, str], main: str) -> TexSource:
     """Return the source, starting with the file `main`."""
-    missing: list[str] = []
-    text = _join(files, main, missing, 0)
+    missing_files: list[str] = []
+    text = _join(files, main, missing_files, 0)
     text = _RULE.sub("", _strip_skipped(_strip_comments(text)))
     head, begun, rest = text.partition("\\begin{document}")
     if not begun:
@@ -84,44 +84,47 @@ def join_source(files: Mapping[str, str], main: str) -> TexSource:
     preamble = _take_definitions(head, macros)
     body = _take_definitions(body, macros)
     return TexSource(
-        _expand_macros(preamble, macros), _expand_macros(body, macros), after.strip(), tuple(dict.fromkeys(missing))
+        _expand_macros(preamble, macros),
+        _expand_macros(body, macros),
+        after.strip(),
+        tuple(dict.fromkeys(missing_files)),
     )
 
 
-def _join(files: Mapping[str, str], name: str, missing: list[str], depth: int) -> str:
+def _join(files: Mapping[str, str], name: str, missing_files: list[str], depth: int) -> str:
     """Return a file with the files that it includes inserted in place. A file cannot include itself."""
     if depth > _MAX_DEPTH:
-        missing.append(name)
+        missing_files.append(name)
         return ""
     text = _strip_comments(files[name])
     if depth:
         _, begun, rest = text.partition("\\begin{document}")  # a subfile has its own preamble
         text = rest.partition("\\end{document}")[0] if begun else text
 
-    others = {key: content for key, content in files.items() if key != name}
+    other_files = {key: content for key, content in files.items() if key != name}
 
     def included(match: re.Match[str]) -> str:
-        wanted = match["first"] if match["first"] is not None else match["bare"]
+        file_name = match["first"] if match["first"] is not None else match["bare"]
         if match["macro"] in _TWO_ARGUMENTS:
-            wanted = posixpath.join(wanted, match["second"] or "")
+            file_name = posixpath.join(file_name, match["second"] or "")
             rest = ""
         else:
             rest = f"{{{match['second']}}}" if match["second"] is not None else ""
-        found = find_file(others, wanted.strip(), name)
+        found = find_file(other_files, file_name.strip(), name)
         if found is None:
-            missing.append(wanted.strip())
+            missing_files.append(file_name.strip())
             return rest
         page = "\n\n" if match["macro"] == "include" else " "
-        return f"{page}{_join(others, found, missing, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
+        return f"{page}{_join(other_files, found, missing_files, depth + 1).strip(_LINE_ENDS)}{page}{rest}"
 
     return _INPUT.sub(included, text)
 
 
-def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str = ".tex") -> str | None:
+def find_file(files: Mapping[str, object], file_name: str, origin: str, suffix: str = ".tex") -> str | None:
     """Resolve an included file's name, first against the root folder and then against `origin`'s folder, and return it;
     None if there is no such file."""
     for folder in ("", posixpath.dirname(origin)):
-        path = posixpath.normpath(posixpath.join(folder, wanted))
+        path = posixpath.normpath(posixpath.join(folder, file_name))
         for candidate in (path, f"{path}{suffix}"):
             if candidate in files:
                 return candidate
@@ -130,12 +133,12 @@ def find_file(files: Mapping[str, object], wanted: str, origin: str, suffix: str
 
 def _strip_comments(text: str) -> str:
     """Strip comments from the text. Percent signs in verbatim text do not start comments."""
-    pieces, done = [], 0
+    pieces, consumed = [], 0
     text = _COMMENT_BLOCK.sub("", text)
     for verbatim in _VERBATIM.finditer(text):
-        pieces += [_strip_plain_comments(text[done : verbatim.start()]), verbatim[0]]
-        done = verbatim.end()
-    return "".join([*pieces, _strip_plain_comments(text[done:])])
+        pieces += [_strip_plain_comments(text[consumed : verbatim.start()]), verbatim[0]]
+        consumed = verbatim.end()
+    return "".join([*pieces, _strip_plain_comments(text[consumed:])])
 
 
 def _strip_plain_comments(text: str) -> str:
@@ -146,30 +149,30 @@ def _strip_skipped(text: str) -> str:
     """Strip the parts between `\\iffalse` and its `\\else` or `\\fi`. Both branches of other conditionals are kept,
     because it is not known which one applies."""
     pieces: list[str] = []
-    done = depth = 0
+    consumed = depth = 0
     for match in _CONDITIONAL.finditer(text):
         if match["open"] in _NOT_CONDITIONALS:
             continue
         if depth == 0:
             if match["open"] == "iffalse":
-                pieces.append(text[done : match.start()])
+                pieces.append(text[consumed : match.start()])
                 depth = 1
             continue
         depth += 1 if match["open"] else -1 if match["turn"] == "fi" else 0
         if depth == 0 or (depth == 1 and match["turn"] == "else"):
-            depth, done = 0, match.end()
-    return "".join([*pieces, "" if depth else text[done:]])
+            depth, consumed = 0, match.end()
+    return "".join([*pieces, "" if depth else text[consumed:]])
 
 
 def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
     """Strip the definitions of macros from the text, and add them to `macros`."""
     pieces: list[str] = []
-    done = 0
-    while match := _DEFINITION.search(text, done):
+    consumed = 0
+    while match := _DEFINITION.search(text, consumed):
         end = _find_group_end(text, match.end())
         if end is None:
             break
-        pieces.append(text[done : match.start()])
+        pieces.append(text[consumed : match.start()])
         meaning = text[match.end() + 1 : end - 1]
         if match["operator"]:
             macros[match["operator"]] = _Macro(0, None, f"\\operatorname{{{meaning}}}")
@@ -177,8 +180,8 @@ def _take_definitions(text: str, macros: dict[str, _Macro]) -> str:
             macros[match["plain"]] = _Macro((match["parameters"] or "").count("#"), None, meaning)
         else:
             macros[match["name"]] = _Macro(int(match["count"] or 0), match["default"], meaning)
-        done = end
-    return "".join([*pieces, text[done:]])
+        consumed = end
+    return "".join([*pieces, text[consumed:]])
 
 
 def _find_group_end(text: str, start: int) -> int | None:
@@ -197,21 +200,21 @@ def _expand_macros(text: str, macros: Mapping[str, _Macro]) -> str:
         return text
     names = "|".join(sorted(map(re.escape, macros), key=len, reverse=True))
     pattern = re.compile(rf"\\({names})(?![a-zA-Z@])[ \t]*")
-    left = _MAX_EXPANSIONS
+    expansions_left = _MAX_EXPANSIONS
     for _ in range(_MAX_DEPTH):
         pieces: list[str] = []
-        done = size = 0
+        consumed = size = 0
         for match in pattern.finditer(text):
-            if match.start() < done or left <= 0 or size > _MAX_CHARACTERS:
+            if match.start() < consumed or expansions_left <= 0 or size > _MAX_CHARACTERS:
                 continue
-            left -= 1
+            expansions_left -= 1
             meaning, end = _replacement(text, match, macros[match[1]])
-            pieces += [text[done : match.start()], meaning]
-            size += len(meaning) + match.start() - done
-            done = end
+            pieces += [text[consumed : match.start()], meaning]
+            size += len(meaning) + match.start() - consumed
+            consumed = end
         if not pieces:
             break
-        text = "".join([*pieces, text[done:]])
+        text = "".join([*pieces, text[consumed:]])
     return text
 
 

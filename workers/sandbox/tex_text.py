@@ -159,17 +159,17 @@ class _TexReader:
     def _plain(self, nodes: Sequence[Any] | None) -> str:
         """Return nodes as text on one line, without adding it to the document. Notes and hidden text in them are
         added."""
-        apart = self._apart(nodes)
-        self.text.take_rest(apart)
-        return " ".join(text for _, text in apart.paragraphs)
+        separate_text = self._read_separately(nodes)
+        self.text.take_rest(separate_text)
+        return " ".join(text for _, text in separate_text.paragraphs)
 
-    def _apart(self, nodes: Sequence[Any] | None) -> OfficeParagraphs:
-        own, self.text = self.text, OfficeParagraphs(self.text.characters_left)
+    def _read_separately(self, nodes: Sequence[Any] | None) -> OfficeParagraphs:
+        outer_text, self.text = self.text, OfficeParagraphs(self.text.characters_left)
         mark, self._mark = self._mark, ""
         self._read(nodes)
         self._end()
-        apart, self.text, self._mark = self.text, own, mark
-        return apart
+        separate_text, self.text, self._mark = self.text, outer_text, mark
+        return separate_text
 
     def _formula(self, nodes: Sequence[Any]) -> None:
         """Add a displayed formula within its paragraph, because the sentence continues after it."""
@@ -177,43 +177,43 @@ class _TexReader:
 
     def _macro(self, node: Any) -> None:  # noqa: PLR0912 - one case for each kind of macro
         name, arguments = node.macroname.rstrip("*"), _arguments(node)
-        last = arguments[-1] if arguments else None
+        last_argument = arguments[-1] if arguments else None
         match name:
             case _ if name in LEVELS:
                 self._end()
-                self.text.add(self._plain(last))
+                self.text.add(self._plain(last_argument))
                 self._end(LEVELS[name])
             case _ if name in TITLES:
-                self.text.title = self.text.title or self._plain(last)
+                self.text.title = self.text.title or self._plain(last_argument)
             case _ if name in FRONT:
-                self.text.front_matter.append((name, self._plain(last)))
+                self.text.front_matter.append((name, self._plain(last_argument)))
             case _ if name in CITATION_MACROS:
-                keys = self._plain(last).split(",")
-                before = [self._plain(argument) for argument in arguments[:-1]]
-                self.text.add(self._citations.mark(name, keys, before))
+                keys = self._plain(last_argument).split(",")
+                other_arguments = [self._plain(argument) for argument in arguments[:-1]]
+                self.text.add(self._citations.mark(name, keys, other_arguments))
             case "nocite":
-                self._citations.mark(name, self._plain(last).replace("*", "").split(","), ())
+                self._citations.mark(name, self._plain(last_argument).replace("*", "").split(","), ())
             case "footnote" | "footnotetext":
-                if number := self.text.add_note(self._apart(last)):
+                if number := self.text.add_note(self._read_separately(last_argument)):
                     self.text.add(f"[^{number}]")
             case _ if name in NOTES_TO_AUTHORS:
                 self.text.left_out.append(
-                    (f"the note {self._plain(last)[:60]!r}", f"\\{name} is a note to the authors")
+                    (f"the note {self._plain(last_argument)[:60]!r}", f"\\{name} is a note to the authors")
                 )
             case "textcolor" if arguments and self._plain(arguments[-2]).strip().lower() == "white":
-                self.text.hide("in the background colour", self._plain(last))
+                self.text.hide("in the background colour", self._plain(last_argument))
             case _ if name in HIDDEN:
-                self.text.hide("marked as hidden", self._plain(last))
+                self.text.hide("marked as hidden", self._plain(last_argument))
             case _ if name in ("textcolor", "captionof", *_SECOND_ARGUMENT):
-                self._read(last)
+                self._read(last_argument)
             case "href":
                 self._link(arguments)
             case "caption":
                 self._end()
-                self._read(last)
+                self._read(last_argument)
                 self._end()
             case "item":
-                self._item(last)
+                self._item(last_argument)
             case "par" | "newpage" | "clearpage" | "maketitle" | "bigskip" | "medskip":
                 self._end()
             case "\\" | "newline" | "tabularnewline" | "linebreak":
@@ -223,15 +223,15 @@ class _TexReader:
             case "includegraphics":
                 self._count("picture")
             case _ if name in REFERENCES:
-                self.text.add(self._plain(last))
+                self.text.add(self._plain(last_argument))
             case _ if name in IGNORED or name == "bibitem":
                 pass
             case _:
                 self._other_macro(node, arguments)
 
     def _link(self, arguments: Sequence[Sequence[Any]]) -> None:
-        address, shown = self._plain(arguments[0]), self._plain(arguments[-1])
-        self.text.add(shown if address in shown or shown in address else f"{shown} ({address})")
+        address, label = self._plain(arguments[0]), self._plain(arguments[-1])
+        self.text.add(label if address in label or label in address else f"{label} ({address})")
 
     def _other_macro(self, node: Any, arguments: Sequence[Sequence[Any]]) -> None:
         """Add the character that a macro prints, or its arguments."""

@@ -65,9 +65,9 @@ class WordStyles:
         if name not in self._known:
             self._known[name] = self._read(name)
         style = self._known[name]
-        own = paragraph_look(properties)
+        paragraph_own_look = paragraph_look(properties)
         level = _outline(properties)
-        return ParagraphStyle(own.over(style.look), style.level if level is None else level, *style[2:])
+        return ParagraphStyle(paragraph_own_look.over(style.look), style.level if level is None else level, *style[2:])
 
     def characters(self, name: str | None) -> Look:
         """Return the look defined by a character style alone."""
@@ -99,9 +99,9 @@ class WordStyles:
     def _chain_look(self, name: str | None) -> Look:
         look = Look()
         for style in self._chain(name):
-            own = look_of(next(children(style, "rPr"), None))
+            style_look = look_of(next(children(style, "rPr"), None))
             of_paragraph = paragraph_look(next(children(style, "pPr"), None))
-            look = look.over(own).over(of_paragraph)
+            look = look.over(style_look).over(of_paragraph)
         return look
 
     def _chain(self, name: str | None) -> list[etree._Element]:

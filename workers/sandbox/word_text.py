@@ -84,37 +84,37 @@ class _WordReader:
                 root = self._package.part(name, recover=True)
                 yield from () if root is None else (_join_words(line) for line in root.iter("{*}p"))
 
-    def _note(self, note: tuple[str, str | None], why: OfficeHiding | None = None) -> str:
+    def _note(self, note: tuple[str, str | None], reason: OfficeHiding | None = None) -> str:
         """Read a note and return its mark; empty if the note does not exist, was read before, or is hidden."""
         element = self._notes.pop(note, None)
         if element is None:
             return ""
         text, boxes = self._text, self._boxes
         self._text, self._boxes = OfficeParagraphs(text.characters_left), []
-        self._blocks(element, Look(), why)
-        own, self._text, self._boxes = self._text, text, boxes
-        return text.add_note(own)
+        self._blocks(element, Look(), reason)
+        outer_text, self._text, self._boxes = self._text, text, boxes
+        return text.add_note(outer_text)
 
     def _shows_background(self) -> bool:
         settings = self._package.part(f"{self._folder}/settings.xml")
         return next(children(settings, "displayBackgroundShape"), None) is not None
 
-    def _blocks(self, parent: etree._Element, below: Look, why: OfficeHiding | None = None) -> None:
+    def _blocks(self, parent: etree._Element, outer_look: Look, reason: OfficeHiding | None = None) -> None:
         """Read paragraphs and tables at any nesting level. If `why` is set, all of them are hidden."""
         for child in parent.iterchildren("*"):
             match get_local_name(child):
                 case "p":
-                    self._paragraph(child, below, why)
+                    self._paragraph(child, outer_look, reason)
                 case "tbl":
-                    self._table(child, below, why)
+                    self._table(child, outer_look, reason)
                 case "altChunk":
                     self._text.parts_unread += 1
                 case name if name in _DELETED:
-                    self._blocks(child, below, why or "deleted as a tracked change")
+                    self._blocks(child, outer_look, reason or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
-                    self._blocks(child, below, why)
+                    self._blocks(child, outer_look, reason)
 
-    def _paragraph(self, paragraph: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+    def _paragraph(self, paragraph: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         properties = next(children(paragraph, "pPr"), None)
         style = self._styles.paragraph(properties)
         if style.is_contents:
@@ -122,79 +122,79 @@ class _WordReader:
         if style.is_reference and not self._in_list:
             self._text.open_list()
         self._in_list = style.is_reference
-        self._runs(paragraph, style.look.over(below), why)
+        self._runs(paragraph, style.look.over(outer_look), reason)
         is_item = next(children(properties, "numPr"), None) is not None and style.level == BODY
         self._text.end_paragraph(style.level, "- " if is_item else "", is_title=style.level == TITLE_LEVEL)
-        self._boxes_of_paragraph(below, why)
+        self._boxes_of_paragraph(outer_look, reason)
 
-    def _boxes_of_paragraph(self, below: Look, why: OfficeHiding | None) -> None:
+    def _boxes_of_paragraph(self, outer_look: Look, reason: OfficeHiding | None) -> None:
         boxes, self._boxes = self._boxes, []
         for box in boxes:
-            self._blocks(box, below, why)
+            self._blocks(box, outer_look, reason)
 
-    def _table(self, table: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+    def _table(self, table: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Read a table, with one line per row."""
-        self._text.tables += why is None
+        self._text.tables += reason is None
         properties = next(children(table, "tblPr"), None)
         first, others = self._styles.cells(attribute(next(children(properties, "tblStyle"), None), "val"))
         for number, row in enumerate(children(table, "tr")):
             of_row = next(children(row, "trPr"), None)
-            hiding = why
+            hiding = reason
             if next(children(of_row, "hidden"), None) is not None:
-                hiding = why or "marked as hidden"
+                hiding = reason or "marked as hidden"
             elif next(children(of_row, "del"), None) is not None:
-                hiding = why or "deleted as a tracked change"
-            behind = Look(behind=others if number else first).over(below)
+                hiding = reason or "deleted as a tracked change"
+            behind = Look(behind=others if number else first).over(outer_look)
             for cell in self._text.row(children(row, "tc")):
-                own = Look(behind=shading_of(next(children(cell, "tcPr"), None))).over(behind)
-                self._cell(cell, own, hiding)
+                cell_look = Look(behind=shading_of(next(children(cell, "tcPr"), None))).over(behind)
+                self._cell(cell, cell_look, hiding)
             self._text.end_paragraph()
-            self._boxes_of_paragraph(below, why)
+            self._boxes_of_paragraph(outer_look, reason)
 
-    def _cell(self, parent: etree._Element, below: Look, why: OfficeHiding | None) -> None:
+    def _cell(self, parent: etree._Element, outer_look: Look, reason: OfficeHiding | None) -> None:
         """Add a cell's text on one line, including any tables inside it."""
         for child in parent.iterchildren("*"):
             if get_local_name(child) == "p":
                 style = self._styles.paragraph(next(children(child, "pPr"), None))
-                self._runs(child, style.look.over(below), why)
+                self._runs(child, style.look.over(outer_look), reason)
                 self._text.add(" ")
             elif get_local_name(child) in _DELETED:
-                self._cell(child, below, why or "deleted as a tracked change")
+                self._cell(child, outer_look, reason or "deleted as a tracked change")
             elif get_local_name(child) not in _NOT_TEXT:
-                self._cell(child, below, why)
+                self._cell(child, outer_look, reason)
 
-    def _runs(self, parent: etree._Element, look: Look, why: OfficeHiding | None) -> None:
+    def _runs(self, parent: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         for child in parent.iterchildren("*"):
             match get_local_name(child):
                 case "r":
-                    self._run(child, look, why)
+                    self._run(child, look, reason)
                 case "oMath":
-                    self._formula(child, look, why)
+                    self._formula(child, look, reason)
                 case "p" | "tbl" | "txbxContent":
                     pass
                 case name if name in _DELETED:
-                    self._runs(child, look, why or "deleted as a tracked change")
+                    self._runs(child, look, reason or "deleted as a tracked change")
                 case name if name not in _NOT_TEXT:
-                    self._runs(child, look, why)
+                    self._runs(child, look, reason)
 
-    def _formula(self, formula: etree._Element, look: Look, why: OfficeHiding | None) -> None:
+    def _formula(self, formula: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         def is_seen(run: etree._Element) -> bool:
-            hiding = why or look_of(next(children(run, "rPr"), None)).over(look).why_unseen()
+            hiding = reason or look_of(next(children(run, "rPr"), None)).over(look).why_unseen()
             if hiding is not None:
                 self._text.add("".join(item.text or "" for item in children(run, "t")), hiding)
             return hiding is None
 
         self._text.add(formula_text(formula, is_seen))
 
-    def _run(self, run: etree._Element, look: Look, why: OfficeHiding | None) -> None:
+    def _run(self, run: etree._Element, look: Look, reason: OfficeHiding | None) -> None:
         properties = next(children(run, "rPr"), None)
         style = self._styles.characters(attribute(next(children(properties, "rStyle"), None), "val"))
-        seen = look_of(properties).over(style).over(look)
-        hiding = why or seen.why_unseen()
+        run_look = look_of(properties).over(style).over(look)
+        hiding = reason or run_look.why_unseen()
         for child in run.iterchildren("*"):
             match get_local_name(child):
                 case "t":
-                    self._text.add(child.text or "", hiding, bold=bool(seen.bold))
+                    self._text.add(child.text or "", hiding, bold=bool(run_look.bold))
                 case "delText":
                     self._text.add(child.text or "", "deleted as a tracked change")
                 case "br" | "cr" if not hiding and attribute(child, "type") in _LINE_BREAKS:

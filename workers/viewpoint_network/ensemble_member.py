@@ -118,10 +118,10 @@ def _parts(graph: GraphArrays, share: float, draw: np.random.Generator) -> tuple
     """Split the labelled ideas with viewpoints into training and validation rows, with the same share from every
     class."""
     has_viewpoints = np.bincount(graph.idea_of, minlength=len(graph.ideas)) > 0
-    learned, validation = [], []
+    training, validation = [], []
     for label in range(len(graph.classes)):
         rows = draw.permutation(np.flatnonzero((graph.labels == label) & has_viewpoints))
         cut = round(share * len(rows))
         validation.append(rows[:cut])
-        learned.append(rows[cut:])
-    return np.concatenate(learned).astype(np.int32), np.sort(np.concatenate(validation)).astype(np.int32)
+        training.append(rows[cut:])
+    return np.concatenate(training).astype(np.int32), np.sort(np.concatenate(validation)).astype(np.int32)

@@ -43,13 +43,13 @@ class ViewpointNetwork(nn.Module):  # type: ignore[misc]
         self.dropout = nn.Dropout(architecture.dropout)
         self.head = nn.Sequential(nn.Linear(2 * hidden, hidden), nn.ReLU(), self.dropout, nn.Linear(hidden, classes))
 
-    def forward(self, nodes: Tensor, adjacency: Tensor, asked: Tensor, owners: Tensor) -> Tensor:
+    def forward(self, nodes: Tensor, adjacency: Tensor, scored_nodes: Tensor, owners: Tensor) -> Tensor:
         """Return logits (ideas, classes). `adjacency` is as in `GraphTensors`; `asked` (k,) are viewpoint rows;
         `owners` (k,) are their ideas, ascending from 0."""
         for layer in self.layers:
             nodes = self.dropout(torch.relu(layer(nodes, adjacency)))
-        chosen = nodes[asked]
-        pooled = torch.cat([global_mean_pool(chosen, owners), global_max_pool(chosen, owners)], dim=1)
+        scored_states = nodes[scored_nodes]
+        pooled = torch.cat([global_mean_pool(scored_states, owners), global_max_pool(scored_states, owners)], dim=1)
         logits: Tensor = self.head(pooled)
         return logits
 

@@ -39,25 +39,25 @@ class NetworkScorer:
 
         description = self._checkpoint.description
         self._checkpoint.refuse_other(self._embedding, graph.classes)
-        found = np.full((len(rows), len(description.classes)), np.nan)
+        scores = np.full((len(rows), len(description.classes)), np.nan)
         nodes, owners = find_viewpoints_of_ideas(graph, rows)
         if not len(nodes):
-            return found
+            return scores
         architecture = description.settings.architecture
         extractor = SubgraphExtractor(graph.hide_labels(rows), architecture.layers)
-        near = extractor.nodes_within(nodes, architecture.layers)
-        part = extractor.extract(near)
+        nearby_nodes = extractor.nodes_within(nodes, architecture.layers)
+        part = extractor.extract(nearby_nodes)
         tensors = graph_tensors(part, architecture, description.epoch, self._device)
         labels = torch.from_numpy(part.labels.astype(np.int64)).to(self._device)
         answered, places = np.unique(owners, return_inverse=True)
-        asked = torch.from_numpy(np.searchsorted(near, nodes)).to(self._device)
+        asked = torch.from_numpy(np.searchsorted(nearby_nodes, nodes)).to(self._device)
         groups = torch.from_numpy(places.astype(np.int64)).to(self._device)
         features = network_inputs(tensors, labels, len(description.classes), architecture)
         with torch.inference_mode():
             logits = [network(features, tensors.adjacency, asked, groups) for network in self._networks]
             probabilities = torch.stack([torch.softmax(logit.double(), dim=1) for logit in logits]).mean(dim=0)
-        found[answered] = probabilities.cpu().numpy()
-        return found
+        scores[answered] = probabilities.cpu().numpy()
+        return scores
 
 
 class FreshNetwork:

@@ -42,10 +42,10 @@ def train_network(
     installed.
 
     The same graph and settings yield the same weights on the same machine with the same number of threads."""
-    known = find_labelled_rows_of_two_classes(graph, _NO_IDEAS)
-    if len(known) < MIN_IDEAS:
+    labelled_rows = find_labelled_rows_of_two_classes(graph, _NO_IDEAS)
+    if len(labelled_rows) < MIN_IDEAS:
         raise InputError(
-            f"Training a network needs at least {MIN_IDEAS} labelled ideas; this graph has {len(known)}.",
+            f"Training a network needs at least {MIN_IDEAS} labelled ideas; this graph has {len(labelled_rows)}.",
             "Label propagation needs no training and works with fewer ideas.",
         )
     torch = import_torch_geometric(settings.threads)
@@ -56,8 +56,8 @@ def train_network(
     if settings.negatives:
         graph = add_plagiarised_ideas(graph, settings.negatives, settings.seed)
     device = choose_device(settings.device, torch)
-    runs = [MemberTrainer(graph, settings, epoch, device, member, progress) for member in range(settings.members)]
-    trained = [run.train() for run in runs]
+    trainers = [MemberTrainer(graph, settings, epoch, device, member, progress) for member in range(settings.members)]
+    trained = [trainer.train() for trainer in trainers]
     description = CheckpointDescription(
         classes=graph.classes,
         dimensions=graph.vectors.shape[1],

@@ -75,7 +75,7 @@ class PageReader:
     def _unreadable(self, cause: str, download: Download) -> Unreadable:
         PARSE_FAILURES.labels("web", cause).inc()
         limits = self._settings
-        words = {
+        descriptions = {
             "too_much_text": f"has more than {limits.characters:,} characters",
             "time": f"could not be read within the limit of {limits.wall_seconds:g} s",
             "computing_time": f"could not be read within the limit of {limits.cpu_seconds} s of CPU time",
@@ -84,7 +84,7 @@ class PageReader:
             "nested": "is nested too deeply",
             "encoding": "has an encoding that could not be detected",
         }
-        message = f"{loggable_url(download.url)} {words.get(cause, 'crashed the parser')}."
+        message = f"{loggable_url(download.url)} {descriptions.get(cause, 'crashed the parser')}."
         return Unreadable(message, cause=_CAUSES.get(cause, "markup"))
 
 

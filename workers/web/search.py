@@ -88,15 +88,15 @@ def _results(response: SourceResponse) -> list[WebResult | None]:
     return [_result(item, response.fetched_at.date()) for item in answer.organic] if answer else []
 
 
-def _result(organic: _Organic, seen: dt.date) -> WebResult | None:
+def _result(organic: _Organic, seen_on: dt.date) -> WebResult | None:
     url = web_link(organic.link)
     if not url:
         return None
-    published = read_shown_date(organic.date, seen)
+    published = read_shown_date(organic.date, seen_on)
     return WebResult(title=one_line(organic.title), url=url, snippet=one_line(organic.snippet), published=published)
 
 
-def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
+def read_shown_date(text: str, seen_on: dt.date) -> dt.date | None:
     """Parse a date as Google displays it on the day `seen`; return None for other text."""
     text = " ".join(text.lower().split())
     for form in (_DAY, _DAY_FIRST, _MONTH):
@@ -104,7 +104,7 @@ def read_shown_date(text: str, seen: dt.date) -> dt.date | None:
             day = match.groupdict().get("day")
             return compute_last_day(int(match["year"]), month, int(day) if day else None)
     if text == "yesterday":
-        return seen - dt.timedelta(days=1)
+        return seen_on - dt.timedelta(days=1)
     if match := _AGO.fullmatch(text):
-        return seen - dt.timedelta(days=int(match["count"]) * _DAYS[match["unit"]])
+        return seen_on - dt.timedelta(days=int(match["count"]) * _DAYS[match["unit"]])
     return None

@@ -53,8 +53,10 @@ class BatchDispatcher:
                 await self._advance(batch)
             while (due := await self._book.gather(self._rules)) is not None:
                 await self._advance(due)
-            if lost := await self._book.forget_older(_FORGET_SECONDS):
-                _LOG.warning("%d paid answers from batches were never collected, because their jobs had ended", lost)
+            if forgotten := await self._book.forget_older(_FORGET_SECONDS):
+                _LOG.warning(
+                    "%d paid answers from batches were never collected, because their jobs had ended", forgotten
+                )
         except _ClaimLost:
             _LOG.info("another process has taken over sending the batches")
         finally:
@@ -84,10 +86,10 @@ class BatchDispatcher:
 
     async def _send(self, batch: OutgoingBatch) -> None:
         began = batch.created_at.timestamp() - _CLOCKS_DIFFER_SECONDS
-        there = await self._remote.find(batch.id, began)
-        if there is not None:
-            _LOG.info("batch %s already exists at the endpoint, as %s", batch.id, there.id)
-            await self._book.mark_sent(batch.id, there.id)
+        existing = await self._remote.find(batch.id, began)
+        if existing is not None:
+            _LOG.info("batch %s already exists at the endpoint, as %s", batch.id, existing.id)
+            await self._book.mark_sent(batch.id, existing.id)
             return
         calls = await self._book.calls_of(batch.id)
         if not calls or self._clock.now() >= batch.until:
@@ -97,10 +99,10 @@ class BatchDispatcher:
         file_id = await self._remote.upload(batch.id, lines)
         if not await self._claim():
             raise _ClaimLost
-        made = await self._remote.create(batch.id, file_id)
-        await self._book.mark_sent(batch.id, made.id)
+        created = await self._remote.create(batch.id, file_id)
+        await self._book.mark_sent(batch.id, created.id)
         BATCHES.labels("sent").inc()
-        _LOG.info("batch %s: sent %d requests to model %s, as %s", batch.id, len(calls), batch.model, made.id)
+        _LOG.info("batch %s: sent %d requests to model %s, as %s", batch.id, len(calls), batch.model, created.id)
 
     async def _watch(self, batch: OutgoingBatch) -> None:
         remote = await self._remote.look(batch.remote_id)
@@ -111,14 +113,14 @@ class BatchDispatcher:
             _LOG.warning("batch %s is past its deadline: cancelling it", batch.id)
             await self._remote.cancel(batch.remote_id)
             await self._book.mark_cancelled(batch.id)
-        elif batch.cancelled_at is not None and now - batch.cancelled_at >= self._patience:
+        elif batch.cancelled_at is not None and now - batch.cancelled_at >= self._max_wait:
             _LOG.error(
                 "batch %s did not end after it was cancelled: some of its requests may be paid for twice", batch.id
             )
             await self._give_up(batch)
 
     @property
-    def _patience(self) -> dt.timedelta:
+    def _max_wait(self) -> dt.timedelta:
         return dt.timedelta(seconds=self._settings.cancel_seconds)
 
     async def _close(self, batch: OutgoingBatch, remote: RemoteBatch) -> None:
@@ -126,8 +128,8 @@ class BatchDispatcher:
         await self._book.close(batch.id, results)
         BATCHES.labels(remote.status).inc()
         answered = sum(result.answer is not None for result in results)
-        why = f": {remote.problem}" if remote.problem else ""
-        _LOG.info("batch %s is %s%s; it answered %d requests", batch.id, remote.status, why, answered)
+        reason = f": {remote.problem}" if remote.problem else ""
+        _LOG.info("batch %s is %s%s; it answered %d requests", batch.id, remote.status, reason, answered)
         for file_id in remote.files:
             try:
                 await self._remote.delete(file_id)
@@ -136,7 +138,7 @@ class BatchDispatcher:
 
     async def _give_up_late(self, batch: OutgoingBatch) -> None:
         """Give up a batch that cannot be sent or checked, if its deadline passed more than `cancel_seconds` ago."""
-        if self._clock.now() - batch.until >= self._patience:
+        if self._clock.now() - batch.until >= self._max_wait:
             _LOG.error(
                 "batch %s was abandoned after its deadline: some of its requests may be paid for twice", batch.id
             )

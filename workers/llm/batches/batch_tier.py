@@ -98,13 +98,13 @@ class BatchTier:
         while collected is None:
             if self._stopped is not None:
                 raise self._stopped
-            await self._ended(call.key)
+            await self._wait_until_ended(call.key)
             collected = await self._book.collect(call.key)
             if collected is None:  # deleted together with the job whose run asked first
                 await self._book.enqueue(call)
         return collected
 
-    async def _ended(self, key: str) -> None:
+    async def _wait_until_ended(self, key: str) -> None:
         """Wait until the call can be collected."""
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, set()).add(ended)

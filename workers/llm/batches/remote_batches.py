@@ -123,9 +123,9 @@ class RemoteBatches:
         """Upload the file and return its id. If it was already uploaded before a crash, return the existing file's
         id."""
         name = f"assayer-{batch_id}.jsonl"
-        there = await self._find_file(name)
-        if there is not None:
-            return there
+        existing = await self._find_file(name)
+        if existing is not None:
+            return existing
         form = aiohttp.FormData()
         form.add_field("purpose", "batch")
         form.add_field("file", lines, filename=name, content_type="application/jsonl")
@@ -135,13 +135,13 @@ class RemoteBatches:
     async def create(self, batch_id: str, file_id: str) -> RemoteBatch:
         """Create the batch. This costs money, so the caller must look for an existing batch before calling this
         again."""
-        wanted = {
+        body = {
             "input_file_id": file_id,
             "endpoint": "/v1/chat/completions",
             "completion_window": self._window,
             "metadata": {_MARK: batch_id},
         }
-        return await self._read(RemoteBatch, "POST", "/batches", json.dumps(wanted).encode())
+        return await self._read(RemoteBatch, "POST", "/batches", json.dumps(body).encode())
 
     async def reach(self) -> None:
         """Check that the endpoint supports batches."""
@@ -190,22 +190,24 @@ def _result(line: bytes) -> LineResult | None:
     """Return the result in a line; None if the line cannot be parsed. Its call then has no result when the batch
     ends."""
     try:
-        told = _ResultLine.model_validate_json(line)
+        result_line = _ResultLine.model_validate_json(line)
     except ValidationError:
         return None
-    if told.response is not None and told.response.status_code == 200:
-        return LineResult(told.custom_id, json.dumps(told.response.body))
-    if told.error is not None and (told.error.message or told.error.code):
-        return LineResult(told.custom_id, None, clip_line(told.error.message or told.error.code or ""))
-    status = told.response.status_code if told.response is not None else 0
-    return LineResult(told.custom_id, None, f"HTTP {status} in the batch" if status else "failed in the batch")
+    if result_line.response is not None and result_line.response.status_code == 200:
+        return LineResult(result_line.custom_id, json.dumps(result_line.response.body))
+    if result_line.error is not None and (result_line.error.message or result_line.error.code):
+        return LineResult(
+            result_line.custom_id, None, clip_line(result_line.error.message or result_line.error.code or "")
+        )
+    status = result_line.response.status_code if result_line.response is not None else 0
+    return LineResult(result_line.custom_id, None, f"HTTP {status} in the batch" if status else "failed in the batch")
 
 
 def _parsed(model: type[M], raw: bytes) -> M:
     try:
         return model.model_validate_json(raw)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(step) for step in first["loc"]) or "body"
-        detail = f"not a response of the batch API: {place}: {first['msg']}"
+        first_error = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(step) for step in first_error["loc"]) or "body"
+        detail = f"not a response of the batch API: {place}: {first_error['msg']}"
         raise TransientLlmFailure(Fault(kind="server_error", detail=detail)) from None
